@@ -1,0 +1,234 @@
+//! Whose format is this? Decided from evidence in the elements, not from hope.
+
+use super::blocks::text_inside;
+use super::json::{JsonError, Kind, Result, Scanner};
+use crate::transcript::{Format, Shape};
+
+/// What was found out about a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Whose format it is.
+    pub format: Format,
+    /// How the messages lie in it.
+    pub shape: Shape,
+    /// The field of a body that holds the messages; `line` or `message` for other shapes, as errors name it.
+    pub field: &'static str,
+}
+
+/// The fields under which a body can hold its messages, in the order in which they are believed.
+const LISTS: [&str; 3] = ["messages", "input", "conversations"];
+
+/// Finds shape and format; `wanted` overrides the format.
+pub(super) fn detect(text: &str, wanted: Option<Format>) -> Result<Found> {
+    let mut scanner = Scanner::new(text, 0);
+    let found = match scanner.next_byte() {
+        None => return Err(scanner.error("the input is empty; expected a transcript: JSON with `messages`, `input`, an array of messages, or JSON lines")),
+        Some(b'[') => {
+            let mut evidence = Evidence::default();
+            unless_stopped(look_at_list(&mut scanner, &mut evidence))?;
+            Found { format: evidence.format(), shape: Shape::List, field: "message" }
+        }
+        Some(b'{') if is_lines(text, &scanner) => detect_lines(&mut scanner)?,
+        Some(b'{') => detect_body(&mut scanner)?,
+        Some(_) => {
+            return Err(scanner.error("this is no JSON; expected a transcript: JSON with `messages`, `input`, an array of messages, or JSON lines"));
+        }
+    };
+    Ok(Found { format: wanted.unwrap_or(found.format), ..found })
+}
+
+/// JSON lines: a complete value on the first line, and another one after it or a shape that only
+/// lines have. A pretty-printed body has its first newline inside the value.
+fn is_lines(text: &str, scanner: &Scanner<'_>) -> bool {
+    let rest = text.get(scanner.offset()..).unwrap_or_default();
+    let first_line = rest.lines().next().unwrap_or_default();
+    let mut line = Scanner::new(first_line, 0);
+    let mut has_list = false;
+    let complete = line.object(|line, key| {
+        has_list |= LISTS.contains(&key);
+        line.skip().map(drop)
+    });
+    let after = rest.get(first_line.len()..).unwrap_or_default().trim_start();
+    complete.is_ok() && (!after.is_empty() || !has_list)
+}
+
+fn detect_lines(scanner: &mut Scanner<'_>) -> Result<Found> {
+    let mut evidence = Evidence::default();
+    let mut lines = 0;
+    while scanner.next_byte().is_some() && !evidence.is_decided() {
+        // What follows damage is found again, with its place, when the lines are read.
+        if scanner.peek()? != Kind::Object || evidence.look_at(scanner).is_err() {
+            break;
+        }
+        lines += 1;
+    }
+    if !evidence.any_role && !evidence.envelope {
+        let message = if lines <= 1 {
+            "expected a field `messages` or `input`, a message with a `role`, or JSON lines of messages"
+        } else {
+            "expected JSON lines with a `role`, or lines of a Claude Code session"
+        };
+        return Err(JsonError { offset: 0, message: message.into(), element: None });
+    }
+    Ok(Found { format: evidence.format(), shape: Shape::Lines, field: "line" })
+}
+
+fn detect_body(scanner: &mut Scanner<'_>) -> Result<Found> {
+    let start = scanner.offset();
+    let mut evidence = Evidence::default();
+    let mut field = None;
+    let looked = scanner.object(|scanner, key| {
+        if let Some(rank) = LISTS.iter().position(|list| *list == key)
+            && matches!(scanner.peek()?, Kind::Array | Kind::String)
+            && field.is_none_or(|known| rank <= known)
+        {
+            field = Some(rank);
+            match scanner.peek()? {
+                Kind::Array => return look_at_list(scanner, &mut evidence),
+                _ => return scanner.skip().map(drop),
+            }
+        }
+        match key {
+            "system" | "anthropic_version" => evidence.anthropic = true,
+            "model" => {
+                let model = text_inside(scanner)?;
+                evidence.claude = model.of(scanner.text()).to_ascii_lowercase().contains("claude");
+                return Ok(());
+            }
+            _ => {}
+        }
+        scanner.skip().map(drop)
+    });
+    unless_stopped(looked)?;
+    let Some(field) = field.and_then(|rank| LISTS.get(rank).copied()) else {
+        let message = "expected a field `messages` or `input` with an array; this object has neither";
+        return Err(JsonError { offset: start, message: message.into(), element: None });
+    };
+    let format = match field {
+        "input" => Format::OpenAiResponses,
+        "conversations" => Format::ShareGpt,
+        _ => evidence.format(),
+    };
+    Ok(Found { format, shape: Shape::Body, field })
+}
+
+/// The offset of the error that ends a look when enough is known: no text is that long.
+const STOP: usize = usize::MAX;
+
+fn unless_stopped<T>(looked: Result<T>) -> Result<()> {
+    match looked {
+        Err(error) if error.offset != STOP => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Looks at elements until the format is certain, then stops: the reader goes over all of them anyway.
+fn look_at_list(scanner: &mut Scanner<'_>, evidence: &mut Evidence) -> Result<()> {
+    scanner
+        .array(|scanner| {
+            if scanner.peek()? == Kind::Object {
+                evidence.look_at(scanner)?;
+            } else {
+                scanner.skip()?;
+            }
+            match evidence.is_decided() {
+                true => Err(JsonError { offset: STOP, message: "".into(), element: None }),
+                false => Ok(()),
+            }
+        })
+        .map(drop)
+}
+
+/// What speaks for which format.
+#[derive(Default)]
+struct Evidence {
+    any_role: bool,
+    system_message: bool,
+    anthropic: bool,
+    claude: bool,
+    chat: bool,
+    items: bool,
+    turns: bool,
+    envelope: bool,
+}
+
+impl Evidence {
+    fn is_decided(&self) -> bool {
+        self.anthropic || self.chat || self.items || self.turns || self.envelope
+    }
+
+    fn format(&self) -> Format {
+        match () {
+            () if self.envelope => Format::ClaudeCode,
+            () if self.turns => Format::ShareGpt,
+            () if self.items => Format::OpenAiResponses,
+            () if self.chat => Format::OpenAiChat,
+            () if self.anthropic => Format::Anthropic,
+            () if self.claude && !self.system_message => Format::Anthropic,
+            // Plain texts only: valid in both, and Chat is what most tools write.
+            () => Format::OpenAiChat,
+        }
+    }
+
+    fn look_at(&mut self, scanner: &mut Scanner<'_>) -> Result<()> {
+        scanner
+            .object(|scanner, key| {
+                match key {
+                    "role" => {
+                        self.any_role = true;
+                        let role = text_inside(scanner)?;
+                        match role.of(scanner.text()) {
+                            "tool" | "function" | "developer" => self.chat = true,
+                            // Anthropic clients put this role between messages, too.
+                            "system" => self.system_message = true,
+                            _ => {}
+                        }
+                        return Ok(());
+                    }
+                    "tool_calls" | "tool_call_id" => self.chat = true,
+                    "from" | "value" => self.turns = true,
+                    "type" => {
+                        let kind = text_inside(scanner)?;
+                        let kind = kind.of(scanner.text());
+                        self.items |= kind == "message" && !self.envelope
+                            || kind == "reasoning"
+                            || kind.ends_with("_call")
+                            || kind.ends_with("_call_output");
+                        return Ok(());
+                    }
+                    "message" => {
+                        self.envelope |= scanner.peek()? == Kind::Object;
+                    }
+                    "content" if scanner.peek()? == Kind::Array => {
+                        return scanner.array(|scanner| self.look_at_block(scanner)).map(drop);
+                    }
+                    _ => {}
+                }
+                scanner.skip().map(drop)
+            })
+            .map(drop)
+    }
+
+    fn look_at_block(&mut self, scanner: &mut Scanner<'_>) -> Result<()> {
+        if scanner.peek()? != Kind::Object {
+            return scanner.skip().map(drop);
+        }
+        scanner
+            .object(|scanner, key| {
+                if key != "type" {
+                    return scanner.skip().map(drop);
+                }
+                let kind = text_inside(scanner)?;
+                match kind.of(scanner.text()) {
+                    "tool_use" | "tool_result" | "thinking" | "redacted_thinking" | "image" | "document" => {
+                        self.anthropic = true;
+                    }
+                    "image_url" | "input_audio" => self.chat = true,
+                    "input_text" | "output_text" | "input_image" => self.items = true,
+                    _ => {}
+                }
+                Ok(())
+            })
+            .map(drop)
+    }
+}
