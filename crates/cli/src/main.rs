@@ -1,17 +1,20 @@
 //! The `foldline` command.
 #![forbid(unsafe_code)]
-
-use std::io::Read;
+#![allow(clippy::print_stderr, clippy::print_stdout)]
+use foldline_core::*;
 
 fn main() -> anyhow::Result<()> {
-    let mut text = String::new();
+    let args: Vec<String> = std::env::args().collect();
     let start = std::time::Instant::now();
-    match std::env::args().nth(1) {
-        Some(path) => text = std::fs::read_to_string(path)?,
-        None => drop(std::io::stdin().read_to_string(&mut text)?),
-    }
+    let text = std::fs::read_to_string(&args[1])?;
     let read = start.elapsed();
-    let transcript = foldline_core::wire::read(&text, None)?;
-    eprintln!("{} {:?} {} messages {} parts, read {:?} parse {:?}", transcript.format, transcript.shape, transcript.messages.len(), transcript.parts.len(), read, start.elapsed() - read);
+    let mut policy = Policy::default();
+    policy.model.window = foldline_core::policy::AutoOr::Fixed(args[2].parse()?);
+    let target = args.get(3).and_then(|t| t.parse().ok());
+    let job = Job { request: Request { target, keeps_originals: true, ..Default::default() }, ..Default::default() };
+    let mut state = SessionState::default();
+    let done = compact(&text, &policy, &mut state, &job)?;
+    eprintln!("{:?} {} tokens {:?} messages {:?} zones {:?} read {:?} all {:?}", done.plan.outcome, done.plan.reason, done.plan.tokens, done.messages, done.plan.zones, read, start.elapsed() - read);
+    print!("{}", done.body);
     Ok(())
 }

@@ -1,9 +1,27 @@
 //! Foldline's engine.
 #![forbid(unsafe_code)]
 
+mod apply;
 pub mod edit;
+pub mod engine;
+pub mod handoff;
+pub mod ledger;
+pub mod models;
+pub mod plan;
+pub mod planner;
+pub mod policy;
+pub mod prune;
+pub mod recall;
+pub mod reduce;
 pub mod rewrite;
+pub mod state;
+pub mod tokens;
 pub mod transcript;
 pub mod wire;
+pub mod zone;
 
+pub use engine::{Compaction, EngineError, Job, Setting, compact};
+pub use planner::{Request, Trigger};
+pub use policy::Policy;
+pub use state::SessionState;
 pub use transcript::{Format, Transcript};

@@ -14,6 +14,8 @@ pub struct Rewrite {
     pub edits: Edits,
     /// Messages that go, by index.
     removed: Vec<usize>,
+    /// Parts that go out of messages that stay, by index.
+    removed_parts: Vec<usize>,
     /// Messages that come, by the index before which they stand.
     inserted: BTreeMap<usize, Vec<String>>,
 }
@@ -21,7 +23,10 @@ pub struct Rewrite {
 impl Rewrite {
     /// Whether nothing shall change.
     pub fn is_empty(&self) -> bool {
-        self.edits.is_empty() && self.removed.is_empty() && self.inserted.is_empty()
+        self.edits.is_empty()
+            && self.removed.is_empty()
+            && self.removed_parts.is_empty()
+            && self.inserted.is_empty()
     }
 
     /// Takes the message at `index` out.
@@ -34,22 +39,19 @@ impl Rewrite {
         self.inserted.entry(index).or_default().push(message);
     }
 
-    /// Takes one part out of a message that keeps others. The separator that belongs to it goes, too.
+    /// Takes one part out of a message that keeps others, or the message if it is all there is.
     pub fn remove_part(&mut self, transcript: &Transcript<'_>, part_index: usize) {
-        let Some(part) = transcript.parts.get(part_index) else {
-            return;
-        };
-        match part.place {
-            Place::Block | Place::Call | Place::Field => {
-                self.edits.delete(with_separator(transcript.text, part.span));
-            }
-            Place::Whole | Place::Item => self.remove(transcript.message_of(part_index)),
+        match transcript.parts.get(part_index).map(|part| part.place) {
+            Some(Place::Block | Place::Call | Place::Field) => self.removed_parts.push(part_index),
+            Some(Place::Whole | Place::Item) => self.remove(transcript.message_of(part_index)),
+            None => {}
         }
     }
 
     /// The document with all changes made.
     pub fn apply(mut self, transcript: &Transcript<'_>) -> String {
         let text = transcript.text;
+        self.delete_parts(transcript);
         self.edits.sort();
         self.removed.sort_unstable();
         let mut out = String::with_capacity(text.len());
@@ -61,6 +63,24 @@ impl Rewrite {
         self.write_list(transcript, &mut out);
         self.edits.splice_into(text, Span { start: list.end, end: text.len() as u32 }, &mut out);
         out
+    }
+
+    /// Turns removed parts into edits, whole runs of neighbours at once so that commas come out right.
+    fn delete_parts(&mut self, transcript: &Transcript<'_>) {
+        self.removed_parts.sort_unstable();
+        self.removed_parts.dedup();
+        let mut at = 0;
+        while let Some(&first) = self.removed_parts.get(at) {
+            let mut last = first;
+            at += 1;
+            while self.removed_parts.get(at) == Some(&(last + 1)) && are_siblings(transcript, last, last + 1) {
+                last += 1;
+                at += 1;
+            }
+            if let Some(span) = span_of_run(transcript, first, last) {
+                self.edits.delete(span);
+            }
+        }
     }
 
     fn write_list(&self, transcript: &Transcript<'_>, out: &mut String) {
@@ -108,6 +128,34 @@ fn default_separator<'a>(transcript: &Transcript<'a>) -> &'a str {
         }
         (_, Shape::Lines) => "\n",
         (_, Shape::Body | Shape::List) => ",",
+    }
+}
+
+/// Whether two neighbouring parts are elements of one array.
+fn are_siblings(transcript: &Transcript<'_>, left: usize, right: usize) -> bool {
+    let (Some(one), Some(two)) = (transcript.parts.get(left), transcript.parts.get(right)) else {
+        return false;
+    };
+    one.place == two.place
+        && matches!(one.place, Place::Block | Place::Call)
+        && transcript.message_of(left) == transcript.message_of(right)
+}
+
+/// What to delete so that the parts `first..=last` are gone and the array or object stays well formed.
+fn span_of_run(transcript: &Transcript<'_>, first: usize, last: usize) -> Option<Span> {
+    let start = transcript.parts.get(first)?.span;
+    let end = transcript.parts.get(last)?.span;
+    let run = Span { start: start.start, end: end.end };
+    if transcript.parts.get(first)?.place == Place::Field {
+        return Some(with_separator(transcript.text, run));
+    }
+    if are_siblings(transcript, last, last + 1) {
+        let next = transcript.parts.get(last + 1)?.span;
+        return Some(Span { end: next.start, ..run });
+    }
+    match first.checked_sub(1).filter(|&previous| are_siblings(transcript, previous, first)) {
+        Some(previous) => Some(Span { start: transcript.parts.get(previous)?.span.end, ..run }),
+        None => Some(run),
     }
 }
 

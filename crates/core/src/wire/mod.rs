@@ -2,7 +2,9 @@
 //! with edits, so there is nothing to serialise here but a string and a message we insert.
 
 mod blocks;
+pub mod compose;
 mod detect;
+pub(crate) mod field;
 mod items;
 pub mod json;
 
@@ -63,6 +65,14 @@ pub fn read(text: &str, format: Option<Format>) -> Result<Transcript<'_>, WireEr
         Shape::Body => reader.read_body(),
     }
     .map_err(|error| fail(found.field, error))?;
+    Ok(reader.finish(list))
+}
+
+/// Reads a single element in a known format, as a list of one.
+pub(crate) fn read_one(text: &str, format: Format) -> Result<Transcript<'_>, WireError> {
+    let found = Found { format, shape: Shape::Lines, field: "message" };
+    let mut reader = Reader { text, found: &found, gathered: Gathered::default(), body: BodyFields::default() };
+    let list = reader.read_lines().map_err(|error| WireError::new(text, found.field, error))?;
     Ok(reader.finish(list))
 }
 

@@ -1,0 +1,217 @@
+//! Applying a plan: from steps to bytes.
+
+use crate::plan::{Fold, Plan, Step, StepKind};
+use crate::prune;
+use crate::rewrite::Rewrite;
+use crate::transcript::{Format, PartKind, Place, Role, Transcript};
+use crate::wire::{
+    self,
+    compose::{self, Envelope, Purpose, Side},
+    field, json,
+};
+
+/// The document with the plan carried out.
+pub fn apply(plan: &Plan, transcript: &Transcript<'_>) -> String {
+    let mut rewrite = Rewrite::default();
+    for step in &plan.steps {
+        match step.kind {
+            StepKind::Media => replace_media(transcript, &mut rewrite, step),
+            StepKind::DropSealed => drop_sealed(transcript, &mut rewrite, plan, step),
+            StepKind::Reduce
+            | StepKind::Duplicate
+            | StepKind::Superseded
+            | StepKind::Arguments
+            | StepKind::Clamp => {
+                if let Some((span, value)) = prune::replacement(transcript, step) {
+                    rewrite.edits.replace(span, value);
+                }
+            }
+            // Carried requests are placed with the fold; repairs were made before planning.
+            StepKind::Carry | StepKind::Fold | StepKind::Repair => {}
+        }
+    }
+    if let Some(fold) = &plan.fold {
+        place_handoff(transcript, &mut rewrite, plan, fold);
+    }
+    rewrite.apply(transcript)
+}
+
+/// Signed reasoning goes with its message when nothing else is in it.
+fn drop_sealed(transcript: &Transcript<'_>, rewrite: &mut Rewrite, plan: &Plan, step: &Step) {
+    let Some(part) = step.part else {
+        return;
+    };
+    let all_dropped = transcript.messages.get(step.message).is_some_and(|message| {
+        (message.parts.start as usize..message.parts.end as usize).all(|other| {
+            plan.steps.iter().any(|step| step.kind == StepKind::DropSealed && step.part == Some(other))
+        })
+    });
+    match all_dropped {
+        true => rewrite.remove(step.message),
+        false => rewrite.remove_part(transcript, part),
+    }
+}
+
+fn replace_media(transcript: &Transcript<'_>, rewrite: &mut Rewrite, step: &Step) {
+    let (Some(part), Some(text)) = (step.part.and_then(|part| transcript.parts.get(part)), &step.text) else {
+        return;
+    };
+    let role = transcript.messages.get(step.message).map_or(Role::User, |message| message.role);
+    if part.place == Place::Block {
+        rewrite.edits.replace(part.span, compose::text_block(transcript.format, role, &json::encode(text)));
+    }
+}
+
+/// Takes the folded messages out and puts the handoff in their place.
+fn place_handoff(transcript: &Transcript<'_>, rewrite: &mut Rewrite, plan: &Plan, fold: &Fold) {
+    let Some(&first) = fold.messages.first() else {
+        return;
+    };
+    for &message in &fold.messages {
+        rewrite.remove(message);
+    }
+    let tail = plan.zones.tail;
+    let before = neighbour(transcript, (0..first).rev());
+    let after = match plan.zones.carried {
+        Some(_) => Some(Role::User),
+        None => neighbour(transcript, tail..transcript.messages.len()),
+    };
+    let mut place = Placement {
+        transcript,
+        rewrite,
+        at: tail,
+        parent: (0..first).rev().find_map(|index| link_of(transcript, index)),
+        text: &fold.handoff.text,
+    };
+    match role_of(transcript.format, before, after) {
+        HandoffRole::Own(role) => {
+            place.insert_text(role);
+            if let Some(carried) = plan.zones.carried {
+                place.insert_request(carried, None);
+            }
+        }
+        HandoffRole::MergeIntoNext => match plan.zones.carried {
+            Some(carried) => place.insert_request(carried, Some(&fold.handoff.text)),
+            None => {
+                let next = (tail..transcript.messages.len()).find(|&index| is_speaker(transcript, index));
+                match next {
+                    Some(next) => compose::add_text(transcript, place.rewrite, next, &fold.handoff.text, Side::Front),
+                    None => place.insert_text(Role::User),
+                }
+            }
+        },
+    }
+    place.relink(tail);
+}
+
+/// Who says the handoff.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum HandoffRole {
+    Own(Role),
+    MergeIntoNext,
+}
+
+/// Chooses a role that differs from both neighbours; where none does, the handoff goes into the
+/// message that follows.
+fn role_of(format: Format, before: Option<Role>, after: Option<Role>) -> HandoffRole {
+    let free = |role: Role| before != Some(role) && after != Some(role);
+    match (before, after) {
+        // A conversation starts with its user.
+        (None, Some(Role::User)) if format != Format::OpenAiResponses => HandoffRole::MergeIntoNext,
+        (None, _) => HandoffRole::Own(Role::User),
+        _ if format == Format::OpenAiResponses => HandoffRole::Own(Role::User),
+        _ if free(Role::User) => HandoffRole::Own(Role::User),
+        _ if free(Role::Assistant) => HandoffRole::Own(Role::Assistant),
+        _ => HandoffRole::MergeIntoNext,
+    }
+}
+
+/// The nearest message that takes part in the alternation of roles.
+fn neighbour(transcript: &Transcript<'_>, mut indexes: impl Iterator<Item = usize>) -> Option<Role> {
+    let index = indexes.find(|&index| is_speaker(transcript, index))?;
+    transcript.messages.get(index).map(|message| message.role)
+}
+
+fn is_speaker(transcript: &Transcript<'_>, index: usize) -> bool {
+    transcript
+        .messages
+        .get(index)
+        .is_some_and(|message| !message.role.is_instruction() && message.role != Role::Meta)
+}
+
+/// Where new messages go, and what they hang on.
+struct Placement<'p, 't, 'a> {
+    transcript: &'t Transcript<'a>,
+    rewrite: &'p mut Rewrite,
+    at: usize,
+    parent: Option<String>,
+    text: &'p str,
+}
+
+impl Placement<'_, '_, '_> {
+    fn insert_text(&mut self, role: Role) {
+        let envelope = Envelope { parent: self.parent.as_deref(), purpose: Purpose::Summary };
+        let message = compose::text_message(self.transcript.format, role, self.text, envelope);
+        self.insert(message);
+    }
+
+    /// A request of the middle, alive again: its own words, verbatim.
+    fn insert_request(&mut self, index: usize, handoff: Option<&str>) {
+        let transcript = self.transcript;
+        let is_whole = transcript.parts_at(index).iter().all(|part| part.kind != PartKind::ToolResult);
+        let message = match transcript.messages.get(index) {
+            Some(message) if is_whole && transcript.format != Format::ClaudeCode => {
+                Some(transcript.raw(message.span).to_owned())
+            }
+            _ => {
+                let envelope = Envelope { parent: self.parent.as_deref(), purpose: Purpose::Note };
+                compose::own_words(transcript, index, envelope)
+            }
+        };
+        let Some(message) = message else {
+            return;
+        };
+        let message = match handoff {
+            Some(text) => with_text_in_front(&message, transcript.format, text).unwrap_or(message),
+            None => message,
+        };
+        self.insert(message);
+    }
+
+    fn insert(&mut self, message: String) {
+        if self.transcript.format == Format::ClaudeCode {
+            self.parent = own_link(&message);
+        }
+        self.rewrite.insert(self.at, message);
+    }
+
+    /// The first line of the tail hangs on the last line that was inserted.
+    fn relink(&mut self, tail: usize) {
+        let (Some(parent), Some(link)) = (&self.parent, self.transcript.links.get(tail)) else {
+            return;
+        };
+        if !link.parent.is_empty() {
+            self.rewrite.edits.replace(link.parent, parent.clone());
+        }
+    }
+}
+
+/// The `uuid` literal of a line in the source.
+fn link_of(transcript: &Transcript<'_>, index: usize) -> Option<String> {
+    let link = transcript.links.get(index)?;
+    (!link.own.is_empty()).then(|| transcript.raw(link.own).to_owned())
+}
+
+/// The `uuid` literal of a line we wrote.
+fn own_link(line: &str) -> Option<String> {
+    let whole = crate::edit::Span::new(0, line.len());
+    field::value(line, whole, "uuid").map(|span| span.of(line).to_owned())
+}
+
+/// A single message with a text put in front of its own words.
+fn with_text_in_front(message: &str, format: Format, text: &str) -> Option<String> {
+    let transcript = wire::read_one(message, format).ok()?;
+    let mut rewrite = Rewrite::default();
+    compose::add_text(&transcript, &mut rewrite, 0, text, Side::Front);
+    Some(rewrite.apply(&transcript))
+}

@@ -1,0 +1,61 @@
+//! How a handoff is recognised: ours, and those of other compactors.
+
+use crate::transcript::{PartKind, Transcript};
+use std::borrow::Cow;
+
+/// How our handoffs begin.
+pub const OPENING: &str = "[FOLDLINE HANDOFF";
+/// How they end; what follows is live.
+pub const CLOSING: &str = "[END OF FOLDLINE HANDOFF";
+
+/// Openings of handoffs that other compactors leave, so that they are updated and not stacked.
+const FOREIGN: [&str; 3] =
+    ["[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:", "[PRIOR CONTEXT — for reference only"];
+
+/// Whether a text is, or begins with, a handoff.
+pub fn is_handoff_text(text: &str) -> bool {
+    let text = text.trim_start();
+    text.starts_with(OPENING) || FOREIGN.iter().any(|mark| text.starts_with(mark))
+}
+
+/// Whether the message at `index` is or carries a handoff.
+pub fn is_handoff(transcript: &Transcript<'_>, index: usize) -> bool {
+    handoff_part(transcript, index).is_some()
+}
+
+/// The part of a message that is a handoff, or begins with one.
+pub fn handoff_part(transcript: &Transcript<'_>, index: usize) -> Option<usize> {
+    let message = transcript.messages.get(index)?;
+    (message.parts.start..message.parts.end).map(|part| part as usize).find(|&part| {
+        transcript.parts.get(part).is_some_and(|part| {
+            // Marks start with a bracket: most texts are ruled out by their first byte.
+            part.kind == PartKind::Text
+                && transcript.raw(part.content.span().inner()).trim_start().starts_with('[')
+                && is_handoff_text(&transcript.words(part))
+        })
+    })
+}
+
+/// The body of a handoff without its framing, and what follows it in the same text.
+pub fn split(text: &str) -> (Cow<'_, str>, &str) {
+    let (inside, rest) = match find_closing(text) {
+        Some((start, end)) => {
+            let (inside, tail) = text.split_at(start);
+            (inside, tail.get(end - start..).unwrap_or_default())
+        }
+        None => (text, ""),
+    };
+    // The framing is everything before the first heading.
+    let body = match inside.find("\n## ") {
+        Some(at) => inside.get(at + 1..).unwrap_or_default(),
+        None => inside.split_once('\n').map_or(inside, |(_, body)| body),
+    };
+    (Cow::Borrowed(body.trim()), rest.trim_start())
+}
+
+/// The line that ends a handoff, ours or a foreign one.
+fn find_closing(text: &str) -> Option<(usize, usize)> {
+    let start = text.find(CLOSING).or_else(|| text.find("--- END OF CONTEXT SUMMARY"))?;
+    let end = text.get(start..)?.find('\n').map_or(text.len(), |length| start + length);
+    Some((start, end))
+}

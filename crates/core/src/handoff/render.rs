@@ -1,0 +1,108 @@
+//! Writing a handoff: the chosen entries, section by section, within a budget.
+
+use super::frame::Frame;
+use super::section::Section;
+use super::select::select;
+use crate::ledger::{Entry, Ledger};
+use crate::tokens::Measure;
+
+/// The longest quote of the active request; the request itself stays alive as a message.
+const LONGEST_TASK: usize = 1_400;
+
+/// A handoff, ready to be put into a conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Handoff {
+    /// What it says, framing included.
+    pub text: String,
+    /// What it costs.
+    pub tokens: u32,
+    /// Entries that found room, of all that were offered.
+    pub shown: usize,
+    /// All entries.
+    pub offered: usize,
+}
+
+/// Writes a handoff of at most `budget` tokens. The framing is written even when the budget has no
+/// room for facts: whether the result still saves something is for the caller to decide.
+pub fn write(ledger: &Ledger, frame: &Frame<'_>, budget: u32, measure: &Measure) -> Handoff {
+    let fixed = render(&[], ledger, frame);
+    let mut room = budget.saturating_sub(measure.text(&fixed));
+    // Counts are not perfectly additive: what comes out a little too long is chosen again, smaller.
+    loop {
+        let chosen = select(ledger, room, measure);
+        let text = render(&chosen, ledger, frame);
+        let tokens = measure.text(&text);
+        if tokens <= budget || chosen.is_empty() {
+            return Handoff { text, tokens, shown: chosen.len(), offered: ledger.entries.len() };
+        }
+        room = room.saturating_sub((tokens - budget).max(room / 50 + 1));
+    }
+}
+
+fn render(chosen: &[usize], ledger: &Ledger, frame: &Frame<'_>) -> String {
+    let mut out = frame.opening();
+    for (section, title) in Section::ALL {
+        out.push_str("\n## ");
+        out.push_str(title);
+        out.push('\n');
+        let before = out.len();
+        if section == Section::ActiveTask
+            && let Some(task) = frame.task
+        {
+            out.push_str("User asked: ");
+            out.push_str(&quoted_task(task));
+            out.push('\n');
+        }
+        let mut entries: Vec<&Entry> = chosen
+            .iter()
+            .filter_map(|&entry| ledger.entries.get(entry))
+            .filter(|entry| entry.section == section)
+            .collect();
+        entries.sort_by_key(|entry| order(entry, ledger));
+        write_entries(&entries, ledger, &mut out);
+        if out.len() == before {
+            out.push_str("None.\n");
+        }
+    }
+    out.push('\n');
+    out.push_str(&frame.closing());
+    out
+}
+
+/// Groups stand together, in the order in which they were last touched; lines in the order they were said.
+fn order(entry: &Entry, ledger: &Ledger) -> (u32, Option<u32>, bool, u32) {
+    let touched = entry.group.and_then(|group| ledger.groups.get(group as usize)).map_or(entry.message, |group| group.message);
+    (touched, entry.group, !entry.text.is_empty(), entry.message)
+}
+
+fn write_entries(entries: &[&Entry], ledger: &Ledger, out: &mut String) {
+    let mut heading = None;
+    for entry in entries {
+        if entry.group != heading {
+            heading = entry.group;
+            if let Some(group) = heading.and_then(|group| ledger.groups.get(group as usize)) {
+                out.push_str("- ");
+                out.push_str(&group.title);
+                out.push('\n');
+            }
+        }
+        if entry.text.is_empty() {
+            continue;
+        }
+        if entry.group.is_some() {
+            out.push_str("  ");
+        }
+        out.push_str(&entry.text);
+        out.push('\n');
+    }
+}
+
+fn quoted_task(task: &str) -> String {
+    let task = task.trim();
+    if task.len() <= LONGEST_TASK {
+        return format!("\"{task}\"");
+    }
+    let start = task.get(..task.floor_char_boundary(LONGEST_TASK)).unwrap_or_default();
+    let start = start.rsplit_once(char::is_whitespace).map_or(start, |(start, _)| start);
+    format!("\"{start} …\" (cut here; the message itself is complete)")
+}

@@ -1,0 +1,189 @@
+//! Which entries of a ledger a handoff shows: the most value for its tokens.
+//!
+//! One selection over everything, not a quota per section: an entry is worth the names that no
+//! chosen entry keeps yet, plus what it says beside them, per token it costs.
+
+use crate::ledger::Ledger;
+use crate::handoff::Section;
+use crate::tokens::Measure;
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+/// What a name is still worth when it has been kept once, twice, …: a second context helps a little.
+const AGAIN: [f32; 3] = [1.0, 0.2, 0.05];
+/// Indent and line break.
+const LINE_OVERHEAD: u32 = 2;
+/// User messages come first, up to this share of the budget: few tokens, and everything hangs on them.
+const ASKS_SHARE: f64 = 0.35;
+
+/// An entry that waits to be chosen.
+struct Offer {
+    ratio: f32,
+    entry: usize,
+}
+
+impl PartialEq for Offer {
+    fn eq(&self, other: &Offer) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+impl Eq for Offer {}
+impl PartialOrd for Offer {
+    fn partial_cmp(&self, other: &Offer) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Offer {
+    fn cmp(&self, other: &Offer) -> Ordering {
+        // Equal offers are taken oldest first, so that the result never depends on the heap.
+        self.ratio.total_cmp(&other.ratio).then(other.entry.cmp(&self.entry))
+    }
+}
+
+/// Chooses entries within `budget` tokens; the result is sorted by place in the ledger.
+pub(super) fn select(ledger: &Ledger, budget: u32, measure: &Measure) -> Vec<usize> {
+    let mut selection = Selection::new(ledger, budget, measure);
+    selection.take_asks();
+    selection.take_best();
+    let mut chosen = selection.chosen;
+    chosen.sort_unstable();
+    chosen
+}
+
+struct Selection<'l> {
+    ledger: &'l Ledger,
+    costs: Vec<u32>,
+    headings: Vec<u32>,
+    open: Vec<bool>,
+    kept: Vec<u8>,
+    taken: Vec<bool>,
+    chosen: Vec<usize>,
+    budget: u32,
+    left: u32,
+}
+
+impl<'l> Selection<'l> {
+    fn new(ledger: &'l Ledger, budget: u32, measure: &Measure) -> Selection<'l> {
+        let cost = |text: &str| if text.is_empty() { 0 } else { measure.text(text) + LINE_OVERHEAD };
+        Selection {
+            ledger,
+            costs: ledger.entries.iter().map(|entry| cost(&entry.text)).collect(),
+            headings: ledger.groups.iter().map(|group| cost(&group.title)).collect(),
+            open: vec![false; ledger.groups.len()],
+            kept: vec![0; ledger.weights.len()],
+            taken: vec![false; ledger.entries.len()],
+            chosen: Vec::new(),
+            budget,
+            left: budget,
+        }
+    }
+
+    /// What the user said, newest first; the goal before all.
+    fn take_asks(&mut self) {
+        let share = (f64::from(self.budget) * ASKS_SHARE) as u32;
+        let mut asks: Vec<usize> = (0..self.ledger.entries.len())
+            .filter(|&entry| {
+                self.ledger.entries.get(entry).is_some_and(|entry| {
+                    matches!(entry.section, Section::Goal | Section::PendingAsks | Section::ResolvedQuestions)
+                })
+            })
+            .collect();
+        asks.sort_by_key(|&entry| {
+            let entry = self.ledger.entries.get(entry);
+            let is_goal = entry.is_some_and(|entry| entry.section == Section::Goal);
+            (!is_goal, std::cmp::Reverse(entry.map_or(0, |entry| entry.message)))
+        });
+        for entry in asks {
+            let cost = self.costs.get(entry).copied().unwrap_or_default();
+            if self.budget - self.left + cost <= share {
+                self.take(entry);
+            }
+        }
+    }
+
+    fn take_best(&mut self) {
+        let mut heap: BinaryHeap<Offer> = (0..self.ledger.entries.len())
+            .filter(|&entry| !self.is_taken(entry))
+            .map(|entry| Offer { ratio: self.ratio(entry), entry })
+            .filter(|offer| offer.ratio > 0.0)
+            .collect();
+        while let Some(offer) = heap.pop() {
+            if self.cost(offer.entry) > self.left {
+                continue;
+            }
+            let ratio = self.ratio(offer.entry);
+            // Its names may have been kept by others since it was offered.
+            if heap.peek().is_some_and(|next| ratio < next.ratio) {
+                if ratio > 0.0 {
+                    heap.push(Offer { ratio, ..offer });
+                }
+                continue;
+            }
+            if ratio > 0.0 {
+                self.take(offer.entry);
+            }
+        }
+    }
+
+    fn is_taken(&self, entry: usize) -> bool {
+        self.taken.get(entry).copied().unwrap_or(true)
+    }
+
+    /// Tokens that an entry adds, its heading included if it is the first of its group.
+    fn cost(&self, entry: usize) -> u32 {
+        let own = self.costs.get(entry).copied().unwrap_or(u32::MAX);
+        own.saturating_add(self.heading(entry))
+    }
+
+    fn heading(&self, entry: usize) -> u32 {
+        match self.ledger.entries.get(entry).and_then(|entry| entry.group) {
+            Some(group) if !self.open.get(group as usize).copied().unwrap_or(true) => {
+                self.headings.get(group as usize).copied().unwrap_or_default()
+            }
+            _ => 0,
+        }
+    }
+
+    fn ratio(&self, entry: usize) -> f32 {
+        let Some(facts) = self.ledger.entries.get(entry) else {
+            return 0.0;
+        };
+        let names: f32 = facts
+            .names
+            .iter()
+            .map(|&name| {
+                let kept = self.kept.get(name as usize).copied().unwrap_or_default();
+                let again = AGAIN.get(kept as usize).copied().unwrap_or_default();
+                self.ledger.weights.get(name as usize).copied().unwrap_or_default() * again
+            })
+            .sum();
+        // A heading is shared by the lines under it; a third of it is charged to the first.
+        let cost = self.costs.get(entry).copied().unwrap_or_default() + self.heading(entry) / 3;
+        (names + facts.worth) / cost.max(1) as f32
+    }
+
+    fn take(&mut self, entry: usize) {
+        let cost = self.cost(entry);
+        if cost > self.left || self.is_taken(entry) {
+            return;
+        }
+        self.left -= cost;
+        if let Some(taken) = self.taken.get_mut(entry) {
+            *taken = true;
+        }
+        self.chosen.push(entry);
+        let Some(facts) = self.ledger.entries.get(entry) else {
+            return;
+        };
+        if let Some(group) = facts.group
+            && let Some(open) = self.open.get_mut(group as usize)
+        {
+            *open = true;
+        }
+        for &name in &facts.names {
+            if let Some(kept) = self.kept.get_mut(name as usize) {
+                *kept = kept.saturating_add(1);
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! What people asked, and what they got: user messages verbatim, the reply that answered each.
+
+use super::{Gathering, Voice};
+use crate::handoff::Section;
+
+/// A longer message of a user is cut in the middle: its beginning asks, its end insists.
+const LONGEST_ASK: usize = 2_400;
+/// How much of the reply is quoted beside the ask.
+const LONGEST_ANSWER: usize = 240;
+/// User messages are worth more than any name: they are few and carry what must be respected.
+const ASK_WORTH: f32 = 400.0;
+/// A sentence that sets a limit outlives the request that it came with.
+const CONSTRAINT_WORTH: f32 = 60.0;
+
+/// Words that set limits or wishes.
+const LIMITS: [&str; 22] = [
+    "never ", "always ", "must ", "don't ", "do not ", "should ", "only ", "prefer", "avoid ", "make sure",
+    "ensure", "keep ", "without ", "instead of", "no more than", "at least", "at most", "required", "important",
+    "not allowed", "please use", "stick to",
+];
+
+/// An ask that waits for its answer.
+#[derive(Debug)]
+pub(super) struct Ask {
+    message: usize,
+    text: String,
+    answer: Option<String>,
+}
+
+impl Gathering<'_, '_> {
+    /// A user message.
+    pub(super) fn ask(&mut self, index: usize, words: &str) {
+        let words = without_reminders(words);
+        let words = words.trim();
+        if words.is_empty() {
+            return;
+        }
+        self.record.asks.push(Ask { message: index, text: middle_cut(words), answer: None });
+        for sentence in sentences(words) {
+            let lower = sentence.to_ascii_lowercase();
+            if LIMITS.iter().any(|limit| lower.contains(limit)) && sentence.len() <= 400 {
+                self.entry(index, Section::Constraints, format!("- {sentence}"), CONSTRAINT_WORTH, Voice::User);
+            }
+        }
+    }
+
+    /// Words of the assistant: the answer to the latest ask, and decisions.
+    pub(super) fn reply(&mut self, index: usize, words: &str) {
+        if let Some(ask) = self.record.asks.last_mut() {
+            // The last words before the next ask are the answer; earlier ones announce work.
+            ask.answer = first_line(words);
+        }
+        self.record.last_words = first_line(words);
+        self.decisions(index, words);
+    }
+
+    /// Sorts the asks: answered ones, and those that still wait.
+    pub(super) fn close_asks(&mut self) {
+        let asks = std::mem::take(&mut self.record.asks);
+        let first = asks.first().map(|ask| ask.message);
+        let latest = asks.last().map(|ask| ask.message);
+        for ask in asks {
+            let Ask { message, text, answer } = ask;
+            if Some(message) == first {
+                self.entry(message, Section::Goal, format!("User: {text}"), ASK_WORTH * 2.0, Voice::User);
+                continue;
+            }
+            match answer {
+                Some(answer) if Some(message) != latest => {
+                    let text = format!("- User: {text}\n  → {answer}");
+                    self.entry(message, Section::ResolvedQuestions, text, ASK_WORTH, Voice::User);
+                }
+                _ => self.entry(message, Section::PendingAsks, format!("- User: {text}"), ASK_WORTH, Voice::User),
+            }
+        }
+    }
+}
+
+/// The words of a user without what clients slip in between.
+fn without_reminders(words: &str) -> String {
+    let mut rest = words;
+    let mut kept = String::with_capacity(words.len());
+    while let Some((before, after)) = rest.split_once("<system-reminder>") {
+        kept.push_str(before);
+        rest = after.split_once("</system-reminder>").map_or("", |(_, after)| after);
+    }
+    kept.push_str(rest);
+    kept
+}
+
+/// A long text without its middle, cut at line or word boundaries.
+pub(crate) fn middle_cut(text: &str) -> String {
+    if text.len() <= LONGEST_ASK {
+        return text.to_owned();
+    }
+    let head = text.get(..text.floor_char_boundary(LONGEST_ASK * 2 / 3)).unwrap_or_default();
+    let tail = text.get(text.ceil_char_boundary(text.len() - LONGEST_ASK / 3)..).unwrap_or_default();
+    let head = head.rsplit_once(char::is_whitespace).map_or(head, |(head, _)| head);
+    let tail = tail.split_once(char::is_whitespace).map_or(tail, |(_, tail)| tail);
+    let gone = text.len() - head.len() - tail.len();
+    format!("{head}\n[… {gone} characters …]\n{tail}")
+}
+
+/// The first line that says something, cut to a quotable length.
+fn first_line(words: &str) -> Option<String> {
+    let line = words.lines().map(str::trim).find(|line| line.len() > 2)?;
+    Some(match line.len() > LONGEST_ANSWER {
+        true => format!("{}…", line.get(..line.floor_char_boundary(LONGEST_ANSWER)).unwrap_or_default()),
+        false => line.to_owned(),
+    })
+}
+
+/// The sentences and list items of a text.
+pub(super) fn sentences(text: &str) -> impl Iterator<Item = &str> {
+    text.lines()
+        .flat_map(|line| line.split_inclusive([';', '!', '?']).flat_map(|part| part.split_inclusive(". ")))
+        .map(|sentence| sentence.trim().trim_start_matches(['-', '*', '•']).trim())
+        .filter(|sentence| sentence.len() > 8)
+}

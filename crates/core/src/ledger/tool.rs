@@ -1,0 +1,235 @@
+//! What a tool call does, read off its name and arguments, whatever agent it comes from.
+
+use crate::edit::Span;
+use crate::transcript::{Content, Part, Transcript};
+use crate::wire::json::{self, Kind, Scanner};
+use std::borrow::Cow;
+
+/// What kind of act a call is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Act {
+    /// Reads a file.
+    Read,
+    /// Creates or overwrites a file.
+    Write,
+    /// Changes a file.
+    Edit,
+    /// Runs a command or code.
+    Run,
+    /// Searches texts or names.
+    Search,
+    /// Lists files.
+    List,
+    /// Fetches or searches the web.
+    Fetch,
+    /// Keeps a list of things to do.
+    Todo,
+    /// Hands work to another agent.
+    Delegate,
+    /// Anything else.
+    Use,
+}
+
+impl Act {
+    /// The word in a list of actions.
+    pub fn verb(self) -> &'static str {
+        match self {
+            Act::Read => "READ",
+            Act::Write => "WRITE",
+            Act::Edit => "EDIT",
+            Act::Run => "RUN",
+            Act::Search => "SEARCH",
+            Act::List => "LIST",
+            Act::Fetch => "FETCH",
+            Act::Todo => "TODO",
+            Act::Delegate => "DELEGATE",
+            Act::Use => "USE",
+        }
+    }
+}
+
+/// Words in tool names and what they say, most telling first: `read_file` reads, `file_search` searches.
+const WORDS: [(&str, Act); 34] = [
+    ("todo", Act::Todo),
+    ("update_plan", Act::Todo),
+    ("apply_patch", Act::Edit),
+    ("str_replace", Act::Edit),
+    ("edit", Act::Edit),
+    ("patch", Act::Edit),
+    ("replace", Act::Edit),
+    ("write", Act::Write),
+    ("create_file", Act::Write),
+    ("save_file", Act::Write),
+    ("web", Act::Fetch),
+    ("fetch", Act::Fetch),
+    ("http", Act::Fetch),
+    ("browser", Act::Fetch),
+    ("navigate", Act::Fetch),
+    ("grep", Act::Search),
+    ("search", Act::Search),
+    ("glob", Act::List),
+    ("list", Act::List),
+    ("tree", Act::List),
+    ("find", Act::Search),
+    ("read", Act::Read),
+    ("view", Act::Read),
+    ("cat", Act::Read),
+    ("open_file", Act::Read),
+    ("bash", Act::Run),
+    ("shell", Act::Run),
+    ("terminal", Act::Run),
+    ("exec", Act::Run),
+    ("command", Act::Run),
+    ("python", Act::Run),
+    ("run", Act::Run),
+    ("delegate", Act::Delegate),
+    ("task", Act::Delegate),
+];
+
+/// Names of arguments and what they carry, in the order in which they are asked.
+const PATHS: [&str; 9] =
+    ["file_path", "path", "filename", "file", "notebook_path", "target_file", "absolute_path", "filepath", "dir_path"];
+const COMMANDS: [&str; 5] = ["command", "cmd", "code", "script", "commands"];
+const PATTERNS: [&str; 5] = ["pattern", "query", "regex", "q", "search"];
+const URLS: [&str; 2] = ["url", "urls"];
+const OTHERS: [&str; 8] = ["description", "goal", "prompt", "task", "name", "action", "question", "id"];
+
+/// A call, understood.
+#[derive(Clone, Debug)]
+pub struct Call<'a> {
+    /// What kind of act it is.
+    pub act: Act,
+    /// The tool's name.
+    pub tool: &'a str,
+    /// The argument that says what it is about; empty when there is none.
+    pub target: Cow<'a, str>,
+    /// The file it is about, if it is about one.
+    pub path: Option<Cow<'a, str>>,
+}
+
+/// Understands a tool call.
+pub fn understand<'a>(transcript: &Transcript<'a>, part: &Part) -> Call<'a> {
+    let tool = transcript.raw(part.name);
+    let arguments = Arguments::of(transcript, part);
+    let act = act_of(tool, &arguments);
+    let path = arguments.first(&PATHS);
+    let target = match act {
+        Act::Run => arguments.first(&COMMANDS),
+        Act::Search | Act::List => arguments.first(&PATTERNS).or_else(|| arguments.first(&PATHS)),
+        Act::Fetch => arguments.first(&URLS).or_else(|| arguments.first(&PATTERNS)),
+        Act::Read | Act::Write | Act::Edit => path.clone().or_else(|| patched_file(&arguments)),
+        Act::Todo => None,
+        Act::Delegate | Act::Use => None,
+    };
+    let target = target
+        .or_else(|| arguments.first(&OTHERS))
+        .or_else(|| arguments.first(&PATTERNS))
+        .or_else(|| arguments.first(&COMMANDS))
+        .unwrap_or_default();
+    let path = match act {
+        Act::Read | Act::Write | Act::Edit => Some(target.clone()).filter(|target| !target.is_empty()),
+        _ => path,
+    };
+    Call { act, tool, target, path }
+}
+
+fn act_of(tool: &str, arguments: &Arguments<'_>) -> Act {
+    let lower = tool.to_ascii_lowercase();
+    // One tool, several commands: an editor says in `command` what it does.
+    if lower.contains("editor") {
+        return match arguments.get("command").as_deref() {
+            Some("view") => Act::Read,
+            Some("create") => Act::Write,
+            _ => Act::Edit,
+        };
+    }
+    WORDS.iter().find(|(word, _)| lower.contains(word)).map_or(Act::Use, |(_, act)| *act)
+}
+
+/// The file that a patch text names first.
+fn patched_file<'a>(arguments: &Arguments<'a>) -> Option<Cow<'a, str>> {
+    let patch = arguments.get("input").or_else(|| arguments.get("patch"))?;
+    patch.lines().take(20).find_map(|line| {
+        ["*** Update File: ", "*** Add File: ", "*** Delete File: ", "+++ b/"]
+            .iter()
+            .find_map(|mark| line.strip_prefix(mark))
+            .map(|path| Cow::Owned(path.trim().to_owned()))
+    })
+}
+
+/// The arguments of a call: top-level fields, decoded on demand.
+pub struct Arguments<'a> {
+    source: Cow<'a, str>,
+    fields: Vec<(Span, Span)>,
+}
+
+impl<'a> Arguments<'a> {
+    /// Looks at the arguments of a call. What is no object has no fields.
+    pub fn of(transcript: &Transcript<'a>, part: &Part) -> Arguments<'a> {
+        let source = match &part.content {
+            Content::Json(span) => Cow::Borrowed(transcript.raw(*span)),
+            Content::Text(span) => json::decode(transcript.raw(span.inner())),
+            _ => Cow::Borrowed(""),
+        };
+        let mut fields = Vec::new();
+        let mut scanner = Scanner::new(&source, 0);
+        // A damaged text keeps the fields found before the damage.
+        let _ = scanner.object(|scanner, _| {
+            let value = scanner.skip()?;
+            fields.push((key_before(scanner.text(), value), value));
+            Ok(())
+        });
+        Arguments { source, fields }
+    }
+
+    /// The string of a field; a list of strings is joined as a command line.
+    pub fn get(&self, key: &str) -> Option<Cow<'a, str>> {
+        let (_, value) = self.fields.iter().find(|(name, _)| name.of(&self.source) == key)?;
+        let text = plain(value.of(&self.source))?;
+        (!text.trim().is_empty()).then(|| Cow::Owned(text.into_owned()))
+    }
+
+    /// The first of several fields that is there.
+    pub fn first(&self, keys: &[&str]) -> Option<Cow<'a, str>> {
+        keys.iter().find_map(|key| self.get(key))
+    }
+
+    /// All string fields.
+    pub fn strings(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        self.fields.iter().filter_map(|(_, value)| {
+            let raw = value.of(&self.source);
+            raw.starts_with('"').then(|| json::decode(raw.get(1..raw.len() - 1).unwrap_or_default()))
+        })
+    }
+
+    /// A field as it is written.
+    pub fn raw(&self, key: &str) -> Option<&str> {
+        self.fields.iter().find(|(name, _)| name.of(&self.source) == key).map(|(_, value)| value.of(&self.source))
+    }
+}
+
+fn plain(raw: &str) -> Option<Cow<'_, str>> {
+    match Scanner::new(raw, 0).peek().ok()? {
+        Kind::String => Some(json::decode(raw.get(1..raw.len() - 1)?)),
+        Kind::Number | Kind::Bool => Some(Cow::Borrowed(raw)),
+        Kind::Array => {
+            let words: Vec<String> = serde_json::from_str(raw).ok()?;
+            // `["bash", "-lc", "…"]` is about its last word.
+            match words.as_slice() {
+                [shell, flag, command] if shell.ends_with("sh") && flag.starts_with('-') => {
+                    Some(Cow::Owned(command.clone()))
+                }
+                _ => Some(Cow::Owned(words.join(" "))),
+            }
+        }
+        Kind::Object | Kind::Null => None,
+    }
+}
+
+/// The key in front of a value.
+fn key_before(text: &str, value: Span) -> Span {
+    let before = text.get(..value.start as usize).unwrap_or_default();
+    let end = before.rfind('"').unwrap_or_default();
+    let start = before.get(..end).and_then(|key| key.rfind('"')).map_or(end, |at| at + 1);
+    Span::new(start, end)
+}

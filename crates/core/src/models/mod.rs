@@ -1,0 +1,19 @@
+//! Models decide nothing: they say what is known about the model behind a name.
+//!
+//! Facts are data (`models.json`), each with its source and date. [`ModelTable::profile`] finds the
+//! entries that fit a name, from the family to the single model, and lays them over each other. A name
+//! that no entry fits still gets a [`ModelProfile`], with a careful window and `known: false`.
+
+mod name;
+mod price;
+mod profile;
+mod table;
+
+pub use crate::policy::SignedReasoning;
+pub use name::ModelName;
+pub use price::{CacheWrite, PriceStep, Prices};
+pub use profile::{ApiFamily, ModelProfile, Tokeniser};
+pub use table::{ModelEntry, ModelTable, ModelTableError};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+//! Whether to act now.
+
+use crate::plan::Plan;
+use crate::policy::{Budgets, Policy};
+use crate::state::{Cause, SessionState};
+
+/// Why we are asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Trigger {
+    /// The agent's loop asks before a request.
+    #[default]
+    Engine,
+    /// The safety net asks before the agent sees a message.
+    Hygiene,
+    /// The provider refused the request as too long or too large.
+    Overflow,
+    /// A person asks.
+    Manual,
+}
+
+/// The answer, with its reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Act.
+    Act(String),
+    /// Leave it.
+    Wait(String),
+}
+
+impl Verdict {
+    /// Whether to act.
+    pub fn acts(&self) -> bool {
+        matches!(self, Verdict::Act(_))
+    }
+
+    /// The reason.
+    pub fn reason(&self) -> &str {
+        match self {
+            Verdict::Act(reason) | Verdict::Wait(reason) => reason,
+        }
+    }
+}
+
+/// What is known about the size of a conversation.
+#[derive(Clone, Copy, Debug)]
+pub struct Size {
+    /// Tokens of the whole request.
+    pub tokens: u64,
+    /// Messages.
+    pub messages: usize,
+    /// Bytes of the body.
+    pub bytes: u64,
+}
+
+/// Decides whether to act on a conversation of this size.
+pub fn decide(size: Size, policy: &Policy, budgets: &Budgets, state: &SessionState, trigger: Trigger) -> Verdict {
+    let knobs = &policy.compression;
+    if !knobs.enabled {
+        return Verdict::Wait("compression is switched off (compression.enabled)".into());
+    }
+    let tokens = size.tokens;
+    match trigger {
+        Trigger::Manual => return Verdict::Act("requested".into()),
+        Trigger::Overflow => return Verdict::Act("the provider refused the request as too large".into()),
+        Trigger::Engine | Trigger::Hygiene => {}
+    }
+    if size.bytes > budgets.max_body_bytes {
+        return Verdict::Act(format!("{} bytes, over the limit of {}", size.bytes, budgets.max_body_bytes));
+    }
+    let (name, mark) = match trigger {
+        Trigger::Hygiene => ("safety net", budgets.hygiene),
+        _ => ("trigger", budgets.trigger),
+    };
+    if tokens < u64::from(mark) {
+        return Verdict::Wait(format!("{tokens} tokens, below the {name} of {mark}"));
+    }
+    if trigger == Trigger::Hygiene {
+        return match size.messages < knobs.hygiene_min_messages as usize {
+            true => Verdict::Wait(format!(
+                "{} messages; the safety net starts at {}",
+                size.messages, knobs.hygiene_min_messages
+            )),
+            false => Verdict::Act(format!("{tokens} tokens reach the safety net of {mark}")),
+        };
+    }
+    if state.awaiting_usage {
+        return Verdict::Wait("the last fold still waits for reported usage; an estimate alone starts no second one".into());
+    }
+    if state.strikes >= knobs.max_strikes {
+        return Verdict::Wait(stopped(state));
+    }
+    Verdict::Act(format!("{tokens} tokens reach the trigger of {mark}"))
+}
+
+/// Why automatic folds have stopped, and what helps.
+fn stopped(state: &SessionState) -> String {
+    let advice = match state.cause {
+        Some(Cause::LongSummary) => {
+            "the summaries are nearly as long as what they replace; lower compression.summary_max or use another summary model"
+        }
+        Some(Cause::Dense) | None => {
+            "head and tail fill the room; lower compression.target_ratio, fold with a focus, or start a new session"
+        }
+    };
+    format!("the last {} folds saved too little, so automatic ones have stopped: {advice}", state.strikes)
+}
+
+/// Takes note of what a plan achieved.
+pub fn record(state: &mut SessionState, plan: &Plan, policy: &Policy) {
+    let before = plan.tokens.before.max(1) as f64;
+    let saved = 1.0 - plan.tokens.after as f64 / before;
+    match &plan.fold {
+        Some(fold) => {
+            state.folds += 1;
+            state.awaiting_usage = true;
+            if saved < policy.compression.min_saving {
+                state.strikes += 1;
+                let long = u64::from(fold.handoff.tokens) * 2 > fold.tokens;
+                state.cause = Some(if long { Cause::LongSummary } else { Cause::Dense });
+            } else {
+                state.strikes = 0;
+                state.cause = None;
+            }
+        }
+        None if plan.changes_something() => {
+            state.prunes += 1;
+            state.awaiting_usage = true;
+        }
+        None => {
+            // Asked to act and found nothing to do: that is a strike, or the question comes back every turn.
+            state.strikes += 1;
+            state.cause = Some(Cause::Dense);
+        }
+    }
+}

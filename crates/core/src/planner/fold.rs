@@ -1,0 +1,163 @@
+//! Folding: the middle becomes a handoff.
+
+use super::{CannotFit, Planner, standing};
+use crate::edit::Span;
+use crate::handoff::{self, Frame, Handoff};
+use crate::ledger::{self, Ledger};
+use crate::plan::{Fold, Outcome, Plan, Skip, Step, StepKind, TokenChange};
+use crate::policy::Fidelity;
+use crate::recall::Original;
+use crate::transcript::{PartKind, Role};
+use crate::zone::{Zones, last_request};
+
+impl Planner<'_, '_> {
+    /// Folds with the tail and the handoff budget of the policy; goes down the ladder only when the
+    /// result would not fit the window.
+    pub(super) fn fold_as_the_policy_says(&self) -> Result<Plan, CannotFit> {
+        let zones = self.zones();
+        let folded = self.folded(&zones);
+        let room = u64::from(self.budgets.effective_window);
+        if folded.is_empty() {
+            if self.counts.total() > room {
+                return self.descend(self.budgets.trigger.into());
+            }
+            return Ok(self.unchanged("head and tail cover the whole conversation; there is nothing to fold"));
+        }
+        let tokens: u64 = folded.iter().map(|&index| self.counts.message(index)).sum();
+        let budget = self.budgets.handoff(u32::try_from(tokens).unwrap_or(u32::MAX));
+        let ledger = ledger::gather(self.transcript, &folded, self.request.focus.as_deref());
+        let plan = self.fold(zones, folded, &ledger, budget);
+        if plan.tokens.after > room {
+            return self.descend(self.budgets.trigger.into());
+        }
+        Ok(self.unless_it_grows(plan))
+    }
+
+    /// The messages that a fold takes away: standing instructions and records that are no messages stay.
+    pub(super) fn folded(&self, zones: &Zones) -> Vec<usize> {
+        (zones.head..zones.tail)
+            .filter(|&index| {
+                self.transcript
+                    .messages
+                    .get(index)
+                    .is_some_and(|message| !message.role.is_instruction() && message.role != Role::Meta)
+            })
+            .collect()
+    }
+
+    /// A plan that folds `folded` into a handoff of at most `budget` tokens.
+    pub(super) fn fold(&self, zones: Zones, folded: Vec<usize>, ledger: &Ledger, budget: u32) -> Plan {
+        let before = self.counts.total();
+        let tokens: u64 = folded.iter().map(|&index| self.counts.message(index)).sum();
+        let original = self.original_of(&folded);
+        let handoff = self.write_handoff(&zones, &folded, ledger, budget, original.as_ref());
+        let mut steps = Vec::new();
+        let mut carried_tokens = 0;
+        if let Some(message) = zones.carried {
+            carried_tokens = self.spoken_tokens(message);
+            steps.push(Step {
+                message,
+                part: None,
+                kind: StepKind::Carry,
+                tool: String::new(),
+                before: self.counts.message(message),
+                after: carried_tokens,
+                fidelity: Fidelity::Exact,
+                handle: None,
+                text: None,
+            });
+        }
+        let after = before - tokens + u64::from(handoff.tokens) + HANDOFF_ENVELOPE + carried_tokens;
+        let iterative = folded.iter().any(|&index| handoff::is_handoff(self.transcript, index));
+        let reason = format!(
+            "{} messages with {tokens} tokens become a handoff of {}",
+            folded.len(),
+            handoff.tokens
+        );
+        let mut plan = Plan {
+            outcome: Outcome::Folded,
+            steps,
+            zones,
+            fold: Some(Fold { messages: folded, tokens, handoff, iterative }),
+            originals: original.into_iter().collect(),
+            tokens: TokenChange { before, after, source: self.counts.source },
+            ..self.unchanged(reason)
+        };
+        self.seal(&mut plan);
+        plan
+    }
+
+    /// Writes the handoff of a fold.
+    fn write_handoff(
+        &self,
+        zones: &Zones,
+        folded: &[usize],
+        ledger: &Ledger,
+        budget: u32,
+        original: Option<&Original>,
+    ) -> Handoff {
+        let request = last_request(self.transcript);
+        let task = request.map(|index| self.spoken(index));
+        let handle = original.filter(|_| self.request.keeps_originals).map(|original| original.handle.to_string());
+        let frame = Frame {
+            task: task.as_deref(),
+            task_is_above: request.is_some_and(|request| request < zones.head),
+            standing: standing(self.transcript),
+            messages: folded.len(),
+            handle: handle.as_deref(),
+            note: None,
+        };
+        handoff::write(ledger, &frame, budget, self.measure)
+    }
+
+    /// What a person says in a message.
+    fn spoken(&self, index: usize) -> String {
+        let texts: Vec<_> = self
+            .transcript
+            .parts_at(index)
+            .iter()
+            .filter(|part| part.kind == PartKind::Text)
+            .map(|part| self.transcript.words(part))
+            .collect();
+        texts.join("\n")
+    }
+
+    /// What a person says costs: words and media, without the tool results beside them.
+    fn spoken_tokens(&self, index: usize) -> u64 {
+        let Some(message) = self.transcript.messages.get(index) else {
+            return 0;
+        };
+        (message.parts.start as usize..message.parts.end as usize)
+            .filter(|&part| {
+                self.transcript
+                    .parts
+                    .get(part)
+                    .is_some_and(|part| matches!(part.kind, PartKind::Text | PartKind::Media))
+            })
+            .map(|part| u64::from(self.counts.parts.get(part).copied().unwrap_or_default()))
+            .sum::<u64>()
+            + HANDOFF_ENVELOPE
+    }
+
+    /// The folded stretch as it stands in the document.
+    fn original_of(&self, folded: &[usize]) -> Option<Original> {
+        let first = self.transcript.messages.get(*folded.first()?)?;
+        let last = self.transcript.messages.get(*folded.last()?)?;
+        let span = Span { start: first.span.start, end: last.span.end };
+        Some(Original::of_span(self.transcript, span))
+    }
+
+    /// A result that is not smaller is no result.
+    pub(super) fn unless_it_grows(&self, plan: Plan) -> Plan {
+        let TokenChange { before, after, .. } = plan.tokens;
+        if after < before {
+            return plan;
+        }
+        let mut unchanged = self.unchanged(format!("a fold would not save anything ({before} → {after} tokens)"));
+        unchanged.skips.push(Skip::NoGain { before, after });
+        unchanged
+    }
+}
+
+/// Role and separators of one message.
+const HANDOFF_ENVELOPE: u64 = 4;

@@ -1,0 +1,192 @@
+//! The ladder for results that must fit: each rung gives up a little more, the last says why it cannot be.
+
+use super::{CannotFit, Planner};
+use crate::ledger;
+use crate::plan::{Outcome, Plan, Step, StepKind};
+use crate::policy::Fidelity;
+use crate::prune::Pruner;
+use crate::recall::{self, Original};
+use crate::transcript::{Content, PartKind};
+use crate::zone::{TailBudget, Zones, last_request};
+
+/// One rung.
+struct Rung {
+    /// Share of the free room that the tail gets.
+    tail: f64,
+    /// Whether the opening of the conversation stays.
+    head: Head,
+    /// Parts of the tail above this many tokens are made shorter.
+    part_limit: Option<u64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Head {
+    AsThePolicySays,
+    InstructionsOnly,
+}
+
+/// From comfortable to bare. The handoff gets what tail and head leave.
+const RUNGS: [Rung; 8] = [
+    Rung { tail: 0.40, head: Head::AsThePolicySays, part_limit: None },
+    Rung { tail: 0.25, head: Head::AsThePolicySays, part_limit: None },
+    Rung { tail: 0.25, head: Head::InstructionsOnly, part_limit: None },
+    Rung { tail: 0.10, head: Head::InstructionsOnly, part_limit: None },
+    Rung { tail: 0.10, head: Head::InstructionsOnly, part_limit: Some(1_000) },
+    Rung { tail: 0.05, head: Head::InstructionsOnly, part_limit: Some(250) },
+    Rung { tail: 0.0, head: Head::InstructionsOnly, part_limit: Some(60) },
+    Rung { tail: 0.0, head: Head::InstructionsOnly, part_limit: Some(20) },
+];
+
+/// A handoff below this says nothing but its framing; a rung that leaves less is not taken while
+/// there are others.
+const USEFUL_HANDOFF: u64 = 600;
+/// The framing alone.
+const BARE_HANDOFF: u64 = 320;
+/// Counts before and after a rewrite differ a little; the ladder aims this much lower.
+const MARGIN: f64 = 0.01;
+
+impl Planner<'_, '_> {
+    /// Brings the result to at most `target` tokens.
+    pub(super) fn descend(&self, target: u64) -> Result<Plan, CannotFit> {
+        let aim = target - (target as f64 * MARGIN) as u64 - 8.min(target);
+        let mut smallest = self.counts.total();
+        for (index, rung) in RUNGS.iter().enumerate() {
+            let enough = if index + 1 < RUNGS.len() { USEFUL_HANDOFF } else { BARE_HANDOFF };
+            if let Some(plan) = self.stand_on(rung, aim, enough, &mut smallest) {
+                return Ok(self.unless_it_grows(plan));
+            }
+        }
+        let request = last_request(self.transcript).map_or(0, |index| self.counts.message(index));
+        let bare = self.bare_head();
+        Err(CannotFit {
+            target,
+            fixed: self.counts.outside() + self.counts.between(0, bare),
+            request,
+            smallest,
+        })
+    }
+
+    /// The plan of one rung, if it fits.
+    fn stand_on(&self, rung: &Rung, aim: u64, enough: u64, smallest: &mut u64) -> Option<Plan> {
+        let head = match rung.head {
+            Head::AsThePolicySays => self.head(),
+            Head::InstructionsOnly => self.bare_head(),
+        };
+        let fixed = self.counts.outside() + self.counts.between(0, head);
+        let free = aim.saturating_sub(fixed);
+        let tail = (free as f64 * rung.tail) as u64;
+        let zones = self.zones_with(head, TailBudget { tokens: tail, ceiling: tail + tail / 2, floor: 1 });
+        let folded = self.folded(&zones);
+        let steps = rung.part_limit.map(|limit| self.shorten_tail(&zones, limit)).unwrap_or_default();
+        let saved: u64 = steps.iter().map(|(step, _)| step.saves()).sum();
+        let gone: u64 = folded.iter().map(|&message| self.counts.message(message)).sum();
+        let carried = zones.carried.map_or(0, |message| self.counts.message(message));
+        let rest = self.counts.total() - gone + carried - saved.min(self.counts.total() - gone);
+        let left = aim.saturating_sub(rest);
+        *smallest = (*smallest).min(rest + if folded.is_empty() { 0 } else { BARE_HANDOFF });
+        if folded.is_empty() {
+            return (rest <= aim && !steps.is_empty()).then(|| self.shortened_only(zones, steps));
+        }
+        if left < enough {
+            return None;
+        }
+        let most = u64::from(self.budgets.handoff_max).max(left);
+        let ledger = ledger::gather(self.transcript, &folded, self.request.focus.as_deref());
+        let mut plan = self.fold(zones, folded, &ledger, u32::try_from(left.min(most)).unwrap_or(u32::MAX));
+        plan.tokens.after -= saved.min(plan.tokens.after);
+        if !steps.is_empty() {
+            plan.outcome = Outcome::Clamped;
+            self.add(&mut plan, steps);
+        }
+        (plan.tokens.after <= aim).then_some(plan)
+    }
+
+    fn shortened_only(&self, zones: Zones, steps: Vec<(Step, Original)>) -> Plan {
+        let saved: u64 = steps.iter().map(|(step, _)| step.saves()).sum();
+        let mut plan = self.unchanged(format!("recent outputs were made shorter, which frees {saved} tokens"));
+        plan.outcome = Outcome::Clamped;
+        plan.zones = zones;
+        plan.tokens.after -= saved;
+        self.add(&mut plan, steps);
+        self.seal(&mut plan);
+        plan
+    }
+
+    fn add(&self, plan: &mut Plan, steps: Vec<(Step, Original)>) {
+        for (step, original) in steps {
+            plan.steps.push(step);
+            plan.originals.push(original);
+        }
+        plan.steps.sort_by_key(|step| (step.message, step.part));
+    }
+
+    /// Makes the parts of the tail shorter than `limit` tokens where that is allowed: never the last
+    /// request, never signed reasoning, never a call that is still in flight.
+    fn shorten_tail(&self, zones: &Zones, limit: u64) -> Vec<(Step, Original)> {
+        let transcript = self.transcript;
+        let request = last_request(transcript);
+        let pruner = Pruner::new(transcript, self.counts, self.measure, self.policy.compression.prune_above);
+        let first = transcript.messages.get(zones.tail).map_or(transcript.parts.len(), |message| message.parts.start as usize);
+        let mut steps = Vec::new();
+        for index in first..transcript.parts.len() {
+            let tokens = u64::from(self.counts.parts.get(index).copied().unwrap_or_default());
+            let message = transcript.message_of(index);
+            let Some(part) = transcript.parts.get(index) else {
+                continue;
+            };
+            let is_instruction = transcript.messages.get(message).is_some_and(|message| message.role.is_instruction());
+            if tokens <= limit || is_instruction {
+                continue;
+            }
+            let shortened = match part.kind {
+                PartKind::ToolCall if transcript.exchanges.result_of(index).is_none() => None,
+                PartKind::ToolCall => pruner.propose(index).map(|proposal| (proposal.step, proposal.original)),
+                PartKind::ToolResult => {
+                    let reduced = pruner.propose(index).filter(|proposal| proposal.step.after <= limit);
+                    reduced.map(|proposal| (proposal.step, proposal.original)).or_else(|| self.cut(index, limit))
+                }
+                PartKind::Text if Some(message) != request => self.cut(index, limit),
+                _ => None,
+            };
+            steps.extend(shortened);
+        }
+        steps
+    }
+
+    /// Cuts a text in the middle to about `limit` tokens.
+    fn cut(&self, index: usize, limit: u64) -> Option<(Step, Original)> {
+        let part = self.transcript.parts.get(index)?;
+        if matches!(part.content, Content::Json(_) | Content::Absent) {
+            return None;
+        }
+        let words = recall::content(self.transcript, part);
+        let original = Original::of_part(self.transcript, index, &words);
+        let before = u64::from(self.counts.parts.get(index).copied().unwrap_or_default());
+        let share = limit as f64 / before.max(1) as f64;
+        let keep = (words.len() as f64 * share * 0.8) as usize;
+        let head = words.floor_char_boundary(keep * 2 / 3);
+        let tail = words.ceil_char_boundary(words.len() - keep / 3);
+        let text = format!(
+            "{}\n[… {} characters cut, {} …]\n{}",
+            words.get(..head)?.trim_end(),
+            tail - head,
+            original.handle,
+            words.get(tail..)?.trim_start()
+        );
+        let after = u64::from(self.measure.text(&text));
+        (after < before).then(|| {
+            let step = Step {
+                message: self.transcript.message_of(index),
+                part: Some(index),
+                kind: StepKind::Clamp,
+                tool: original.tool.clone(),
+                before,
+                after,
+                fidelity: Fidelity::Recoverable,
+                handle: Some(original.handle),
+                text: Some(text),
+            };
+            (step, original)
+        })
+    }
+}

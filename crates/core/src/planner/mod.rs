@@ -1,0 +1,169 @@
+//! Planning: whether to act, and then how far down the ladder to go.
+//!
+//! The ladder always goes forward and always ends: prune, fold, fold with a smaller tail, reduce the
+//! tail, cut single messages, start again from the handoff, say with numbers why it cannot be done.
+
+mod decide;
+mod fold;
+mod ladder;
+mod prune;
+mod seal;
+
+pub use decide::{Size, Trigger, Verdict, decide, record};
+
+use crate::handoff::Standing;
+use crate::plan::{Outcome, Plan, TokenChange};
+use crate::policy::{Budgets, Policy};
+use crate::tokens::{Counts, Measure};
+use crate::transcript::{PartKind, Role, Transcript};
+use crate::zone::{Cuts, TailBudget, Zones, head_end, zones};
+
+/// What a plan is made for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Request {
+    /// Why we are asked.
+    pub trigger: Trigger,
+    /// What the user cares about most.
+    pub focus: Option<String>,
+    /// Tokens that the result must fit.
+    pub target: Option<u64>,
+    /// Whether originals will be kept, so that handles can be shown.
+    pub keeps_originals: bool,
+}
+
+/// The result cannot fit, and why.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the transcript cannot be brought to {target} tokens: {fixed} are the system prompt, tools and instructions, \
+     {request} the last request, which stays as it is; the smallest result has {smallest}"
+)]
+pub struct CannotFit {
+    /// What was asked for.
+    pub target: u64,
+    /// What cannot be touched.
+    pub fixed: u64,
+    /// The last request.
+    pub request: u64,
+    /// The smallest result that was found.
+    pub smallest: u64,
+}
+
+/// Everything a plan is made from.
+pub struct Planner<'t, 'a> {
+    pub(crate) transcript: &'t Transcript<'a>,
+    pub(crate) counts: &'t Counts,
+    pub(crate) policy: &'t Policy,
+    pub(crate) budgets: &'t Budgets,
+    pub(crate) measure: &'t Measure,
+    pub(crate) request: &'t Request,
+    pub(crate) cuts: Cuts,
+}
+
+impl<'t, 'a> Planner<'t, 'a> {
+    /// Prepares planning.
+    pub fn new(
+        transcript: &'t Transcript<'a>,
+        counts: &'t Counts,
+        policy: &'t Policy,
+        budgets: &'t Budgets,
+        measure: &'t Measure,
+        request: &'t Request,
+    ) -> Planner<'t, 'a> {
+        Planner { transcript, counts, policy, budgets, measure, request, cuts: Cuts::find(transcript) }
+    }
+
+    /// A plan that changes nothing.
+    pub fn unchanged(&self, reason: impl Into<String>) -> Plan {
+        let before = self.counts.total();
+        Plan {
+            outcome: Outcome::Unchanged,
+            reason: reason.into(),
+            zones: self.zones(),
+            steps: Vec::new(),
+            skips: Vec::new(),
+            fold: None,
+            originals: Vec::new(),
+            tokens: TokenChange { before, after: before, source: self.counts.source },
+            standing: standing(self.transcript),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// The zones that the policy asks for.
+    pub fn zones(&self) -> Zones {
+        self.zones_with(self.head(), self.tail_budget())
+    }
+
+    pub(crate) fn zones_with(&self, head: usize, tail: TailBudget) -> Zones {
+        zones(self.transcript, self.counts, &self.cuts, head, tail)
+    }
+
+    /// The head, unless its opening is so large that little else would have room.
+    pub(crate) fn head(&self) -> usize {
+        let wanted = self.policy.compression.protect_first_n as usize;
+        let room = u64::from(self.budgets.trigger / 4);
+        (0..=wanted)
+            .rev()
+            .map(|protect| head_end(self.transcript, &self.cuts, protect))
+            .find(|&head| self.counts.between(0, head) <= room)
+            .unwrap_or_else(|| self.bare_head())
+    }
+
+    /// Standing instructions only.
+    pub(crate) fn bare_head(&self) -> usize {
+        head_end(self.transcript, &self.cuts, 0)
+    }
+
+    pub(crate) fn tail_budget(&self) -> TailBudget {
+        let budget = TailBudget::of(&self.policy.compression, self.budgets);
+        // Who asks for a fold wants one: below the trigger the tail gives way in proportion.
+        if self.request.trigger == Trigger::Manual {
+            let share = (self.counts.messages() as f64 * MANUAL_TAIL) as u64;
+            if share < budget.tokens {
+                return budget.with_tokens(share);
+            }
+        }
+        budget
+    }
+
+    /// Makes the plan: as little as suffices.
+    pub fn plan(&self) -> Result<Plan, CannotFit> {
+        let mut skips = Vec::new();
+        match self.prune_alone() {
+            Ok(plan) => return Ok(plan),
+            Err(skipped) => skips.extend(skipped),
+        }
+        let mut plan = match self.request.target {
+            Some(target) => self.descend(target)?,
+            None => self.fold_as_the_policy_says()?,
+        };
+        plan.skips.splice(0..0, skips);
+        Ok(plan)
+    }
+}
+
+/// A fold on request below the trigger keeps this share of the messages as tail.
+const MANUAL_TAIL: f64 = 0.3;
+
+/// Where the conversation stands at its end.
+pub fn standing(transcript: &Transcript<'_>) -> Standing {
+    let Some((index, last)) =
+        transcript.messages.iter().enumerate().rev().find(|(_, message)| message.role != Role::Meta)
+    else {
+        return Standing::AwaitingUser;
+    };
+    let parts = transcript.parts_of(last);
+    let interrupted = parts.iter().any(|part| {
+        part.kind == PartKind::Text && {
+            let words = transcript.words(part);
+            words.contains("interrupted by user") || words.contains("Request interrupted")
+        }
+    });
+    if interrupted {
+        return Standing::Interrupted;
+    }
+    let is_waiting = last.role == Role::Assistant
+        && !parts.iter().any(|part| part.kind == PartKind::ToolCall)
+        && !transcript.speaks(index);
+    if is_waiting { Standing::AwaitingUser } else { Standing::InToolLoop }
+}

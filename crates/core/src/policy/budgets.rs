@@ -1,0 +1,223 @@
+//! From shares to tokens: what a policy means for one model.
+//!
+//! Every number here grows with the window, or stays; none falls, and none jumps. A transcript that fits a
+//! small window is therefore never treated worse by a large one.
+
+use super::choice::SignedReasoning;
+use super::curve;
+use super::field::{AutoOr, Tail};
+use super::table::{CompressionPolicy, Policy};
+use crate::models::{ApiFamily, ModelProfile};
+
+/// A tail may exceed its budget by half, so that one large recent message stays whole.
+const TAIL_CEILING: f64 = 1.5;
+/// A fixed tail takes at most this share of the trigger: more leaves a small window nothing to fold.
+const FIXED_TAIL_SHARE: f64 = 0.5;
+/// An automatic tail moves between these multiples of the tail by ratio.
+const AUTO_TAIL: (f64, f64) = (0.5, 2.0);
+/// A handoff is at most this share of the trigger, also where the shortest budget is longer.
+const HANDOFF_SHARE: f64 = 0.25;
+/// Smallest reclaim that is worth a cache miss, and its share of larger windows.
+const RECLAIM_FLOOR: u32 = 5_000;
+const RECLAIM_SHARE: f64 = 1.0 / 20.0;
+/// On small windows the reclaim is at most this share of the trigger, or no prune could ever reach it.
+const RECLAIM_CAP: f64 = 0.25;
+/// A tool output is huge from this share of the window on, within bounds: half a page is never huge, and
+/// what vendors cut at insertion (8 to 12 K tokens) always is.
+const ADMISSION_SHARE: f64 = 1.0 / 20.0;
+const ADMISSION_BOUNDS: (u32, u32) = (1_000, 8_000);
+
+/// What is known at the moment of a decision, beside policy and model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct BudgetInputs {
+    /// `max_tokens` of the request: room that the provider reserves for the reply.
+    pub max_output: Option<u32>,
+    /// Window of the model that writes summaries, where there is one.
+    pub summariser_window: Option<u32>,
+    /// Tokens that the recent pace of calls suggests for the tail, for `tail: auto`.
+    pub tail_need: Option<u32>,
+    /// API of the request, for the limit of the body.
+    pub family: Option<ApiFamily>,
+}
+
+/// What holds the trigger below its share of the window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TriggerCap {
+    /// Requests above it cost a multiple.
+    PriceStep,
+    /// The summariser could not read what is to be folded.
+    SummariserWindow,
+}
+
+/// Budgets in tokens, unless said otherwise.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Budgets {
+    /// Window of the model, or the one that the policy fixes.
+    pub window: u32,
+    /// What input may fill of it: the window less the room reserved for the reply.
+    pub effective_window: u32,
+    /// The engine acts when the input reaches this.
+    pub trigger: u32,
+    /// What holds the trigger below its share, if anything does.
+    pub trigger_cap: Option<TriggerCap>,
+    /// The safety net acts when the input reaches this.
+    pub hygiene: u32,
+    /// A warning is given when the input reaches this.
+    pub pressure: u32,
+    /// Budget of the tail.
+    pub tail: u32,
+    /// The tail with its last message may reach this.
+    pub tail_ceiling: u32,
+    /// A prune alone is accepted when the input falls to this.
+    pub low_water: u32,
+    /// A prune that reclaims less is not worth a cache miss.
+    pub prune_minimum: u32,
+    /// Recent tool output outside of the tail that a prune spares.
+    pub protect_tool_tokens: u32,
+    /// Shortest budget of a handoff.
+    pub handoff_min: u32,
+    /// Longest budget of a handoff.
+    pub handoff_max: u32,
+    /// A tool output above this is huge when it first appears.
+    pub admission_above: u32,
+    /// Tokens that one image counts for.
+    pub image_tokens: u32,
+    /// Largest request body, in bytes.
+    pub max_body_bytes: u64,
+    /// What an edit does to signed reasoning after it.
+    pub signed_reasoning: SignedReasoning,
+    /// Length of a handoff, as a fraction of the folded tokens.
+    handoff_ratio: f64,
+}
+
+impl Budgets {
+    /// The budgets of a policy for a model.
+    pub fn of(policy: &Policy, model: &ModelProfile, inputs: BudgetInputs) -> Self {
+        let knobs = &policy.compression;
+        let window = policy.model.window.fixed().unwrap_or(model.window).max(1);
+        let effective_window = effective(policy, model, window, inputs.max_output);
+        let (trigger, trigger_cap) = trigger(knobs, model, effective_window, inputs.summariser_window);
+        // The window that this trigger would be the plain share of. Where a cap holds the trigger down,
+        // budgets follow the trigger and not the unused rest of the window.
+        let working = share(trigger, 1.0 / knobs.threshold).min(effective_window);
+        let prune_minimum = prune_minimum(knobs, working, trigger);
+        let tail = tail(knobs, trigger, inputs.tail_need);
+        let (handoff_min, handoff_max) = handoff(knobs, window, trigger);
+        let (huge_min, huge_max) = ADMISSION_BOUNDS;
+        Self {
+            window,
+            effective_window,
+            trigger,
+            trigger_cap,
+            // The net is never tighter than the engine, and never beyond what the provider takes.
+            hygiene: share(window, knobs.hygiene_threshold).max(trigger).min(effective_window),
+            pressure: share(trigger, knobs.pressure),
+            tail,
+            tail_ceiling: tail_ceiling(knobs, trigger, tail),
+            low_water: low_water(knobs, effective_window, trigger, prune_minimum),
+            prune_minimum,
+            protect_tool_tokens: knobs
+                .protect_tool_tokens
+                .or_else(|| curve::at(curve::TOOL_PROTECTION, working))
+                .min(trigger),
+            handoff_min,
+            handoff_max,
+            admission_above: knobs
+                .admission_above
+                .or_else(|| share(working, ADMISSION_SHARE).clamp(huge_min, huge_max)),
+            image_tokens: knobs.image_tokens,
+            max_body_bytes: knobs
+                .max_body_bytes
+                .or_else(|| inputs.family.unwrap_or(ApiFamily::Anthropic).safe_body_bytes()),
+            signed_reasoning: knobs.signed_reasoning.or_else(|| model.signed_reasoning),
+            handoff_ratio: knobs.summary_ratio,
+        }
+    }
+
+    /// The budget of a handoff that stands for `folded` tokens.
+    pub fn handoff(&self, folded: u32) -> u32 {
+        share(folded, self.handoff_ratio).clamp(self.handoff_min, self.handoff_max)
+    }
+}
+
+/// `fraction` of `tokens`, rounded down; the small constant undoes what binary fractions lose.
+fn share(tokens: u32, fraction: f64) -> u32 {
+    // A float cast saturates, so that no product can wrap.
+    (f64::from(tokens) * fraction + 1e-6) as u32
+}
+
+/// The window less the reply. A reply that claims more than half of the window is taken at its word only
+/// in part, and one that claims all of it not at all: such a request is a client's mistake, and following
+/// it would leave no room for input. The three parts meet without a step.
+fn effective(policy: &Policy, model: &ModelProfile, window: u32, max_output: Option<u32>) -> u32 {
+    let reply = max_output.or(policy.model.max_output.fixed()).unwrap_or(0);
+    let left = window.saturating_sub(reply).max(reply.min(window));
+    match (policy.model.window, model.max_input) {
+        // Who fixes the window knows better than the table.
+        (AutoOr::Auto, Some(limit)) => left.min(limit),
+        _ => left,
+    }
+    .max(1)
+}
+
+/// The share of the window, held down by a price step and by what the summariser can read.
+fn trigger(
+    knobs: &CompressionPolicy,
+    model: &ModelProfile,
+    effective: u32,
+    summariser_window: Option<u32>,
+) -> (u32, Option<TriggerCap>) {
+    let plain = share(effective, knobs.threshold);
+    let step = model.price_step.map(|step| (step.above, TriggerCap::PriceStep));
+    let reader = summariser_window.map(|window| (window, TriggerCap::SummariserWindow));
+    let caps = [step, reader].into_iter().flatten().filter(|(tokens, _)| *tokens < plain);
+    match caps.min_by_key(|(tokens, _)| *tokens) {
+        Some((tokens, cap)) => (tokens.max(1), Some(cap)),
+        None => (plain.max(1), None),
+    }
+}
+
+/// Tokens that a prune must reclaim.
+fn prune_minimum(knobs: &CompressionPolicy, working: u32, trigger: u32) -> u32 {
+    let derived = || share(working, RECLAIM_SHARE).max(RECLAIM_FLOOR).min(share(trigger, RECLAIM_CAP));
+    knobs.prune_minimum.or_else(derived).min(trigger)
+}
+
+/// Where a prune must land: the mark of the policy, but always with runway below the trigger.
+fn low_water(knobs: &CompressionPolicy, effective: u32, trigger: u32, minimum: u32) -> u32 {
+    let with_runway = trigger.saturating_sub(share(trigger, knobs.runway).max(minimum));
+    match knobs.low_water {
+        AutoOr::Auto => with_runway,
+        AutoOr::Fixed(mark) => share(effective, mark).min(with_runway),
+    }
+}
+
+/// Tokens of the tail.
+fn tail(knobs: &CompressionPolicy, trigger: u32, need: Option<u32>) -> u32 {
+    let by_ratio = share(trigger, knobs.target_ratio);
+    match (knobs.tail, need) {
+        (Tail::Tokens(tokens), _) => tokens.min(share(trigger, FIXED_TAIL_SHARE)),
+        (Tail::Auto, Some(need)) => {
+            let (low, high) = AUTO_TAIL;
+            let low = share(by_ratio, low);
+            let high = share(by_ratio, high).min(share(trigger, FIXED_TAIL_SHARE)).max(low);
+            need.clamp(low, high)
+        }
+        (Tail::Ratio | Tail::Auto, _) => by_ratio,
+    }
+}
+
+/// How far the tail may go for one more message: half again, but not into the runway.
+fn tail_ceiling(knobs: &CompressionPolicy, trigger: u32, tail: u32) -> u32 {
+    let with_runway = share(trigger, 1.0 - knobs.runway);
+    share(tail, TAIL_CEILING).min(with_runway).max(tail)
+}
+
+/// Shortest and longest budget of a handoff.
+fn handoff(knobs: &CompressionPolicy, window: u32, trigger: u32) -> (u32, u32) {
+    let roof = share(trigger, HANDOFF_SHARE).max(1);
+    let longest = share(window, knobs.summary_window_share).min(knobs.summary_max);
+    // The shortest wins over the share of a small window, not over the user's own maximum.
+    let longest = longest.max(knobs.summary_min.min(knobs.summary_max)).min(roof);
+    (knobs.summary_min.min(longest), longest)
+}

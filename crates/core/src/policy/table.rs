@@ -1,0 +1,245 @@
+//! The table: every knob once, with its type, range, default, presets and one line of documentation.
+//!
+//! To add a knob, add a row: the line of documentation, `name: type = kind, "default"`, and the presets
+//! that differ. The field of [`Policy`], the check, the error message, the documentation, the schema, the
+//! environment variable and `--set` follow from it. A section is added the same way.
+
+use serde_json::{Map, Value};
+
+use super::choice::{CacheTtl, Fidelity, Preset, PruneOrder, SignedReasoning};
+use super::field::{AutoOr, Field, Tail};
+use super::kind::{Kind, bytes, choice, count, fraction, tokens};
+use super::knob::Knob;
+
+/// Makes the sections of [`Policy`] and the rows of [`KNOBS`] from one listing.
+macro_rules! table {
+    ($(
+        $(#[$about:meta])*
+        $section:ident: $Section:ident {
+            $(
+                #[doc = $doc:literal]
+                $field:ident: $type:ty = $kind:expr, $default:literal
+                    $(, [$($preset:ident),+] $value:literal)*;
+            )+
+        }
+    )+) => {
+        /// All settings, typed. The path of a field is the key of its knob.
+        #[derive(Debug, Clone, PartialEq)]
+        pub struct Policy {
+            $($(#[$about])* pub $section: $Section,)+
+        }
+
+        $(
+            $(#[$about])*
+            #[derive(Debug, Clone, PartialEq)]
+            pub struct $Section {
+                $(#[doc = $doc] pub $field: $type,)+
+            }
+        )+
+
+        impl Policy {
+            /// Placeholders in all fields; the defaults of the table overwrite each of them.
+            fn blank() -> Self {
+                Self { $($section: $Section { $($field: <$type as Field>::blank(),)+ },)+ }
+            }
+        }
+
+        /// All knobs, in the order of the documentation.
+        pub(crate) static KNOBS: &[Knob] = &[$($(
+            Knob {
+                key: concat!(stringify!($section), ".", stringify!($field)),
+                kind: $kind,
+                doc: $doc,
+                default: $default,
+                presets: &[$((&[$(Preset::$preset),+], $value)),*],
+                take: |policy, value| Field::take(&mut policy.$section.$field, value),
+                give: |policy| Field::give(&policy.$section.$field),
+            },
+        )+)+];
+    };
+}
+
+/// A window below this cannot hold a system prompt and a handoff.
+const SMALLEST_WINDOW: u64 = 1_000;
+/// Far above any window that is sold, low enough that sums of budgets fit 32 bits.
+const LARGEST_WINDOW: u64 = 100_000_000;
+
+table! {
+    /// When to act and how far.
+    compression: CompressionPolicy {
+        /// Compact at all; when off, transcripts pass as they are.
+        enabled: bool = Kind::Flag, "true";
+        /// Named set of values that the other keys of this section start from.
+        preset: Preset = choice(Preset::NAMES), "hermes";
+        /// Fraction of the effective window (window minus reserved output) at which the engine acts.
+        threshold: f64 = fraction(0.05, 0.95), "0.5", [SacredZone, Skill] "0.75";
+        /// Tail kept verbatim, as a fraction of the trigger, when `tail` is `ratio`.
+        target_ratio: f64 = fraction(0.10, 0.80), "0.2";
+        /// Messages after the system prompt that are kept verbatim at the start, on the first fold.
+        protect_first_n: u32 = count(0, 50), "3", [SacredZone] "2";
+        /// Messages at the end that stay in the tail where they fit.
+        protect_last_n: u32 = count(1, 500), "20";
+        /// Model that writes summaries; null leaves it to `summarizer.model`.
+        summary_model: Option<String> = Kind::Text, "null";
+        /// Tail budget: `ratio` of the trigger, `auto` from the recent pace, or a number of tokens.
+        tail: Tail = tokens(500, 10_000_000).or(&["ratio", "auto"]), "ratio", [SacredZone, Skill] "20000";
+        /// Fraction of the effective window that a prune must reach; `auto` is the trigger less the runway.
+        low_water: AutoOr<f64> = fraction(0.02, 0.90).or(&["auto"]), "auto", [SacredZone] "0.5";
+        /// Room below the trigger that a prune alone must leave, as a fraction of the trigger.
+        runway: f64 = fraction(0.0, 0.9), "0.15";
+        /// Tokens that a prune must reclaim to be worth its cache miss; `auto` grows with the window.
+        prune_minimum: AutoOr<u32> = tokens(0, 10_000_000).or(&["auto"]), "0", [Runway, Frugal] "auto";
+        /// Tool outputs of at most this many tokens are left alone.
+        prune_above: u32 = tokens(0, 1_000_000), "50", [SacredZone, Skill] "500";
+        /// Which outputs a prune takes first.
+        prune_order: PruneOrder = choice(PruneOrder::NAMES), "largest";
+        /// Tokens of recent tool output outside the tail that a prune spares; `auto` grows with the window.
+        protect_tool_tokens: AutoOr<u32> = tokens(0, 10_000_000).or(&["auto"]), "0", [Runway, Frugal] "auto";
+        /// Tools whose outputs are never pruned, by name.
+        never_prune: Vec<String> = Kind::Names, "", [Runway, Frugal] "clarify,memory,skill_view,todo,read_file";
+        /// Saving below which a fold counts as a strike, as a fraction of the tokens before it.
+        min_saving: f64 = fraction(0.0, 0.9), "0.1";
+        /// Strikes in a row after which automatic folds stop.
+        max_strikes: u32 = count(1, 100), "2";
+        /// Fraction of the trigger at which a warning is given and background work may start.
+        pressure: f64 = fraction(0.10, 1.0), "0.85";
+        /// Fraction of the whole window at which the safety net acts before the agent sees a message.
+        hygiene_threshold: f64 = fraction(0.10, 0.99), "0.85";
+        /// Messages below which the safety net stays out.
+        hygiene_min_messages: u32 = count(0, 10_000), "4";
+        /// Length of a handoff, as a fraction of the folded tokens.
+        summary_ratio: f64 = fraction(0.01, 0.9), "0.2";
+        /// Shortest budget of a handoff, in tokens.
+        summary_min: u32 = tokens(100, 100_000), "2000";
+        /// Longest budget of a handoff, in tokens.
+        summary_max: u32 = tokens(100, 1_000_000), "12000";
+        /// Longest budget of a handoff, as a fraction of the window.
+        summary_window_share: f64 = fraction(0.005, 0.5), "0.05";
+        /// Share of the handoff that a focus topic gets.
+        focus_share: f64 = fraction(0.3, 0.9), "0.65";
+        /// Return the input unchanged when the summariser fails, instead of a handoff made without a model.
+        abort_on_failure: bool = Kind::Flag, "false";
+        /// Append a note to the system prompt on the first fold; breaks every cached prefix once.
+        system_note: bool = Kind::Flag, "false";
+        /// Reduce a huge tool output at once, on the request in which it first appears.
+        admission: bool = Kind::Flag, "false", [Frugal] "true";
+        /// Tokens above which a tool output is huge when it first appears; `auto` grows with the window.
+        admission_above: AutoOr<u32> = tokens(200, 10_000_000).or(&["auto"]), "auto";
+        /// Largest request body, in bytes; `auto` is what the provider of the format takes safely.
+        max_body_bytes: AutoOr<u64> = bytes(10_000, 10_000_000_000).or(&["auto"]), "auto";
+        /// Tokens that one image counts for, whatever its size in bytes.
+        image_tokens: u32 = tokens(0, 100_000), "1500";
+        /// Lowest fidelity that a step may have.
+        fidelity: Fidelity = choice(Fidelity::NAMES), "recoverable";
+        /// What an edit does to signed reasoning after it; `auto` asks the model table.
+        signed_reasoning: AutoOr<SignedReasoning> = choice(AutoOr::<SignedReasoning>::NAMES), "auto";
+    }
+    /// The model that reads the transcript.
+    model: ModelPolicy {
+        /// Model name when the request has none; null leaves it to the request.
+        name: Option<String> = Kind::Text, "null";
+        /// Window in tokens; `auto` asks the model table.
+        window: AutoOr<u32> = tokens(SMALLEST_WINDOW, LARGEST_WINDOW).or(&["auto"]), "auto";
+        /// Tokens reserved for the reply when the request does not say; `auto` reserves none.
+        max_output: AutoOr<u32> = tokens(1, LARGEST_WINDOW).or(&["auto"]), "auto";
+        /// Lifetime of cached prefixes.
+        cache_ttl: CacheTtl = choice(CacheTtl::NAMES), "5m";
+    }
+    /// The model that writes summaries.
+    summarizer: SummarizerPolicy {
+        /// Base address of an OpenAI-compatible or Anthropic API; null writes handoffs without a model.
+        url: Option<String> = Kind::Text, "null";
+        /// Model name sent to it.
+        model: Option<String> = Kind::Text, "null";
+        /// Window of that model in tokens; `auto` asks the model table.
+        window: AutoOr<u32> = tokens(SMALLEST_WINDOW, LARGEST_WINDOW).or(&["auto"]), "auto";
+    }
+    /// Where originals and checkpoints are kept.
+    store: StorePolicy {
+        /// File or URL of the store; `none` keeps nothing, null is the default place of the user.
+        path: Option<String> = Kind::Text, "null";
+    }
+}
+
+/// Two knobs that must agree.
+pub(crate) struct Relation {
+    /// The knob that is blamed.
+    pub(crate) key: &'static str,
+    /// How it stands to the other.
+    pub(crate) order: Order,
+    /// The knob it is measured against.
+    pub(crate) other: &'static str,
+}
+
+/// How one number stands to another.
+pub(crate) enum Order {
+    /// Strictly less.
+    Below,
+    /// Less or equal.
+    AtMost,
+}
+
+impl Order {
+    pub(crate) fn holds(&self, left: f64, right: f64) -> bool {
+        match self {
+            Self::Below => left < right,
+            Self::AtMost => left <= right,
+        }
+    }
+
+    pub(crate) fn words(&self) -> &'static str {
+        match self {
+            Self::Below => "a number below",
+            Self::AtMost => "a number of at most",
+        }
+    }
+}
+
+/// Pairs that are checked after all layers are in place.
+pub(crate) static RELATIONS: &[Relation] = &[
+    Relation { key: "compression.low_water", order: Order::Below, other: "compression.threshold" },
+    Relation { key: "compression.summary_min", order: Order::AtMost, other: "compression.summary_max" },
+];
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self::of(Preset::Hermes)
+    }
+}
+
+impl Policy {
+    /// The policy of a preset, with nothing laid over it.
+    pub fn of(preset: Preset) -> Self {
+        let mut policy = Self::blank();
+        for knob in KNOBS {
+            // The tests read every text of the table, so that nothing is left blank here.
+            if let Ok(value) = knob.kind.read(knob.value_in(preset)) {
+                (knob.take)(&mut policy, &value);
+            }
+        }
+        policy.compression.preset = preset;
+        policy
+    }
+
+    /// The value of a key, as it would be written in a file.
+    pub fn value(&self, key: &str) -> Option<Value> {
+        super::knob::knob(key).map(|knob| (knob.give)(self))
+    }
+
+    /// All values as a document with the shape of a settings file.
+    pub fn to_json(&self) -> Value {
+        let mut document = Map::new();
+        for knob in KNOBS {
+            let section = document.entry(knob.section()).or_insert_with(|| Value::Object(Map::new()));
+            if let Value::Object(section) = section {
+                section.insert(knob.name().to_owned(), (knob.give)(self));
+            }
+        }
+        Value::Object(document)
+    }
+
+    /// The model that writes summaries: the key of the compression section wins.
+    pub fn summary_model(&self) -> Option<&str> {
+        self.compression.summary_model.as_deref().or(self.summarizer.model.as_deref())
+    }
+}
