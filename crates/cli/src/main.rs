@@ -12,9 +12,10 @@ fn main() -> anyhow::Result<()> {
     policy.model.window = foldline_core::policy::AutoOr::Fixed(args[2].parse()?);
     let target = args.get(3).and_then(|t| t.parse().ok());
     let job = Job { request: Request { target, keeps_originals: true, ..Default::default() }, ..Default::default() };
-    let mut state = SessionState::default();
-    let done = compact(&text, &policy, &mut state, &job)?;
+    let done = compact(&text, &policy, &SessionState::default(), &job)?;
     eprintln!("{:?} {} tokens {:?} messages {:?} zones {:?} read {:?} all {:?}", done.plan.outcome, done.plan.reason, done.plan.tokens, done.messages, done.plan.zones, read, start.elapsed() - read);
-    print!("{}", done.body);
+    let out = wire::read(&done.body, Some(done.format))?;
+    for v in validate::validate(&out) { eprintln!("VIOLATION {v:?}"); }
+    if args.len() > 4 { print!("{}", done.body); }
     Ok(())
 }

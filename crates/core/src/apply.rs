@@ -11,7 +11,7 @@ use crate::wire::{
 };
 
 /// The document with the plan carried out.
-pub fn apply(plan: &Plan, transcript: &Transcript<'_>) -> String {
+pub(crate) fn apply(plan: &Plan, transcript: &Transcript<'_>) -> String {
     let mut rewrite = Rewrite::default();
     for step in &plan.steps {
         match step.kind {

@@ -1,13 +1,20 @@
-//! The engine: from a document to a compacted one, in one call or step by step.
+//! The engine: from a document to a compacted one. Pure: time, usage, settings and a model's words
+//! come in as values, and what to remember comes out as one.
+//!
+//! When a model should write the handoff, the first call returns a [`SummaryJob`] beside a result
+//! that is complete without it. Whoever runs the job calls again with its outcome; planning is
+//! deterministic, so nothing has to be kept in between.
 
 use crate::apply::apply;
 use crate::models::{ApiFamily, ModelProfile, ModelTable};
 use crate::plan::{Outcome, Plan};
 use crate::planner::{CannotFit, Planner, Request, Size, Verdict, decide, record};
-use crate::policy::{BudgetInputs, Budgets, Policy};
-use crate::state::SessionState;
+use crate::policy::{BudgetInputs, Budgets, Policy, Preset};
+use crate::repair::repair;
+use crate::state::{SessionState, Usage};
+use crate::summary::{Summary, SummaryJob};
 use crate::tokens::{Counter, Counts, Measure, measure};
-use crate::transcript::{Format, Transcript};
+use crate::transcript::{Format, Reported, Transcript};
 use crate::wire::{self, WireError};
 use std::borrow::Cow;
 
@@ -45,15 +52,23 @@ pub struct Compaction<'a> {
     pub plan: Plan,
     /// Messages before and after.
     pub messages: (usize, usize),
+    /// Bytes of the input.
+    pub bytes_before: usize,
     /// The format.
     pub format: Format,
     /// The budgets that were in force.
     pub budgets: Budgets,
     /// The model's profile.
     pub model: ModelProfile,
+    /// What to ask a model, where the policy wants one and none has answered yet.
+    pub summary_job: Option<SummaryJob>,
+    /// What to remember.
+    pub state: SessionState,
+    /// A remark on how the decision was made.
+    pub note: Option<String>,
 }
 
-/// What the engine knows about one model under one policy.
+/// What the engine knows about one transcript under one policy.
 #[derive(Clone, Debug)]
 pub struct Setting {
     /// The model.
@@ -68,9 +83,14 @@ impl Setting {
     /// The setting for a transcript.
     pub fn of(transcript: &Transcript<'_>, policy: &Policy, model: Option<&str>, state: &SessionState) -> Setting {
         let family = family_of(transcript.format);
-        let name = model.or(transcript.model.as_deref()).or(policy.model.name.as_deref()).unwrap_or_default();
+        let name = model.or(policy.model.name.as_deref()).or(transcript.model.as_deref()).unwrap_or_default();
         let model = ModelTable::embedded().profile(name, family);
-        let inputs = BudgetInputs { max_output: transcript.max_output, family: Some(family), ..BudgetInputs::default() };
+        let inputs = BudgetInputs {
+            max_output: transcript.max_output,
+            summariser_window: summariser_window(policy),
+            family: Some(family),
+            ..BudgetInputs::default()
+        };
         let budgets = Budgets::of(policy, &model, inputs);
         let measure = Measure {
             counter: Counter::for_model(&model, transcript.text.len()),
@@ -79,6 +99,14 @@ impl Setting {
         };
         Setting { model, budgets, measure }
     }
+}
+
+fn summariser_window(policy: &Policy) -> Option<u32> {
+    policy.summarizer.url.as_ref()?;
+    policy.summarizer.window.fixed().or_else(|| {
+        let profile = ModelTable::embedded().profile(policy.summary_model()?, ApiFamily::OpenAi);
+        profile.known.then_some(profile.window)
+    })
 }
 
 fn family_of(format: Format) -> ApiFamily {
@@ -94,66 +122,126 @@ fn family_of(format: Format) -> ApiFamily {
 /// use foldline_core::{Job, Policy, SessionState, compact};
 ///
 /// let body = r#"{"model":"claude-sonnet-4-5","messages":[{"role":"user","content":"Hello"}]}"#;
-/// let done = compact(body, &Policy::default(), &mut SessionState::default(), &Job::default())?;
+/// let done = compact(body, &Policy::default(), &SessionState::default(), &Job::default())?;
 /// assert_eq!(done.body, body, "far below the trigger: nothing to do");
 /// # Ok::<(), foldline_core::EngineError>(())
 /// ```
 pub fn compact<'a>(
     text: &'a str,
     policy: &Policy,
-    state: &mut SessionState,
+    state: &SessionState,
     job: &Job,
 ) -> Result<Compaction<'a>, EngineError> {
     let input = wire::read(text, job.format)?;
-    let counts_in = input.messages.len();
-    if !policy.compression.enabled {
-        return Ok(untouched(text, &input, policy, job, state));
+    let messages = input.messages.len();
+    // Switched off means hands off, damage included.
+    let repaired = if policy.compression.enabled { repair(&input) } else { None };
+    let Some(repaired) = repaired else {
+        return compact_sound(Cow::Borrowed(text), &input, policy, state, job);
+    };
+    let sound = wire::read(&repaired.text, Some(input.format))?;
+    let done = compact_sound(Cow::Borrowed(repaired.text.as_str()), &sound, policy, state, job)?;
+    let mut done = Compaction {
+        body: Cow::Owned(done.body.into_owned()),
+        source: Cow::Owned(repaired.text.clone()),
+        messages: (messages, done.messages.1),
+        bytes_before: text.len(),
+        plan: done.plan,
+        format: done.format,
+        budgets: done.budgets,
+        model: done.model,
+        summary_job: done.summary_job,
+        state: done.state,
+        note: done.note,
+    };
+    if done.plan.outcome == Outcome::Aborted {
+        done.body = Cow::Borrowed(text);
+        return Ok(done);
     }
-    compact_healthy(Cow::Borrowed(text), input, policy, state, job, counts_in)
+    done.plan.note_repairs(&repaired);
+    Ok(done)
 }
 
-fn compact_healthy<'a>(
+/// Compacts a transcript that its provider would accept.
+fn compact_sound<'a>(
     source: Cow<'a, str>,
-    transcript: Transcript<'_>,
+    transcript: &Transcript<'_>,
     policy: &Policy,
-    state: &mut SessionState,
+    state: &SessionState,
     job: &Job,
-    messages_before: usize,
 ) -> Result<Compaction<'a>, EngineError> {
-    let setting = Setting::of(&transcript, policy, job.model.as_deref(), state);
-    let counts = measure(&transcript, &setting.measure);
-    let planner =
-        Planner::new(&transcript, &counts, policy, &setting.budgets, &setting.measure, &job.request);
-    let verdict = judge(&transcript, &counts, policy, &setting, state, &job.request);
+    let setting = Setting::of(transcript, policy, job.model.as_deref(), state);
+    let counts = count(transcript, &setting, state);
+    let planner = Planner::new(transcript, &counts, policy, &setting, &job.request);
+    let verdict = judge(transcript, &counts, policy, &setting, state, &job.request);
     let mut plan = match &verdict {
         Verdict::Wait(reason) => planner.unchanged(reason.clone()),
         Verdict::Act(_) => planner.plan()?,
     };
-    let body = plan.changes_something().then(|| apply(&plan, &transcript));
-    let mut messages_after = transcript.messages.len();
+    if let (Some(Summary::Failed(failure)), true) = (&job.request.summary, plan.fold.is_some()) {
+        if policy.compression.abort_on_failure {
+            plan = planner.unchanged(format!("the summariser failed ({failure}) and abort_on_failure is set"));
+            plan.outcome = Outcome::Aborted;
+        } else {
+            plan.warnings.push(format!("the summariser failed ({failure}); the handoff was written without a model"));
+        }
+    }
+    let summary_job = plan
+        .fold
+        .as_ref()
+        .filter(|_| policy.summarizer.url.is_some() && job.request.summary.is_none())
+        .map(|fold| SummaryJob::of(transcript, fold, policy, &job.request));
+    let body = match plan.changes_something() {
+        true => Some(carried_out(&plan, transcript)?),
+        false => None,
+    };
+    let mut messages = (transcript.messages.len(), transcript.messages.len());
     if let Some(body) = &body {
+        // What was planned is estimated part by part; what came out is counted.
         let after = wire::read(body, Some(transcript.format))?;
-        let recounted = measure(&after, &setting.measure);
-        plan.tokens.after = recounted.total() + counts.unseen;
-        messages_after = after.messages.len();
+        plan.tokens.after = measure(&after, &setting.measure).total() + counts.unseen;
+        messages.1 = after.messages.len();
     }
-    if verdict.acts() {
-        record(state, &plan, policy);
+    let mut state = state.clone();
+    if verdict.acts() && plan.outcome != Outcome::Aborted {
+        record(&mut state, &plan, policy);
     }
-    let format = transcript.format;
-    drop(transcript);
+    warn_of_pressure(&mut plan, &mut state, &setting.budgets);
     Ok(Compaction {
+        bytes_before: source.len(),
         body: body.map_or_else(|| source.clone(), Cow::Owned),
         source,
         plan,
-        messages: (messages_before, messages_after),
-        format,
+        messages,
+        format: transcript.format,
         budgets: setting.budgets,
         model: setting.model,
+        summary_job,
+        state,
+        note: note_on(policy),
     })
 }
 
-/// Whether to act on a measured transcript.
+/// The document with the plan carried out, valid by construction and checked all the same.
+fn carried_out(plan: &Plan, transcript: &Transcript<'_>) -> Result<String, WireError> {
+    let body = apply(plan, transcript);
+    let after = wire::read(&body, Some(transcript.format))?;
+    match repair(&after) {
+        Some(repaired) => Ok(repaired.text),
+        None => Ok(body),
+    }
+}
+
+/// Counts a transcript, with what the provider last reported as its base where that is known.
+pub fn count(transcript: &Transcript<'_>, setting: &Setting, state: &SessionState) -> Counts {
+    let reported = transcript.reported.or_else(|| {
+        let Usage { prompt, messages } = state.usage?;
+        (messages <= transcript.messages.len()).then_some(Reported { message: messages, prompt, output: 0 })
+    });
+    measure(transcript, &setting.measure).with_reported(reported)
+}
+
+/// Whether to act on a counted transcript.
 pub fn judge(
     transcript: &Transcript<'_>,
     counts: &Counts,
@@ -167,29 +255,44 @@ pub fn judge(
         messages: transcript.messages.len(),
         bytes: transcript.text.len() as u64,
     };
-    if let Some(target) = request.target {
-        return match size.tokens > target {
-            true => Verdict::Act(format!("{} tokens, over the target of {target}", size.tokens)),
-            false => Verdict::Wait(format!("{} tokens, within the target of {target}", size.tokens)),
-        };
+    match request.target {
+        Some(_) if !policy.compression.enabled => decide(size, policy, &setting.budgets, state, request.trigger),
+        Some(target) if size.tokens > target => {
+            Verdict::Act(format!("{} tokens, over the target of {target}", size.tokens))
+        }
+        Some(target) => Verdict::Wait(format!("{} tokens, within the target of {target}", size.tokens)),
+        None => decide(size, policy, &setting.budgets, state, request.trigger),
     }
-    decide(size, policy, &setting.budgets, state, request.trigger)
 }
 
-fn untouched<'a>(text: &'a str, transcript: &Transcript<'_>, policy: &Policy, job: &Job, state: &SessionState) -> Compaction<'a> {
-    let setting = Setting::of(transcript, policy, job.model.as_deref(), state);
-    let counts = measure(transcript, &setting.measure);
-    let planner = Planner::new(transcript, &counts, policy, &setting.budgets, &setting.measure, &job.request);
-    let mut plan = planner.unchanged("compression is switched off (compression.enabled)");
-    plan.outcome = Outcome::Unchanged;
-    let messages = transcript.messages.len();
-    Compaction {
-        body: Cow::Borrowed(text),
-        source: Cow::Borrowed(text),
-        plan,
-        messages: (messages, messages),
-        format: transcript.format,
-        budgets: setting.budgets,
-        model: setting.model,
+/// Says once that the trigger is near; says it again only after usage had fallen.
+fn warn_of_pressure(plan: &mut Plan, state: &mut SessionState, budgets: &Budgets) {
+    let tokens = plan.tokens.after;
+    if tokens < u64::from(budgets.pressure) {
+        state.warned = false;
+    } else if !state.warned {
+        state.warned = true;
+        let share = tokens * 100 / u64::from(budgets.trigger.max(1));
+        plan.warnings.push(format!(
+            "context is at {share} % of the compaction trigger ({tokens} of {} tokens)",
+            budgets.trigger
+        ));
+    }
+}
+
+fn note_on(policy: &Policy) -> Option<String> {
+    (policy.compression.preset == Preset::Frugal)
+        .then(|| "preset frugal: decisions by money are not part of this version; it acts like runway".to_owned())
+}
+
+/// Takes note of usage that the provider reported for a request of `messages` messages that we
+/// counted as `counted` tokens.
+pub fn observe_usage(state: &mut SessionState, budgets: &Budgets, prompt: u64, messages: usize, counted: u64) {
+    state.calibration.observe(counted, prompt);
+    state.usage = Some(Usage { prompt, messages });
+    state.awaiting_usage = false;
+    if prompt < u64::from(budgets.trigger) {
+        state.strikes = 0;
+        state.cause = None;
     }
 }

@@ -4,6 +4,7 @@ use crate::handoff::{Handoff, Standing};
 use crate::policy::Fidelity;
 use crate::recall::{Handle, Original};
 use crate::tokens::Source;
+use crate::repair::Repaired;
 use crate::zone::Zones;
 use serde::Serialize;
 
@@ -174,6 +175,31 @@ impl Plan {
     pub fn earliest_changed(&self) -> Option<usize> {
         let fold = self.fold.as_ref().and_then(|fold| fold.messages.first().copied());
         self.steps.iter().map(|step| step.message).chain(fold).min()
+    }
+
+    /// Adds what was repaired before planning; message indexes come back to those of the input.
+    pub(crate) fn note_repairs(&mut self, repaired: &Repaired) {
+        let origin = |index: usize| repaired.origin.get(index).copied().unwrap_or(index);
+        for step in &mut self.steps {
+            step.message = origin(step.message);
+        }
+        let fixes = repaired.fixes.iter().map(|fix| Step {
+            message: fix.message,
+            part: None,
+            kind: StepKind::Repair,
+            tool: String::new(),
+            before: 0,
+            after: 0,
+            fidelity: Fidelity::Exact,
+            handle: None,
+            text: Some(fix.what.clone()),
+        });
+        self.steps.extend(fixes);
+        self.steps.sort_by_key(|step| (step.message, step.part));
+        if self.outcome == Outcome::Unchanged {
+            self.outcome = Outcome::Pruned;
+            self.reason = format!("{} repairs made the transcript valid; {}", repaired.fixes.len(), self.reason);
+        }
     }
 
     /// Whether anything is to be done.

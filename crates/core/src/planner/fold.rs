@@ -7,6 +7,7 @@ use crate::ledger::{self, Ledger};
 use crate::plan::{Fold, Outcome, Plan, Skip, Step, StepKind, TokenChange};
 use crate::policy::Fidelity;
 use crate::recall::Original;
+use crate::summary::{self, Summary};
 use crate::transcript::{PartKind, Role};
 use crate::zone::{Zones, last_request};
 
@@ -25,12 +26,23 @@ impl Planner<'_, '_> {
         }
         let tokens: u64 = folded.iter().map(|&index| self.counts.message(index)).sum();
         let budget = self.budgets.handoff(u32::try_from(tokens).unwrap_or(u32::MAX));
-        let ledger = ledger::gather(self.transcript, &folded, self.request.focus.as_deref());
+        let ledger = self.ledger(&folded);
         let plan = self.fold(zones, folded, &ledger, budget);
         if plan.tokens.after > room {
             return self.descend(self.budgets.trigger.into());
         }
         Ok(self.unless_it_grows(plan))
+    }
+
+    /// The facts of the folded messages, with a model's words among them where there are any.
+    pub(super) fn ledger(&self, folded: &[usize]) -> Ledger {
+        let mut ledger = ledger::gather(self.transcript, folded, self.request.focus.as_deref());
+        if let Some(Summary::Written { covers, text }) = &self.request.summary
+            && *covers == summary::covers(self.transcript, folded)
+        {
+            summary::adopt(&mut ledger, text);
+        }
+        ledger
     }
 
     /// The messages that a fold takes away: standing instructions and records that are no messages stay.

@@ -1,7 +1,6 @@
 //! The ladder for results that must fit: each rung gives up a little more, the last says why it cannot be.
 
 use super::{CannotFit, Planner};
-use crate::ledger;
 use crate::plan::{Outcome, Plan, Step, StepKind};
 use crate::policy::Fidelity;
 use crate::prune::Pruner;
@@ -91,7 +90,7 @@ impl Planner<'_, '_> {
             return None;
         }
         let most = u64::from(self.budgets.handoff_max).max(left);
-        let ledger = ledger::gather(self.transcript, &folded, self.request.focus.as_deref());
+        let ledger = self.ledger(&folded);
         let mut plan = self.fold(zones, folded, &ledger, u32::try_from(left.min(most)).unwrap_or(u32::MAX));
         plan.tokens.after -= saved.min(plan.tokens.after);
         if !steps.is_empty() {

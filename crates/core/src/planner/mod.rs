@@ -13,7 +13,9 @@ pub use decide::{Size, Trigger, Verdict, decide, record};
 
 use crate::handoff::Standing;
 use crate::plan::{Outcome, Plan, TokenChange};
+use crate::engine::Setting;
 use crate::policy::{Budgets, Policy};
+use crate::summary::Summary;
 use crate::tokens::{Counts, Measure};
 use crate::transcript::{PartKind, Role, Transcript};
 use crate::zone::{Cuts, TailBudget, Zones, head_end, zones};
@@ -29,6 +31,8 @@ pub struct Request {
     pub target: Option<u64>,
     /// Whether originals will be kept, so that handles can be shown.
     pub keeps_originals: bool,
+    /// What came of an earlier [`SummaryJob`](crate::summary::SummaryJob).
+    pub summary: Option<Summary>,
 }
 
 /// The result cannot fit, and why.
@@ -65,11 +69,18 @@ impl<'t, 'a> Planner<'t, 'a> {
         transcript: &'t Transcript<'a>,
         counts: &'t Counts,
         policy: &'t Policy,
-        budgets: &'t Budgets,
-        measure: &'t Measure,
+        setting: &'t Setting,
         request: &'t Request,
     ) -> Planner<'t, 'a> {
-        Planner { transcript, counts, policy, budgets, measure, request, cuts: Cuts::find(transcript) }
+        Planner {
+            transcript,
+            counts,
+            policy,
+            budgets: &setting.budgets,
+            measure: &setting.measure,
+            request,
+            cuts: Cuts::find(transcript),
+        }
     }
 
     /// A plan that changes nothing.

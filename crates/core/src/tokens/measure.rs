@@ -2,7 +2,7 @@
 
 use super::{Counter, Source};
 use crate::edit::Span;
-use crate::transcript::{Content, Part, PartKind, Role, Transcript};
+use crate::transcript::{Content, Part, PartKind, Reported, Role, Transcript};
 
 /// A message costs a little beside its words: role and separators.
 const MESSAGE_OVERHEAD: u32 = 4;
@@ -88,6 +88,16 @@ impl Counts {
         self.system + self.tools + self.unseen
     }
 
+    /// The same counts, with what a provider reported for the beginning as their base.
+    pub fn with_reported(mut self, reported: Option<Reported>) -> Counts {
+        if let Some(reported) = reported {
+            let seen = self.system + self.tools + self.between(0, reported.message);
+            self.unseen = reported.prompt.saturating_sub(seen);
+            self.source = Source::Reported;
+        }
+        self
+    }
+
     /// Tokens of the whole request.
     pub fn total(&self) -> u64 {
         self.outside() + self.messages()
@@ -116,7 +126,7 @@ pub fn measure(transcript: &Transcript<'_>, measure: &Measure) -> Counts {
     let value = |span: Option<Span>| {
         span.map_or(0, |span| u64::from(measure.scaled(value_tokens(transcript.raw(span), measure.counter))))
     };
-    let mut counts = Counts {
+    Counts {
         parts,
         before,
         system: value(transcript.system),
@@ -124,13 +134,7 @@ pub fn measure(transcript: &Transcript<'_>, measure: &Measure) -> Counts {
         images,
         unseen: 0,
         source: measure.counter.source(),
-    };
-    if let Some(reported) = transcript.reported {
-        let seen = counts.system + counts.tools + counts.between(0, reported.message);
-        counts.unseen = reported.prompt.saturating_sub(seen);
-        counts.source = Source::Reported;
     }
-    counts
 }
 
 fn part_tokens(transcript: &Transcript<'_>, part: &Part, measure: &Measure, images: &mut u32) -> u32 {

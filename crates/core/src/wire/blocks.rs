@@ -73,7 +73,7 @@ fn read_block(scanner: &mut Scanner<'_>, mut inner: Option<&mut Vec<Part>>) -> R
             "thinking" | "data" => fields.reasoning = literal(scanner)?,
             "input" => fields.input = scanner.skip()?,
             "content" => fields.content = Some(read_inner(scanner, inner.as_deref_mut())?),
-            "cache_control" => fields.marked = scanner.peek()? != Kind::Null && !scanner.skip()?.is_empty(),
+            "cache_control" => fields.marked = scanner.skip()?.of(scanner.text()) != "null",
             "is_error" => fields.failed = scanner.skip()?.of(scanner.text()) == "true",
             _ => drop(scanner.skip()?),
         }

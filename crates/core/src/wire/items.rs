@@ -85,17 +85,19 @@ impl Gathered {
         let span = scanner.object(|scanner, key| {
             let at = key_start(scanner);
             match key {
-                "role" | "from" => fields.role = text_inside(scanner)?,
+                "role" => fields.role = text_inside(scanner)?,
+                "from" if format == Format::ShareGpt => fields.role = text_inside(scanner)?,
                 "type" => fields.kind = text_inside(scanner)?,
                 "id" => fields.id = text_inside(scanner)?,
-                "call_id" | "tool_call_id" => fields.call_id = text_inside(scanner)?,
+                "call_id" if format == Format::OpenAiResponses => fields.call_id = text_inside(scanner)?,
+                "tool_call_id" => fields.call_id = text_inside(scanner)?,
                 "name" => fields.name = text_inside(scanner)?,
-                "content" | "value" | "output" => {
+                _ if holds_content(key, format) => {
                     let before = self.parts.len();
                     fields.content = read_content(scanner, &mut self.parts, Some(&mut self.inner))?;
                     fields.blocks = before..self.parts.len();
                 }
-                "arguments" | "input" | "action" => fields.arguments = scanner.skip()?,
+                "arguments" | "input" | "action" if format == Format::OpenAiResponses => fields.arguments = scanner.skip()?,
                 "tool_calls" if scanner.peek()? == Kind::Array => drop(self.read_calls(scanner)?),
                 "usage" if scanner.peek()? == Kind::Object => {
                     let message = self.messages.len();
@@ -184,7 +186,7 @@ impl Gathered {
     ) -> Result<Role> {
         let text = scanner.text();
         let kind = fields.kind.of(text);
-        let named = role_named(fields.role.of(text));
+        let named = role_named(fields.role.of(text), format);
         if format == Format::OpenAiResponses && !(kind.is_empty() || kind == "message") {
             return Ok(self.interpret_item(text, kind, span, first, fields));
         }
@@ -355,14 +357,28 @@ fn read_usage(scanner: &mut Scanner<'_>, message: usize) -> Result<Option<Report
     Ok((prompt > 0).then_some(Reported { message, prompt, output }))
 }
 
-fn role_named(name: &str) -> Option<Role> {
+/// Whether a field of this name is what the element says, in this format.
+fn holds_content(key: &str, format: Format) -> bool {
+    match key {
+        "content" => true,
+        "value" => format == Format::ShareGpt,
+        "output" => format == Format::OpenAiResponses,
+        _ => false,
+    }
+}
+
+/// The role behind a word. Trajectories have words of their own, which providers refuse.
+fn role_named(name: &str, format: Format) -> Option<Role> {
     Some(match name {
         "" => return None,
         "system" => Role::System,
         "developer" => Role::Developer,
-        "user" | "human" => Role::User,
-        "assistant" | "gpt" | "model" | "function_call" => Role::Assistant,
-        "tool" | "function" | "observation" => Role::Tool,
+        "user" => Role::User,
+        "assistant" => Role::Assistant,
+        "tool" | "function" => Role::Tool,
+        "human" if format == Format::ShareGpt => Role::User,
+        "gpt" | "model" | "function_call" if format == Format::ShareGpt => Role::Assistant,
+        "observation" if format == Format::ShareGpt => Role::Tool,
         _ => Role::Other,
     })
 }

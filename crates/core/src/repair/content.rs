@@ -1,0 +1,230 @@
+//! Repairs inside messages: blank blocks go, arguments become JSON, content gets a shape.
+
+use super::change::Change;
+use super::MISSING_START;
+use crate::edit::{Edit, Span};
+use crate::transcript::{Content, Format, Part, PartKind, Place, Role, Transcript};
+use crate::validate::{Finding, Rule, Subject, function_of};
+use crate::wire::compose::{self, Envelope};
+use crate::wire::{field, json};
+use std::collections::BTreeSet;
+
+/// Repairs what messages hold.
+pub(super) fn fix(current: &Transcript<'_>, findings: &[Finding], change: &mut Change) {
+    let mut blocks_gone: BTreeSet<usize> = BTreeSet::new();
+    let mut inner_gone: BTreeSet<usize> = BTreeSet::new();
+    for finding in findings {
+        match (finding.rule, finding.subject) {
+            (Rule::BarePrompt, _) => give_a_list(current, change),
+            (Rule::UnknownRole, _) => set_role(current, finding.message, change),
+            (Rule::NullContent, _) => fill_or_remove(current, finding, change),
+            (Rule::EmptyMessage, _) => fill_or_remove(current, finding, change),
+            (Rule::EmptyToolCalls, _) => delete_field(current, finding.message, "tool_calls", change),
+            (Rule::ContentShape, Subject::Message) => {
+                if let Some(message) = current.messages.get(finding.message) {
+                    let span = message.content.span();
+                    change.edit(Edit { span, text: json::encode(current.raw(span)) });
+                    change.note(finding.message, finding.rule, "the content became a string");
+                }
+            }
+            (Rule::ContentShape, Subject::Part(part)) => give_a_shape(current, finding, part, change),
+            (Rule::BlankText, Subject::Part(part)) => drop(blocks_gone.insert(part)),
+            (Rule::BlankText, Subject::Inner(inner)) => drop(inner_gone.insert(inner)),
+            (Rule::BadArguments, Subject::Part(part)) => mend_arguments(current, finding, part, change),
+            (Rule::ForeignCall, Subject::Part(part)) => match current.parts.get(part).map(|part| part.place) {
+                Some(Place::Call) if current.format == Format::OpenAiChat && !is_whole_field_foreign(current, finding) => {
+                    change.rewrite.remove_part(current, part);
+                    change.note(finding.message, finding.rule, "a call without a function was dropped");
+                }
+                Some(Place::Call) => delete_field(current, finding.message, "tool_calls", change),
+                Some(Place::Field) => delete_field(current, finding.message, "function_call", change),
+                _ => drop(blocks_gone.insert(part)),
+            },
+            _ => {}
+        }
+    }
+    remove_blocks(current, &blocks_gone, findings, change);
+    remove_inner(current, &inner_gone, change);
+}
+
+/// A user message's calls are foreign all together; an assistant's may be so one by one.
+fn is_whole_field_foreign(current: &Transcript<'_>, finding: &Finding) -> bool {
+    current.messages.get(finding.message).is_none_or(|message| message.role != Role::Assistant)
+}
+
+fn give_a_list(current: &Transcript<'_>, change: &mut Change) {
+    let Some(prompt) = current.messages.first() else {
+        return;
+    };
+    let text = match current.format {
+        Format::OpenAiResponses => json::encode(MISSING_START),
+        format => {
+            let words = json::decode(current.raw(prompt.span.inner()));
+            compose::array(&[compose::text_message(format, Role::User, &words, Envelope::default())])
+        }
+    };
+    change.edit(Edit { span: prompt.span, text });
+    change.note(0, Rule::BarePrompt, "the prompt became a message that says something");
+}
+
+fn set_role(current: &Transcript<'_>, index: usize, change: &mut Change) {
+    let (Some(object), Some(message)) = (compose::object_of(current, index), current.messages.get(index)) else {
+        return;
+    };
+    let role = match (current.format, message.role) {
+        (Format::Anthropic | Format::ClaudeCode, Role::Developer) => "system",
+        (Format::ShareGpt, _) => "human",
+        _ => "user",
+    };
+    let key = match current.format {
+        Format::ShareGpt if field::find(current.text, object, "from").is_some() => "from",
+        _ => "role",
+    };
+    change.edit(field::set(current.text, object, key, &format!("\"{role}\"")));
+    change.note(index, Rule::UnknownRole, format!("the role became `{role}`"));
+}
+
+/// A message without content goes, unless it carries something beside it or answers a call.
+fn fill_or_remove(current: &Transcript<'_>, finding: &Finding, change: &mut Change) {
+    let carries_more = current.format == Format::OpenAiChat
+        && current.parts_at(finding.message).iter().any(|part| part.place != Place::Block);
+    if carries_more {
+        compose::set_content(current, &mut change.rewrite, finding.message, "\"\"");
+        change.note(finding.message, finding.rule, "the content became an empty string");
+    } else {
+        change.remove(finding.message, finding.rule, "a message without content was dropped");
+    }
+}
+
+fn delete_field(current: &Transcript<'_>, index: usize, key: &str, change: &mut Change) {
+    if let Some(object) = compose::object_of(current, index)
+        && let Some(found) = field::find(current.text, object, key)
+    {
+        change.rewrite.edits.delete(found.removal);
+        change.note(index, Rule::EmptyToolCalls, format!("`{key}` was taken out"));
+    }
+}
+
+/// A block without type becomes a text, a result that is neither text nor blocks a string.
+fn give_a_shape(current: &Transcript<'_>, finding: &Finding, part_index: usize, change: &mut Change) {
+    let (Some(part), Some(message)) = (current.parts.get(part_index), current.messages.get(finding.message)) else {
+        return;
+    };
+    if part.kind == PartKind::ToolResult {
+        let span = part.content.span();
+        change.edit(Edit { span, text: json::encode(current.raw(span)) });
+        change.note(finding.message, finding.rule, "the result became a string");
+        return;
+    }
+    let raw = current.raw(part.span);
+    let literal = if raw.starts_with('"') { raw.to_owned() } else { json::encode(raw) };
+    let block = compose::text_block(current.format, message.role, &literal);
+    change.edit(Edit { span: part.span, text: block });
+    change.note(finding.message, finding.rule, "a block without type became a text");
+}
+
+/// Arguments that are no JSON are kept as a text inside JSON; arguments of the wrong form get the right one.
+fn mend_arguments(current: &Transcript<'_>, finding: &Finding, part_index: usize, change: &mut Change) {
+    let Some(call) = current.parts.get(part_index) else {
+        return;
+    };
+    let span = call.content.span();
+    let edit = match current.format {
+        Format::Anthropic | Format::ClaudeCode => match current.raw(span) {
+            "" | "null" => field::set(current.text, call.span, "input", "{}"),
+            raw => Edit { span, text: object_of_input(raw) },
+        },
+        _ => match &call.content {
+            Content::Text(literal) => Edit { span, text: json::encode(&unparsed(current.raw(*literal))) },
+            Content::Absent => {
+                let object = match call.place {
+                    Place::Call => function_of(current.text, call.span).map(|(_, object)| object),
+                    Place::Field => field_value(current, call),
+                    _ => Some(call.span),
+                };
+                field::set(current.text, object.unwrap_or(call.span), "arguments", "\"{}\"")
+            }
+            _ if current.raw(span) == "null" => Edit { span, text: "\"{}\"".to_owned() },
+            _ => Edit { span, text: json::encode(current.raw(span)) },
+        },
+    };
+    change.edit(edit);
+    change.note(finding.message, finding.rule, "the arguments of a call became valid");
+}
+
+/// The value of a part that is a `"key": value` pair.
+fn field_value(current: &Transcript<'_>, part: &Part) -> Option<Span> {
+    let raw = current.raw(part.span);
+    let brace = raw.find('{')?;
+    Some(Span { start: part.span.start + brace as u32, end: part.span.end })
+}
+
+/// An object that says what `input` said: the object inside a string, or the text under a name.
+fn object_of_input(raw: &str) -> String {
+    if raw.starts_with('"') {
+        let inside = Span::new(0, raw.len()).inner().of(raw);
+        let text = json::decode(inside);
+        let mut scanner = json::Scanner::new(&text, 0);
+        if scanner.next_byte() == Some(b'{') && scanner.skip().is_ok() && scanner.next_byte().is_none() {
+            return text.into_owned();
+        }
+        return unparsed(raw);
+    }
+    unparsed(&json::encode(raw))
+}
+
+fn unparsed(literal: &str) -> String {
+    format!("{{\"unparsed\":{literal}}}")
+}
+
+/// Takes blocks out; a message that has nothing else goes.
+fn remove_blocks(current: &Transcript<'_>, gone: &BTreeSet<usize>, findings: &[Finding], change: &mut Change) {
+    let mut at = None;
+    for finding in findings {
+        let Subject::Part(part) = finding.subject else {
+            continue;
+        };
+        if !gone.contains(&part) || at == Some(finding.message) {
+            continue;
+        }
+        at = Some(finding.message);
+        let Some(message) = current.messages.get(finding.message) else {
+            continue;
+        };
+        let parts = message.parts.start as usize..message.parts.end as usize;
+        let carries_more = parts.clone().any(|part| !gone.contains(&part));
+        if !carries_more {
+            change.remove(finding.message, finding.rule, "a message without any content left was dropped");
+            continue;
+        }
+        for part in parts.filter(|part| gone.contains(part)) {
+            change.rewrite.remove_part(current, part);
+        }
+        change.note(finding.message, finding.rule, "blocks that say nothing or belong elsewhere were dropped");
+    }
+}
+
+/// Takes blocks out of results.
+fn remove_inner(current: &Transcript<'_>, gone: &BTreeSet<usize>, change: &mut Change) {
+    if gone.is_empty() {
+        return;
+    }
+    for (index, message) in current.messages.iter().enumerate() {
+        for result in current.parts_of(message) {
+            let Content::Blocks { span, inner } = &result.content else {
+                continue;
+            };
+            let all = inner.start as usize..inner.end as usize;
+            if !all.clone().any(|block| gone.contains(&block)) {
+                continue;
+            }
+            let kept: Vec<&str> = all
+                .filter(|block| !gone.contains(block))
+                .filter_map(|block| current.inner.get(block))
+                .map(|block| current.raw(block.span))
+                .collect();
+            change.edit(Edit { span: *span, text: compose::array(&kept) });
+            change.note(index, Rule::BlankText, "blank texts inside a result were dropped");
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Repairs of the order: neighbours become one, the start gets a user, ends get an end.
+
+use super::change::{Change, Draft};
+use super::MISSING_START;
+use crate::edit::Span;
+use crate::rewrite::Rewrite;
+use crate::transcript::{PartKind, Place, Role, Transcript};
+use crate::validate::turns::Turns;
+use crate::validate::{Finding, MOST_MARKS, Rule, is_reasoning, marks_in_messages};
+use crate::wire::json::{Kind, Scanner};
+use crate::wire::{compose, field};
+
+/// Makes one message of each run of neighbours.
+pub(super) fn merge(current: &Transcript<'_>, findings: &[Finding], change: &mut Change) {
+    let turns = Turns::of(current);
+    let mut second = findings.iter().map(|finding| finding.message).peekable();
+    let mut run: Vec<usize> = Vec::new();
+    let mut role = None;
+    for turn in &turns.list {
+        if turn.role == Role::System && role.is_some() && current.format != crate::Format::OpenAiChat {
+            continue;
+        }
+        let messages = turns.messages_of(turn);
+        if second.next_if(|message| messages.first() == Some(message)).is_some() {
+            run.extend(messages);
+            continue;
+        }
+        finish_run(current, &run, change);
+        // Of several lines that are one turn, the last takes the neighbours in.
+        run = messages.last().copied().into_iter().collect();
+        role = Some(turn.role);
+    }
+    finish_run(current, &run, change);
+}
+
+fn finish_run(current: &Transcript<'_>, run: &[usize], change: &mut Change) {
+    if run.len() < 2 {
+        return;
+    }
+    let Some(host) = compose::merge(current, &mut change.rewrite, run) else {
+        return;
+    };
+    for &other in run.iter().filter(|&&other| other != host) {
+        change.absorbed(other);
+        change.note(other, Rule::SameRoleNeighbours, "the message was merged with its neighbour");
+    }
+}
+
+/// Repairs what is left when everything else is whole.
+pub(super) fn fix_ends(current: &Transcript<'_>, findings: &[Finding], change: &mut Change) {
+    for finding in findings {
+        match finding.rule {
+            Rule::LeadingRole | Rule::NoUserMessage => {
+                let start = current.messages.iter().position(|message| !is_preamble(message.role));
+                let before = start.unwrap_or(current.messages.len());
+                change.insert(before, before.min(current.messages.len().saturating_sub(1)), Draft::Text(Role::User, MISSING_START));
+                change.note(finding.message, finding.rule, "a user message was put at the start");
+            }
+            Rule::TooManyMarks => drop_marks(current, change),
+            Rule::SealedLast => drop_sealed_end(current, finding, change),
+            Rule::DanglingReasoning => {
+                let mut index = finding.message;
+                loop {
+                    change.remove(index, finding.rule, "a reasoning item that leads to nothing was dropped");
+                    match index.checked_sub(1).filter(|&before| is_reasoning(current, before)) {
+                        Some(before) => index = before,
+                        None => break,
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What may stand before the first user message.
+fn is_preamble(role: Role) -> bool {
+    role.is_instruction() || role == Role::Meta
+}
+
+/// Drops signed blocks at the end of a message; a message of nothing else goes.
+fn drop_sealed_end(current: &Transcript<'_>, finding: &Finding, change: &mut Change) {
+    let Some(message) = current.messages.get(finding.message) else {
+        return;
+    };
+    let blocks: Vec<usize> = (message.parts.start as usize..message.parts.end as usize)
+        .filter(|&part| current.parts.get(part).is_some_and(|part| part.place == Place::Block))
+        .collect();
+    let is_sealed = |part: &&usize| current.parts.get(**part).is_some_and(|part| part.kind == PartKind::Sealed);
+    let sealed = blocks.iter().rev().take_while(is_sealed).count();
+    if sealed == blocks.len() {
+        change.remove(finding.message, finding.rule, "a message of nothing but signed reasoning was dropped");
+        return;
+    }
+    for &part in blocks.iter().rev().take(sealed) {
+        change.rewrite.remove_part(current, part);
+    }
+    change.note(finding.message, finding.rule, "signed reasoning that leads to nothing was dropped");
+}
+
+/// Takes the oldest marks off messages, then off tools and system, until few enough are left.
+fn drop_marks(current: &Transcript<'_>, change: &mut Change) {
+    let marked = marks_in_messages(current);
+    let mut excess = (marked.len() + current.outer_marks as usize).saturating_sub(MOST_MARKS);
+    for (message, block) in marked.into_iter().filter(|(_, block)| block.kind != PartKind::Sealed).take(excess) {
+        delete_mark(current, block.span, &mut change.rewrite);
+        change.note(message, Rule::TooManyMarks, "an old cache mark was taken off");
+        excess -= 1;
+    }
+    if excess == 0 {
+        return;
+    }
+    for element in outer_elements(current).into_iter().take(excess) {
+        delete_mark(current, element, &mut change.rewrite);
+        change.note(0, Rule::TooManyMarks, "a cache mark outside the messages was taken off");
+    }
+}
+
+fn delete_mark(current: &Transcript<'_>, object: Span, rewrite: &mut Rewrite) {
+    if let Some(found) = field::find(current.text, object, "cache_control") {
+        rewrite.edits.delete(found.removal);
+    }
+}
+
+/// The elements of tools and system that carry a mark.
+fn outer_elements(current: &Transcript<'_>) -> Vec<Span> {
+    let mut elements = Vec::new();
+    for list in [current.tools, current.system].into_iter().flatten() {
+        let mut scanner = Scanner::new(current.text, list.start as usize);
+        if scanner.peek() != Ok(Kind::Array) {
+            continue;
+        }
+        // The reader went over it before: it is well formed.
+        let _ = scanner.array(|scanner| {
+            let element = scanner.skip()?;
+            let is_object = current.raw(element).starts_with('{');
+            let mark = is_object.then(|| field::value(current.text, element, "cache_control")).flatten();
+            if mark.is_some_and(|mark| current.raw(mark) != "null") {
+                elements.push(element);
+            }
+            Ok(())
+        });
+    }
+    elements
+}

@@ -1,0 +1,267 @@
+//! What each message holds, seen alone: its role, its content, its blocks, the arguments of its calls.
+
+use super::pairs::is_at_home;
+use super::{Finding, Rule, Subject};
+use crate::edit::Span;
+use crate::transcript::{Content, Format, Message, Part, PartKind, Place, Role, Transcript};
+use crate::wire::compose::Pairing;
+use crate::wire::field;
+use crate::wire::json::{Scanner, decode};
+
+/// Adds what is wrong to `findings`. Calls `in_flight` are not looked at.
+pub(super) fn check(transcript: &Transcript<'_>, in_flight: &[usize], findings: &mut Vec<Finding>) {
+    let last = transcript.messages.iter().rposition(|message| message.role != Role::Meta);
+    for (index, message) in transcript.messages.iter().enumerate() {
+        if message.role == Role::Meta {
+            continue;
+        }
+        let standing = if last == Some(index) { Standing::Last } else { Standing::Inside };
+        let mut check = Check { transcript, index, message, standing, in_flight, findings };
+        check.role();
+        check.whole();
+        check.parts();
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    Inside,
+    Last,
+}
+
+struct Check<'c, 'a> {
+    transcript: &'c Transcript<'a>,
+    index: usize,
+    message: &'c Message,
+    standing: Standing,
+    in_flight: &'c [usize],
+    findings: &'c mut Vec<Finding>,
+}
+
+impl Check<'_, '_> {
+    fn add(&mut self, rule: Rule, subject: Subject, detail: impl Into<String>) {
+        self.findings.push(Finding { message: self.index, rule, subject, detail: detail.into() });
+    }
+
+    fn role(&mut self) {
+        let is_known = match self.transcript.format {
+            Format::OpenAiChat | Format::ShareGpt => self.message.role != Role::Other,
+            Format::Anthropic | Format::ClaudeCode => {
+                matches!(self.message.role, Role::User | Role::Assistant | Role::System)
+            }
+            Format::OpenAiResponses => self.is_item() || !matches!(self.message.role, Role::Other | Role::Tool),
+        };
+        if !is_known {
+            let name = self.message.role.name();
+            self.add(Rule::UnknownRole, Subject::Message, format!("the role is read as `{name}`"));
+        }
+    }
+
+    /// The content as a whole.
+    fn whole(&mut self) {
+        if self.is_item() {
+            return;
+        }
+        match (&self.message.content, self.transcript.format) {
+            (Content::Json(span), _) => {
+                let raw = self.transcript.raw(*span);
+                let shown: String = raw.chars().take(40).collect();
+                self.add(Rule::ContentShape, Subject::Message, format!("the content is `{shown}`"));
+            }
+            (Content::Blocks { .. }, Format::ShareGpt) => {
+                self.add(Rule::ContentShape, Subject::Message, "the value is an array");
+            }
+            (Content::Blocks { .. }, _) if self.message.role == Role::Tool => {}
+            (Content::Blocks { .. }, format) => {
+                let has_blocks = self.own_parts().any(|part| part.place == Place::Block);
+                if !has_blocks && !(self.may_be_empty() || self.says_otherwise(format)) {
+                    self.add(Rule::EmptyMessage, Subject::Message, "the content is an empty array");
+                }
+            }
+            (Content::Text(literal), Format::Anthropic | Format::ClaudeCode) => {
+                let raw = self.transcript.raw(literal.inner());
+                if decode(raw).trim().is_empty() && !(raw.is_empty() && self.may_be_empty()) {
+                    self.add(Rule::EmptyMessage, Subject::Message, "the content is blank");
+                }
+            }
+            (Content::Absent, Format::OpenAiChat) if self.message.role == Role::Assistant => {
+                if !self.says_otherwise(Format::OpenAiChat) {
+                    self.add(Rule::EmptyMessage, Subject::Message, "no content, no call, no refusal");
+                }
+            }
+            (Content::Absent, _) => self.add(Rule::NullContent, Subject::Message, "the content is missing or null"),
+            _ => {}
+        }
+        if self.transcript.format == Format::OpenAiChat
+            && self.message.role == Role::Assistant
+            && !self.own_parts().any(|part| part.place == Place::Call)
+            && let Some(value) = field::value(self.transcript.text, self.message.span, "tool_calls")
+            && self.transcript.raw(value) != "null"
+        {
+            self.add(Rule::EmptyToolCalls, Subject::Message, "`tool_calls` holds no call");
+        }
+    }
+
+    fn parts(&mut self) {
+        for part_index in self.message.parts.start as usize..self.message.parts.end as usize {
+            let Some(part) = self.transcript.parts.get(part_index) else {
+                continue;
+            };
+            match part.kind {
+                PartKind::ToolCall | PartKind::ToolResult if self.is_foreign(part) => {
+                    let kind = if part.kind == PartKind::ToolCall { "call" } else { "result" };
+                    let detail = format!("a {kind} where this format has none");
+                    self.add(Rule::ForeignCall, Subject::Part(part_index), detail);
+                }
+                PartKind::ToolCall if self.in_flight.binary_search(&part_index).is_err() => {
+                    if let Some(fault) = arguments_fault(self.transcript, part) {
+                        self.add(Rule::BadArguments, Subject::Part(part_index), fault);
+                    }
+                }
+                PartKind::ToolResult => self.result(part_index, part),
+                PartKind::Text if self.is_anthropic() && part.place == Place::Block && self.transcript.is_blank(part) => {
+                    self.add(Rule::BlankText, Subject::Part(part_index), "a text block without text");
+                }
+                PartKind::Opaque if part.place == Place::Block => self.opaque(part_index, part),
+                PartKind::Opaque if part.place == Place::Item => {
+                    if Pairing::of_call(self.transcript.raw(part.name)).is_some() {
+                        let subject = Subject::Pair { call: part_index, result: None };
+                        self.add(Rule::EmptyCallId, subject, "a call without `call_id`");
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn result(&mut self, part_index: usize, part: &Part) {
+        match &part.content {
+            // A tool message's own content is looked at as the message's.
+            Content::Json(_) if part.place != Place::Whole => {
+                self.add(Rule::ContentShape, Subject::Part(part_index), "the result is neither text nor blocks");
+            }
+            Content::Blocks { inner, .. } if self.is_anthropic() => {
+                for inner_index in inner.start as usize..inner.end as usize {
+                    let blank = self.transcript.inner.get(inner_index).is_some_and(|block| {
+                        match block.kind {
+                            PartKind::Text => self.transcript.is_blank(block),
+                            PartKind::Opaque => is_text_without_text(self.transcript, block.span),
+                            _ => false,
+                        }
+                    });
+                    if blank {
+                        self.add(Rule::BlankText, Subject::Inner(inner_index), "a text block without text in a result");
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A block that the reader could not make sense of.
+    fn opaque(&mut self, part_index: usize, part: &Part) {
+        if is_text_without_text(self.transcript, part.span) {
+            self.add(Rule::BlankText, Subject::Part(part_index), "a text block without text");
+        } else if !self.transcript.raw(part.span).starts_with('{')
+            || field::word(self.transcript.text, part.span, "type").is_empty()
+        {
+            self.add(Rule::ContentShape, Subject::Part(part_index), "a block without a type");
+        }
+    }
+
+    /// A call or result that hangs where another format hangs it, or in the wrong role.
+    fn is_foreign(&self, part: &Part) -> bool {
+        let format = self.transcript.format;
+        match format {
+            Format::ShareGpt => false,
+            // An unknown role is corrected first; then this is no result any more.
+            _ if part.place == Place::Whole && format != Format::OpenAiChat => false,
+            _ if !is_at_home(format, part) => true,
+            Format::OpenAiResponses => false,
+            _ if part.kind == PartKind::ToolCall => self.message.role != Role::Assistant || self.has_no_function(part),
+            _ => false,
+        }
+    }
+
+    /// A Chat call that says neither `function` nor `custom`.
+    fn has_no_function(&self, part: &Part) -> bool {
+        part.place == Place::Call
+            && part.content == Content::Absent
+            && part.name.is_empty()
+            && function_of(self.transcript.text, part.span).is_none()
+    }
+
+    fn may_be_empty(&self) -> bool {
+        self.is_anthropic() && self.message.role == Role::Assistant && self.standing == Standing::Last
+    }
+
+    /// Whether a Chat assistant message says something outside its content.
+    fn says_otherwise(&self, format: Format) -> bool {
+        let says = |key: &str| {
+            field::value(self.transcript.text, self.message.span, key)
+                .is_some_and(|value| !matches!(self.transcript.raw(value), "null" | "\"\""))
+        };
+        format == Format::OpenAiChat
+            && self.message.role == Role::Assistant
+            && (self.own_parts().any(|part| part.kind == PartKind::ToolCall) || says("refusal") || says("audio"))
+    }
+
+    fn is_anthropic(&self) -> bool {
+        matches!(self.transcript.format, Format::Anthropic | Format::ClaudeCode)
+    }
+
+    /// A Responses item that is no message.
+    fn is_item(&self) -> bool {
+        self.own_parts().any(|part| part.place == Place::Item)
+    }
+
+    fn own_parts(&self) -> impl Iterator<Item = &Part> {
+        self.transcript.parts_of(self.message).iter()
+    }
+}
+
+/// `{"type":"text"}` with a text that is no string.
+fn is_text_without_text(transcript: &Transcript<'_>, block: Span) -> bool {
+    transcript.raw(block).starts_with('{')
+        && matches!(field::word(transcript.text, block, "type"), "text" | "input_text" | "output_text")
+}
+
+/// The `function` or `custom` object of a Chat call, and which of the two it is.
+pub(crate) fn function_of(text: &str, call: Span) -> Option<(&'static str, Span)> {
+    ["function", "custom"].into_iter().find_map(|key| {
+        field::value(text, call, key).filter(|value| value.of(text).starts_with('{')).map(|value| (key, value))
+    })
+}
+
+/// What is wrong with the arguments of a call, if anything.
+fn arguments_fault(transcript: &Transcript<'_>, call: &Part) -> Option<&'static str> {
+    let text = transcript.text;
+    match transcript.format {
+        Format::ShareGpt => None,
+        Format::Anthropic | Format::ClaudeCode => {
+            let is_object = transcript.raw(call.content.span()).starts_with('{');
+            (!is_object).then_some("`input` is no object")
+        }
+        Format::OpenAiChat | Format::OpenAiResponses => {
+            let fault = match &call.content {
+                Content::Text(literal) if is_json(&decode(transcript.raw(literal.inner()))) => return None,
+                Content::Text(_) => "`arguments` are no JSON",
+                Content::Absent => "there are no `arguments`",
+                _ => "`arguments` are not in a string",
+            };
+            // Freely worded input is what other kinds of calls are for.
+            let is_function = match call.place {
+                Place::Call => function_of(text, call.span).is_some_and(|(key, _)| key == "function"),
+                Place::Item => field::word(text, call.span, "type") == "function_call",
+                _ => true,
+            };
+            is_function.then_some(fault)
+        }
+    }
+}
+
+/// Whether a text is one JSON value, or nothing at all.
+fn is_json(text: &str) -> bool {
+    let mut scanner = Scanner::new(text, 0);
+    scanner.next_byte().is_none() || (scanner.skip().is_ok() && scanner.next_byte().is_none())
+}

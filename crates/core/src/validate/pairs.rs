@@ -1,0 +1,313 @@
+//! Which result answers which call, as the provider sees it: by id, once, and in the place where
+//! it looks. Stricter than [`Exchanges`](crate::transcript::Exchanges), which pairs over any distance.
+
+use super::turns::{Turns, only_answers};
+use super::{Finding, Rule, Subject};
+use crate::transcript::{Format, Part, PartKind, Place, Role, Transcript};
+use crate::wire::compose::Pairing;
+use crate::wire::{field, json};
+use rustc_hash::FxHashMap;
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
+/// All calls and results of a transcript, and what is wrong with them.
+#[derive(Debug, Default)]
+pub(crate) struct Pairs {
+    calls: Vec<Call>,
+    /// Results that answer nothing, and why.
+    stray: Vec<(usize, Rule)>,
+    /// Results that come after other content in their turn.
+    late: Vec<usize>,
+    /// Calls that wait at the very end.
+    pub(crate) in_flight: Vec<usize>,
+}
+
+#[derive(Debug)]
+struct Call {
+    part: usize,
+    turn: usize,
+    answer: Answer,
+    id_fault: Option<Rule>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answer {
+    None,
+    InPlace(usize),
+    Elsewhere(usize),
+}
+
+/// What a result names: an id, or (in the old form of function calls) a function.
+type Key<'a> = (Naming, Cow<'a, str>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Naming {
+    ById,
+    ByName,
+}
+
+/// The calls that a result can answer at some point of the walk, by key, as places in `Pairs::calls`.
+/// A key whose calls are all answered stays, so that a second answer can be told from an orphan.
+#[derive(Default)]
+struct Open<'a> {
+    calls: FxHashMap<Key<'a>, VecDeque<usize>>,
+}
+
+impl Pairs {
+    /// Pairs the calls and results of a transcript.
+    pub(crate) fn of(transcript: &Transcript<'_>, turns: &Turns) -> Pairs {
+        let mut pairs = Pairs::default();
+        if transcript.format == Format::ShareGpt {
+            // Calls are words in a trajectory; only the order of turns can be judged.
+            return pairs;
+        }
+        pairs.walk(transcript, turns);
+        pairs.find_elsewhere(transcript);
+        let flying = first_flying_turn(transcript, turns);
+        pairs.in_flight = pairs
+            .calls
+            .iter()
+            .filter(|call| call.answer == Answer::None && flying.is_some_and(|first| call.turn >= first))
+            .map(|call| call.part)
+            .collect();
+        pairs
+    }
+
+    /// Adds what is wrong to `findings`.
+    pub(crate) fn check(&self, transcript: &Transcript<'_>, findings: &mut Vec<Finding>) {
+        let id_of = |part: usize| transcript.parts.get(part).map_or("", |part| transcript.raw(part.id));
+        let mut add = |part: usize, rule: Rule, subject: Subject, detail: String| {
+            findings.push(Finding { message: transcript.message_of(part), rule, subject, detail });
+        };
+        for call in &self.calls {
+            let id = id_of(call.part);
+            if self.in_flight.binary_search(&call.part).is_ok() {
+                continue;
+            }
+            if let Some(rule) = call.id_fault {
+                let result = match call.answer {
+                    Answer::InPlace(result) => Some(result),
+                    _ => None,
+                };
+                let detail = format!("a call of `{}` with id `{id}`", transcript.tool_of(call.part));
+                add(call.part, rule, Subject::Pair { call: call.part, result }, detail);
+            }
+            match call.answer {
+                Answer::InPlace(_) => {}
+                Answer::None if !is_judged(transcript, call.part) => {}
+                Answer::None => {
+                    let subject = Subject::Pair { call: call.part, result: None };
+                    add(call.part, Rule::UnansweredCall, subject, format!("call `{id}` has no result"));
+                }
+                Answer::Elsewhere(result) => {
+                    let subject = Subject::Pair { call: call.part, result: Some(result) };
+                    let caller = transcript.message_of(call.part);
+                    let detail = format!("the result of call `{id}` in message {caller} is too far from it");
+                    add(result, Rule::MisplacedResult, subject, detail);
+                }
+            }
+        }
+        for &(result, rule) in &self.stray {
+            if is_judged(transcript, result) {
+                let what = if rule == Rule::OrphanResult { "answers no call" } else { "is answered already" };
+                add(result, rule, Subject::Part(result), format!("`{}` {what}", id_of(result)));
+            }
+        }
+        for &result in &self.late {
+            let detail = format!("the result `{}` comes after other content", id_of(result));
+            add(result, Rule::ResultsNotFirst, Subject::Part(result), detail);
+        }
+    }
+
+    fn walk<'a>(&mut self, transcript: &Transcript<'a>, turns: &Turns) {
+        let format = transcript.format;
+        let mut open = Open::default();
+        for (index, turn) in turns.list.iter().enumerate() {
+            let messages = turns.messages_of(turn);
+            match (format, turn.role) {
+                (Format::Anthropic | Format::ClaudeCode, Role::System) => {}
+                (Format::OpenAiResponses, _) => {
+                    self.open_calls(transcript, messages, index, &mut open);
+                    self.match_results(transcript, messages, &mut open);
+                }
+                (_, Role::Assistant) => {
+                    open = Open::default();
+                    self.match_results(transcript, messages, &mut open);
+                    self.open_calls(transcript, messages, index, &mut open);
+                }
+                (Format::OpenAiChat, Role::Tool) => self.match_results(transcript, messages, &mut open),
+                (Format::OpenAiChat, _) => open = Open::default(),
+                _ => {
+                    self.match_results(transcript, messages, &mut open);
+                    open = Open::default();
+                }
+            }
+        }
+    }
+
+    fn open_calls<'a>(
+        &mut self,
+        transcript: &Transcript<'a>,
+        messages: &[usize],
+        turn: usize,
+        open: &mut Open<'a>,
+    ) {
+        for (part_index, part) in parts_of(transcript, messages) {
+            if part.kind != PartKind::ToolCall || !is_at_home(transcript.format, part) {
+                continue;
+            }
+            let naming = if part.place == Place::Field { Naming::ByName } else { Naming::ById };
+            let key = (naming, json::decode(transcript.raw(part.id)));
+            let nameless = key.1.is_empty();
+            let waiting = open.calls.entry(key).or_default();
+            let id_fault = match () {
+                () if nameless => Some(Rule::EmptyCallId),
+                () if !waiting.is_empty() => Some(Rule::DuplicateCallId),
+                () => None,
+            };
+            waiting.push_back(self.calls.len());
+            self.calls.push(Call { part: part_index, turn, answer: Answer::None, id_fault });
+        }
+    }
+
+    fn match_results<'a>(&mut self, transcript: &Transcript<'a>, messages: &[usize], open: &mut Open<'a>) {
+        let results_lead = matches!(transcript.format, Format::Anthropic | Format::ClaudeCode);
+        let mut other_content = false;
+        for (part_index, part) in parts_of(transcript, messages) {
+            if part.kind != PartKind::ToolResult || !is_at_home(transcript.format, part) {
+                other_content = true;
+                continue;
+            }
+            match open.calls.get_mut(&key_of_result(transcript, part_index, part)).map(VecDeque::pop_front) {
+                Some(Some(call)) => {
+                    if let Some(call) = self.calls.get_mut(call) {
+                        call.answer = Answer::InPlace(part_index);
+                    }
+                    if results_lead && other_content {
+                        self.late.push(part_index);
+                    }
+                }
+                Some(None) => self.stray.push((part_index, Rule::DuplicateResult)),
+                None => self.stray.push((part_index, Rule::OrphanResult)),
+            }
+        }
+    }
+
+    /// Gives orphans to the nearest unanswered call of their id before them.
+    fn find_elsewhere(&mut self, transcript: &Transcript<'_>) {
+        if self.stray.is_empty() || transcript.format == Format::OpenAiResponses {
+            return;
+        }
+        let mut unanswered: FxHashMap<Key<'_>, Vec<usize>> = FxHashMap::default();
+        for (place, call) in self.calls.iter().enumerate() {
+            if let (Answer::None, Some(part)) = (call.answer, transcript.parts.get(call.part)) {
+                let naming = if part.place == Place::Field { Naming::ByName } else { Naming::ById };
+                let id = json::decode(transcript.raw(part.id));
+                if !id.is_empty() {
+                    unanswered.entry((naming, id)).or_default().push(place);
+                }
+            }
+        }
+        let calls = &mut self.calls;
+        self.stray.retain(|&(result, rule)| {
+            let Some(part) = transcript.parts.get(result).filter(|_| rule == Rule::OrphanResult) else {
+                return true;
+            };
+            let Some(waiting) = unanswered.get_mut(&key_of_result(transcript, result, part)) else {
+                return true;
+            };
+            let before = waiting.partition_point(|&place| calls.get(place).is_some_and(|call| call.part < result));
+            let Some(nearest) = before.checked_sub(1) else {
+                return true;
+            };
+            if let Some(call) = calls.get_mut(waiting.remove(nearest)) {
+                call.answer = Answer::Elsewhere(result);
+            }
+            false
+        });
+    }
+}
+
+/// The parts of some messages with their indices.
+fn parts_of<'t>(
+    transcript: &'t Transcript<'_>,
+    messages: &'t [usize],
+) -> impl Iterator<Item = (usize, &'t Part)> {
+    messages.iter().filter_map(|&index| transcript.messages.get(index)).flat_map(|message| {
+        (message.parts.start as usize..message.parts.end as usize)
+            .filter_map(|index| transcript.parts.get(index).map(|part| (index, part)))
+    })
+}
+
+/// Whether a call or a result hangs where this format hangs it.
+pub(super) fn is_at_home(format: Format, part: &Part) -> bool {
+    match format {
+        Format::OpenAiChat => match part.kind {
+            PartKind::ToolCall => matches!(part.place, Place::Call | Place::Field),
+            _ => part.place == Place::Whole,
+        },
+        Format::OpenAiResponses => part.place == Place::Item,
+        Format::Anthropic | Format::ClaudeCode => part.place == Place::Block,
+        Format::ShareGpt => true,
+    }
+}
+
+fn key_of_result<'a>(transcript: &Transcript<'a>, part_index: usize, part: &Part) -> Key<'a> {
+    let id = json::decode(transcript.raw(part.id));
+    if transcript.format != Format::OpenAiChat {
+        return (Naming::ById, id);
+    }
+    let message = transcript.messages.get(transcript.message_of(part_index));
+    let is_function =
+        message.is_some_and(|message| field::word(transcript.text, message.span, "role") == "function");
+    match is_function {
+        true => (Naming::ByName, json::decode(transcript.raw(part.name))),
+        // The reader takes the name where there is no id; a `tool` message must have one.
+        false if part.id == part.name => (Naming::ById, Cow::Borrowed("")),
+        false => (Naming::ById, id),
+    }
+}
+
+/// Whether the provider insists on the other half: always, but for Responses items of unknown kinds.
+fn is_judged(transcript: &Transcript<'_>, part_index: usize) -> bool {
+    let Some(part) = transcript.parts.get(part_index) else {
+        return false;
+    };
+    if transcript.format != Format::OpenAiResponses {
+        return true;
+    }
+    let kind = field::word(transcript.text, part.span, "type");
+    Pairing::of_call(kind).or_else(|| Pairing::of_result(kind)).is_some()
+}
+
+/// From which turn on calls without results are still in flight: the last assistant turn (or run of
+/// assistant items), if only results come after it.
+fn first_flying_turn(transcript: &Transcript<'_>, turns: &Turns) -> Option<usize> {
+    let list = &turns.list;
+    match transcript.format {
+        Format::OpenAiResponses => {
+            let calls_end = list.iter().rposition(|turn| turn.role != Role::Tool)?;
+            let ahead = list.get(..=calls_end)?;
+            let first = ahead.iter().rposition(|turn| turn.role != Role::Assistant).map_or(0, |at| at + 1);
+            (first <= calls_end).then_some(first)
+        }
+        Format::OpenAiChat => {
+            let last = list.iter().rposition(|turn| turn.role != Role::Tool)?;
+            (list.get(last)?.role == Role::Assistant).then_some(last)
+        }
+        _ => {
+            let mut speakers = list.iter().enumerate().rev().filter(|(_, turn)| turn.role != Role::System);
+            let (last, turn) = speakers.next()?;
+            if turn.role == Role::Assistant {
+                return Some(last);
+            }
+            let answers = turns
+                .messages_of(turn)
+                .iter()
+                .filter_map(|&index| transcript.messages.get(index))
+                .all(|message| only_answers(transcript, message));
+            let (before, turn) = speakers.next()?;
+            (answers && turn.role == Role::Assistant).then_some(before)
+        }
+    }
+}
