@@ -35,8 +35,8 @@ pub enum EngineError {
 pub struct Job {
     /// Whose format it is; found out when not given.
     pub format: Option<Format>,
-    /// The model that reads the result; the document's own when not given.
-    pub model: Option<String>,
+    /// What is known about models; the embedded table when not given.
+    pub models: Option<ModelTable>,
     /// What to do.
     pub request: Request,
 }
@@ -81,13 +81,14 @@ pub struct Setting {
 
 impl Setting {
     /// The setting for a transcript.
-    pub fn of(transcript: &Transcript<'_>, policy: &Policy, model: Option<&str>, state: &SessionState) -> Setting {
+    pub fn of(transcript: &Transcript<'_>, policy: &Policy, job: &Job, state: &SessionState) -> Setting {
+        let table = job.models.as_ref().unwrap_or(ModelTable::embedded());
         let family = family_of(transcript.format);
-        let name = model.or(policy.model.name.as_deref()).or(transcript.model.as_deref()).unwrap_or_default();
-        let model = ModelTable::embedded().profile(name, family);
+        let name = policy.model.name.as_deref().or(transcript.model.as_deref()).unwrap_or_default();
+        let model = table.profile(name, family);
         let inputs = BudgetInputs {
             max_output: transcript.max_output,
-            summariser_window: summariser_window(policy),
+            summariser_window: summariser_window(policy, table),
             family: Some(family),
             ..BudgetInputs::default()
         };
@@ -101,10 +102,10 @@ impl Setting {
     }
 }
 
-fn summariser_window(policy: &Policy) -> Option<u32> {
+fn summariser_window(policy: &Policy, table: &ModelTable) -> Option<u32> {
     policy.summarizer.url.as_ref()?;
     policy.summarizer.window.fixed().or_else(|| {
-        let profile = ModelTable::embedded().profile(policy.summary_model()?, ApiFamily::OpenAi);
+        let profile = table.profile(policy.summary_model()?, ApiFamily::OpenAi);
         profile.known.then_some(profile.window)
     })
 }
@@ -170,7 +171,7 @@ fn compact_sound<'a>(
     state: &SessionState,
     job: &Job,
 ) -> Result<Compaction<'a>, EngineError> {
-    let setting = Setting::of(transcript, policy, job.model.as_deref(), state);
+    let setting = Setting::of(transcript, policy, job, state);
     let counts = count(transcript, &setting, state);
     let planner = Planner::new(transcript, &counts, policy, &setting, &job.request);
     let verdict = judge(transcript, &counts, policy, &setting, state, &job.request);

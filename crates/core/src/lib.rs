@@ -1,10 +1,13 @@
 //! Foldline's engine.
 #![forbid(unsafe_code)]
+#![warn(missing_docs, unreachable_pub)]
 
 mod apply;
 pub mod edit;
 pub mod engine;
+pub mod explain;
 pub mod handoff;
+pub mod inspect;
 pub mod ledger;
 pub mod models;
 pub mod plan;

@@ -298,7 +298,8 @@ impl Gathering<'_, '_> {
                     _ => done.push(format!("{word} {count}×")),
                 }
             }
-            let Some(path) = self.ledger.groups.get(group as usize).map(|group| group.title.clone()) else {
+            // A heading from an earlier handoff already says what was done before.
+            let Some(path) = self.ledger.groups.get(group as usize).map(|group| path_of(&group.title).to_owned()) else {
                 continue;
             };
             let last = record.last.map_or(0, |(_, message)| message);
@@ -320,6 +321,11 @@ impl Gathering<'_, '_> {
             });
         }
     }
+}
+
+/// The path in a file's heading.
+fn path_of(title: &str) -> &str {
+    title.split(" — ").next().unwrap_or(title)
 }
 
 /// Beginning and end of an output, enough to see how it ended.

@@ -13,7 +13,7 @@ pub use crate::policy::SignedReasoning;
 pub use name::ModelName;
 pub use price::{CacheWrite, PriceStep, Prices};
 pub use profile::{ApiFamily, ModelProfile, Tokeniser};
-pub use table::{ModelEntry, ModelTable, ModelTableError};
+pub use table::{CacheMultiple, CachePrice, ModelEntry, ModelTable, ModelTableError, PlainPrice};
 
 #[cfg(test)]
 mod tests;

@@ -25,7 +25,7 @@ impl ModelName {
             None => (lower.as_str(), false),
         };
         let name = name.rsplit_once('/').map_or(name, |(_, last)| last);
-        let name = without_vendor(name);
+        let name = without_revision(without_vendor(name));
         // `.` and `_` and `-` are one separator: vendors and routers disagree on it for the same model.
         let dashed = name.replace(['.', '_', ' ', '@', ':'], "-");
         let mut parts: Vec<&str> = dashed.split('-').filter(|part| !part.is_empty()).collect();
@@ -65,18 +65,23 @@ fn without_vendor(name: &str) -> &str {
     }
 }
 
-/// Takes one trailing date, revision or channel off; false when there is none.
+/// The name without Bedrock's `-v1:0`. The colon tells it from a version that belongs to the name.
+fn without_revision(name: &str) -> &str {
+    match name.rsplit_once(':') {
+        Some((stem, minor)) if minor.bytes().all(|b| b.is_ascii_digit()) => match stem.rsplit_once("-v") {
+            Some((stem, major)) if major.bytes().all(|b| b.is_ascii_digit()) => stem,
+            _ => name,
+        },
+        _ => name,
+    }
+}
+
+/// Takes one trailing date or channel off; false when there is none.
 fn ends_in_release(parts: &mut Vec<&str>) -> bool {
     let digits = |part: &str, length: usize| part.len() == length && part.bytes().all(|b| b.is_ascii_digit());
     let cut = match parts.as_slice() {
         [.., y, m, d] if digits(y, 4) && y.starts_with("20") && digits(m, 2) && digits(d, 2) => 3,
         [.., date] if digits(date, 8) && date.starts_with("20") => 1,
-        // Bedrock: `-v1:0`.
-        [.., v, minor]
-            if matches!(v.as_bytes(), [b'v', b'1'..=b'9']) && matches!(minor.as_bytes(), [b'0'..=b'9']) =>
-        {
-            2
-        }
         [.., "latest" | "free" | "beta"] => 1,
         _ => 0,
     };

@@ -16,7 +16,8 @@ const EMBEDDED: &str = include_str!("models.json");
 const LONG_WINDOW: u32 = 1_000_000;
 
 /// Facts about the names that begin with one of these stems. What an entry leaves out is taken from
-/// entries with shorter stems.
+/// entries with shorter stems; except that an entry with a window of its own speaks of another model,
+/// whose prices and input limit are its own too, or unknown.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ModelEntry {
@@ -53,31 +54,37 @@ pub struct ModelEntry {
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlainPrice {
-    input: f64,
-    output: f64,
+    /// Input.
+    pub input: f64,
+    /// Output.
+    pub output: f64,
 }
 
 /// Multiples of the input price.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CachePrice {
-    read: f64,
+    /// For input read from a cache.
+    pub read: f64,
+    /// For input written to a cache; empty when writing costs nothing extra.
     #[serde(default)]
-    writes: Vec<CacheMultiple>,
+    pub writes: Vec<CacheMultiple>,
 }
 
 /// The multiple for an entry that lives this long.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CacheMultiple {
-    seconds: u32,
-    times: f64,
+    /// Lifetime in seconds.
+    pub seconds: u32,
+    /// Multiple of the input price.
+    pub times: f64,
 }
 
 /// All entries.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ModelTable {
-    /// Stem and entry, shortest stem first; of equal stems the later one is laid on top.
+    /// Stem and entry, shortest stem first.
     rows: Vec<(ModelName, ModelEntry)>,
 }
 
@@ -103,7 +110,12 @@ impl ModelTable {
     /// and a longer stem wins over a shorter one.
     pub fn with(&self, overrides: ModelTable) -> Self {
         let mut rows = self.rows.clone();
-        rows.extend(overrides.rows);
+        for (stem, entry) in overrides.rows {
+            match rows.iter_mut().find(|(known, _)| *known == stem) {
+                Some((_, below)) => below.lay(&entry),
+                None => rows.push((stem, entry)),
+            }
+        }
         Self::sorted(rows)
     }
 
@@ -112,6 +124,9 @@ impl ModelTable {
         let name = ModelName::of(spelled);
         let mut facts = ModelEntry::default();
         for (_, entry) in self.rows.iter().filter(|(stem, _)| name.starts_with(stem)) {
+            if entry.window.is_some() {
+                facts.forget_model();
+            }
             facts.lay(entry);
         }
         facts.complete(&name, family)
@@ -146,10 +161,6 @@ impl ModelEntry {
                 below.clone_from(above);
             }
         }
-        // A window of another size comes with its own limit of input, or with none.
-        if above.window.is_some() {
-            self.max_input = None;
-        }
         over(&mut self.window, &above.window);
         over(&mut self.max_input, &above.max_input);
         over(&mut self.max_output, &above.max_output);
@@ -162,6 +173,14 @@ impl ModelEntry {
         over(&mut self.price_step, &above.price_step);
         over(&mut self.source, &above.source);
         over(&mut self.date, &above.date);
+    }
+
+    /// Drops what belongs to one model and not to its family.
+    fn forget_model(&mut self) {
+        self.max_input = None;
+        self.max_output = None;
+        self.price = None;
+        self.price_step = None;
     }
 
     /// Fills the gaps.

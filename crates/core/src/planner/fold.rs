@@ -25,7 +25,7 @@ impl Planner<'_, '_> {
             return Ok(self.unchanged("head and tail cover the whole conversation; there is nothing to fold"));
         }
         let tokens: u64 = folded.iter().map(|&index| self.counts.message(index)).sum();
-        let budget = self.budgets.handoff(u32::try_from(tokens).unwrap_or(u32::MAX));
+        let budget = self.budgets.handoff(u32::try_from(tokens).unwrap_or(u32::MAX)).min(most_useful(tokens));
         let ledger = self.ledger(&folded);
         let plan = self.fold(zones, folded, &ledger, budget);
         if plan.tokens.after > room {
@@ -169,6 +169,11 @@ impl Planner<'_, '_> {
         unchanged.skips.push(Skip::NoGain { before, after });
         unchanged
     }
+}
+
+/// A handoff longer than half of what it replaces is hardly worth the fold.
+fn most_useful(folded: u64) -> u32 {
+    u32::try_from(folded / 2).unwrap_or(u32::MAX)
 }
 
 /// Role and separators of one message.

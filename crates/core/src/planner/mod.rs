@@ -140,9 +140,12 @@ impl<'t, 'a> Planner<'t, 'a> {
     /// Makes the plan: as little as suffices.
     pub fn plan(&self) -> Result<Plan, CannotFit> {
         let mut skips = Vec::new();
-        match self.prune_alone() {
-            Ok(plan) => return Ok(plan),
-            Err(skipped) => skips.extend(skipped),
+        // Who asks for a fold gets one; everybody else is served with the least that suffices.
+        if self.request.trigger != Trigger::Manual {
+            match self.prune_alone() {
+                Ok(plan) => return Ok(plan),
+                Err(skipped) => skips.extend(skipped),
+            }
         }
         let mut plan = match self.request.target {
             Some(target) => self.descend(target)?,

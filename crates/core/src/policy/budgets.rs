@@ -18,14 +18,14 @@ const AUTO_TAIL: (f64, f64) = (0.5, 2.0);
 /// A handoff is at most this share of the trigger, also where the shortest budget is longer.
 const HANDOFF_SHARE: f64 = 0.25;
 /// Smallest reclaim that is worth a cache miss, and its share of larger windows.
-const RECLAIM_FLOOR: u32 = 5_000;
+const RECLAIM_FLOOR: f64 = 5_000.0;
 const RECLAIM_SHARE: f64 = 1.0 / 20.0;
 /// On small windows the reclaim is at most this share of the trigger, or no prune could ever reach it.
 const RECLAIM_CAP: f64 = 0.25;
 /// A tool output is huge from this share of the window on, within bounds: half a page is never huge, and
 /// what vendors cut at insertion (8 to 12 K tokens) always is.
 const ADMISSION_SHARE: f64 = 1.0 / 20.0;
-const ADMISSION_BOUNDS: (u32, u32) = (1_000, 8_000);
+const ADMISSION_BOUNDS: (f64, f64) = (1_000.0, 8_000.0);
 
 /// What is known at the moment of a decision, beside policy and model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -96,35 +96,39 @@ impl Budgets {
         let knobs = &policy.compression;
         let window = policy.model.window.fixed().unwrap_or(model.window).max(1);
         let effective_window = effective(policy, model, window, inputs.max_output);
-        let (trigger, trigger_cap) = trigger(knobs, model, effective_window, inputs.summariser_window);
-        // The window that this trigger would be the plain share of. Where a cap holds the trigger down,
-        // budgets follow the trigger and not the unused rest of the window.
-        let working = share(trigger, 1.0 / knobs.threshold).min(effective_window);
-        let prune_minimum = prune_minimum(knobs, working, trigger);
+        let (window_f, effective_f) = (f64::from(window), f64::from(effective_window));
+        // Shares are taken of shares, so rounding waits until the end: a difference of two rounded numbers
+        // can fall where the exact one grows.
+        let (trigger, trigger_cap) = trigger(knobs, model, effective_f, inputs.summariser_window);
+        // Where a cap holds the trigger down, budgets follow the window that this trigger would be the
+        // plain share of, and not the unused rest of the real one.
+        let working = (trigger / knobs.threshold).min(effective_f);
+        let minimum = prune_minimum(knobs, working, trigger);
         let tail = tail(knobs, trigger, inputs.tail_need);
-        let (handoff_min, handoff_max) = handoff(knobs, window, trigger);
-        let (huge_min, huge_max) = ADMISSION_BOUNDS;
+        let (handoff_min, handoff_max) = handoff(knobs, window_f, trigger);
+        let protect = knobs.protect_tool_tokens.fixed().map(f64::from);
+        let huge = knobs.admission_above.fixed().map(f64::from);
         Self {
             window,
             effective_window,
-            trigger,
+            trigger: whole(trigger).max(1),
             trigger_cap,
             // The net is never tighter than the engine, and never beyond what the provider takes.
-            hygiene: share(window, knobs.hygiene_threshold).max(trigger).min(effective_window),
-            pressure: share(trigger, knobs.pressure),
-            tail,
-            tail_ceiling: tail_ceiling(knobs, trigger, tail),
-            low_water: low_water(knobs, effective_window, trigger, prune_minimum),
-            prune_minimum,
-            protect_tool_tokens: knobs
-                .protect_tool_tokens
-                .or_else(|| curve::at(curve::TOOL_PROTECTION, working))
-                .min(trigger),
-            handoff_min,
-            handoff_max,
-            admission_above: knobs
-                .admission_above
-                .or_else(|| share(working, ADMISSION_SHARE).clamp(huge_min, huge_max)),
+            hygiene: whole((window_f * knobs.hygiene_threshold).max(trigger).min(effective_f)).max(1),
+            pressure: whole(trigger * knobs.pressure),
+            tail: whole(tail),
+            tail_ceiling: whole(tail_ceiling(knobs, trigger, tail)),
+            low_water: whole(low_water(knobs, effective_f, trigger, minimum)),
+            prune_minimum: whole(minimum),
+            protect_tool_tokens: whole(
+                protect.unwrap_or_else(|| curve::at(curve::TOOL_PROTECTION, working)).min(trigger),
+            ),
+            handoff_min: whole(handoff_min).max(1),
+            handoff_max: whole(handoff_max).max(1),
+            admission_above: whole(huge.unwrap_or_else(|| {
+                let (least, most) = ADMISSION_BOUNDS;
+                (working * ADMISSION_SHARE).clamp(least, most)
+            })),
             image_tokens: knobs.image_tokens,
             max_body_bytes: knobs
                 .max_body_bytes
@@ -136,14 +140,14 @@ impl Budgets {
 
     /// The budget of a handoff that stands for `folded` tokens.
     pub fn handoff(&self, folded: u32) -> u32 {
-        share(folded, self.handoff_ratio).clamp(self.handoff_min, self.handoff_max)
+        whole(f64::from(folded) * self.handoff_ratio).clamp(self.handoff_min, self.handoff_max)
     }
 }
 
-/// `fraction` of `tokens`, rounded down; the small constant undoes what binary fractions lose.
-fn share(tokens: u32, fraction: f64) -> u32 {
-    // A float cast saturates, so that no product can wrap.
-    (f64::from(tokens) * fraction + 1e-6) as u32
+/// Whole tokens, rounded down; the small constant gives back what binary fractions lose.
+fn whole(tokens: f64) -> u32 {
+    // A cast from a float saturates, so that nothing can wrap.
+    (tokens + 1e-6) as u32
 }
 
 /// The window less the reply. A reply that claims more than half of the window is taken at its word only
@@ -164,60 +168,60 @@ fn effective(policy: &Policy, model: &ModelProfile, window: u32, max_output: Opt
 fn trigger(
     knobs: &CompressionPolicy,
     model: &ModelProfile,
-    effective: u32,
+    effective: f64,
     summariser_window: Option<u32>,
-) -> (u32, Option<TriggerCap>) {
-    let plain = share(effective, knobs.threshold);
+) -> (f64, Option<TriggerCap>) {
+    let plain = effective * knobs.threshold;
     let step = model.price_step.map(|step| (step.above, TriggerCap::PriceStep));
     let reader = summariser_window.map(|window| (window, TriggerCap::SummariserWindow));
-    let caps = [step, reader].into_iter().flatten().filter(|(tokens, _)| *tokens < plain);
-    match caps.min_by_key(|(tokens, _)| *tokens) {
-        Some((tokens, cap)) => (tokens.max(1), Some(cap)),
-        None => (plain.max(1), None),
+    match [step, reader].into_iter().flatten().min_by_key(|(tokens, _)| *tokens) {
+        Some((tokens, cap)) if f64::from(tokens) < plain => (f64::from(tokens.max(1)), Some(cap)),
+        _ => (plain, None),
     }
 }
 
 /// Tokens that a prune must reclaim.
-fn prune_minimum(knobs: &CompressionPolicy, working: u32, trigger: u32) -> u32 {
-    let derived = || share(working, RECLAIM_SHARE).max(RECLAIM_FLOOR).min(share(trigger, RECLAIM_CAP));
-    knobs.prune_minimum.or_else(derived).min(trigger)
+fn prune_minimum(knobs: &CompressionPolicy, working: f64, trigger: f64) -> f64 {
+    match knobs.prune_minimum {
+        AutoOr::Auto => (working * RECLAIM_SHARE).max(RECLAIM_FLOOR).min(trigger * RECLAIM_CAP),
+        AutoOr::Fixed(tokens) => f64::from(tokens).min(trigger),
+    }
 }
 
 /// Where a prune must land: the mark of the policy, but always with runway below the trigger.
-fn low_water(knobs: &CompressionPolicy, effective: u32, trigger: u32, minimum: u32) -> u32 {
-    let with_runway = trigger.saturating_sub(share(trigger, knobs.runway).max(minimum));
+fn low_water(knobs: &CompressionPolicy, effective: f64, trigger: f64, minimum: f64) -> f64 {
+    let with_runway = trigger - minimum.max(trigger * knobs.runway);
     match knobs.low_water {
         AutoOr::Auto => with_runway,
-        AutoOr::Fixed(mark) => share(effective, mark).min(with_runway),
+        AutoOr::Fixed(mark) => with_runway.min(effective * mark),
     }
 }
 
 /// Tokens of the tail.
-fn tail(knobs: &CompressionPolicy, trigger: u32, need: Option<u32>) -> u32 {
-    let by_ratio = share(trigger, knobs.target_ratio);
+fn tail(knobs: &CompressionPolicy, trigger: f64, need: Option<u32>) -> f64 {
+    let by_ratio = trigger * knobs.target_ratio;
+    let half = trigger * FIXED_TAIL_SHARE;
     match (knobs.tail, need) {
-        (Tail::Tokens(tokens), _) => tokens.min(share(trigger, FIXED_TAIL_SHARE)),
+        (Tail::Tokens(tokens), _) => f64::from(tokens).min(half),
         (Tail::Auto, Some(need)) => {
-            let (low, high) = AUTO_TAIL;
-            let low = share(by_ratio, low);
-            let high = share(by_ratio, high).min(share(trigger, FIXED_TAIL_SHARE)).max(low);
-            need.clamp(low, high)
+            let (low, high) = (by_ratio * AUTO_TAIL.0, by_ratio * AUTO_TAIL.1);
+            f64::from(need).min(high.min(half)).max(low)
         }
         (Tail::Ratio | Tail::Auto, _) => by_ratio,
     }
 }
 
 /// How far the tail may go for one more message: half again, but not into the runway.
-fn tail_ceiling(knobs: &CompressionPolicy, trigger: u32, tail: u32) -> u32 {
-    let with_runway = share(trigger, 1.0 - knobs.runway);
-    share(tail, TAIL_CEILING).min(with_runway).max(tail)
+fn tail_ceiling(knobs: &CompressionPolicy, trigger: f64, tail: f64) -> f64 {
+    let with_runway = trigger * (1.0 - knobs.runway);
+    (tail * TAIL_CEILING).min(with_runway).max(tail)
 }
 
 /// Shortest and longest budget of a handoff.
-fn handoff(knobs: &CompressionPolicy, window: u32, trigger: u32) -> (u32, u32) {
-    let roof = share(trigger, HANDOFF_SHARE).max(1);
-    let longest = share(window, knobs.summary_window_share).min(knobs.summary_max);
+fn handoff(knobs: &CompressionPolicy, window: f64, trigger: f64) -> (f64, f64) {
+    let (shortest, longest) = (f64::from(knobs.summary_min), f64::from(knobs.summary_max));
     // The shortest wins over the share of a small window, not over the user's own maximum.
-    let longest = longest.max(knobs.summary_min.min(knobs.summary_max)).min(roof);
-    (knobs.summary_min.min(longest), longest)
+    let roof = (window * knobs.summary_window_share).max(shortest).min(longest);
+    let roof = roof.min(trigger * HANDOFF_SHARE);
+    (shortest.min(roof), roof)
 }

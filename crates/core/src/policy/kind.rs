@@ -146,7 +146,7 @@ impl Kind {
             Kind::Fraction { .. } | Kind::Whole { .. } => number(text),
             Kind::Choice { .. } => Value::from(text),
             Kind::Text => match text {
-                "" | "null" | "none" => Value::Null,
+                "" | "null" => Value::Null,
                 _ => Value::from(text),
             },
             Kind::Names => text

@@ -83,11 +83,12 @@ pub fn nearest_key(typed: &str) -> Option<&'static str> {
     if let Some(knob) = KNOBS.iter().find(|knob| knob.name() == typed) {
         return Some(knob.key);
     }
-    let name = typed.rsplit_once('.').map_or(typed, |(_, name)| name);
+    let (section, name) = typed.rsplit_once('.').map_or((None, typed), |(section, name)| (Some(section), name));
     let by_distance = KNOBS.iter().map(|knob| {
         let whole = distance(knob.key, typed);
         // A right name in the wrong section costs one step, so that it beats chance neighbours.
-        let part = distance(knob.name(), name) + 1;
+        let elsewhere = section.is_some_and(|section| section != knob.section());
+        let part = distance(knob.name(), name) + usize::from(elsewhere);
         (whole.min(part), knob.key)
     });
     let (steps, key) = by_distance.min_by_key(|(steps, _)| *steps)?;

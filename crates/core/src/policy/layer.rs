@@ -160,7 +160,13 @@ fn checked(
     seen: &BTreeMap<&'static str, &Origin>,
 ) -> Result<(&'static str, Value), Problem> {
     let Some(knob) = knob(&setting.key) else {
-        return Err(Problem::UnknownKey { nearest: nearest_key(&setting.key) });
+        let section = KNOBS.iter().any(|knob| knob.section() == setting.key);
+        return Err(if section {
+            let expected = "a section with keys of its own".to_owned();
+            Problem::WrongType { value: setting.given.to_string(), expected }
+        } else {
+            Problem::UnknownKey { nearest: nearest_key(&setting.key) }
+        });
     };
     // A flag given twice is how shells override aliases; a line given twice in a file is a mistake.
     if let (Origin::File { .. }, Some(first)) = (&setting.origin, seen.get(knob.key)) {

@@ -144,6 +144,8 @@ table! {
         max_output: AutoOr<u32> = tokens(1, LARGEST_WINDOW).or(&["auto"]), "auto";
         /// Lifetime of cached prefixes.
         cache_ttl: CacheTtl = choice(CacheTtl::NAMES), "5m";
+        /// File with facts about models (JSON or YAML), laid over the table that ships; null for none.
+        table: Option<String> = Kind::Text, "null";
     }
     /// The model that writes summaries.
     summarizer: SummarizerPolicy {

@@ -1,0 +1,182 @@
+//! What users type. Data only: nothing here is computed or checked against the world.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Keeps long-running LLM agents inside their context window without losing the work.
+#[derive(Debug, Parser)]
+#[command(name = "foldline", version, propagate_version = true, max_term_width = 100)]
+#[command(after_help = "Examples:
+  foldline compress session.json -o smaller.json     compact a transcript
+  foldline inspect session.json                      see where its tokens are
+  cat session.jsonl | foldline compress --force      fold what comes in, whatever its size
+  foldline compress big.json --target-tokens 12000   make it fit, or say why it cannot
+
+Exit codes: 0 done, 1 a check found violations, 2 bad usage or input, 3 the target cannot be met,
+4 the summariser failed and abort_on_failure is set.")]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Compact a transcript: protect head and tail, reduce old outputs, fold the middle into a handoff.
+    Compress(Compress),
+    /// Show where the tokens are, the zones, and what a fold would do.
+    Inspect(Inspect),
+    /// Check a transcript strictly against its provider's rules.
+    Validate(Validate),
+    /// Show, check or describe the settings.
+    #[command(subcommand)]
+    Config(Config),
+}
+
+/// Where the transcript comes from, and how it is read.
+#[derive(Debug, Args)]
+pub struct Source {
+    /// The transcript; standard input when left out or `-`.
+    pub file: Option<PathBuf>,
+    /// Whose wire format it is.
+    #[arg(long, value_enum, default_value_t = FormatName::Auto)]
+    pub format: FormatName,
+}
+
+/// The formats by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FormatName {
+    /// Find out from the content.
+    Auto,
+    /// OpenAI Chat Completions.
+    OpenaiChat,
+    /// OpenAI Responses.
+    OpenaiResponses,
+    /// Anthropic Messages.
+    Anthropic,
+    /// A Claude Code session file.
+    ClaudeCode,
+    /// ShareGPT trajectories.
+    Sharegpt,
+}
+
+/// Settings on the command line.
+#[derive(Debug, Args)]
+pub struct Tuning {
+    /// The model that reads the result; decides window and counting.
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
+    /// The model's window, when the table is wrong or does not know it.
+    #[arg(long, value_name = "TOKENS")]
+    pub window: Option<String>,
+    /// A named set of settings: hermes, sacred-zone, skill, runway or frugal.
+    #[arg(long, value_name = "NAME")]
+    pub preset: Option<String>,
+    /// The settings file.
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// One setting; may be given several times.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub sets: Vec<String>,
+    /// Where originals are kept: a file, or `none`.
+    #[arg(long, value_name = "PATH|none")]
+    pub store: Option<String>,
+}
+
+/// `foldline compress`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  foldline compress session.json > smaller.json
+  foldline compress session.json --window 128000 --preset runway --report -
+  foldline compress session.json --force --focus \"database schema\"
+  foldline compress session.json --target-tokens 12000 -o smaller.json
+  foldline compress session.json --dry-run")]
+pub struct Compress {
+    #[command(flatten)]
+    pub source: Source,
+    #[command(flatten)]
+    pub tuning: Tuning,
+    /// Where the result goes; standard output when left out.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Fold below the trigger, too.
+    #[arg(long)]
+    pub force: bool,
+    /// What matters most in the handoff; implies --force.
+    #[arg(long, value_name = "TEXT")]
+    pub focus: Option<String>,
+    /// Tokens that the result must fit.
+    #[arg(long, value_name = "N")]
+    pub target_tokens: Option<u64>,
+    /// Who writes the handoff: `none` (the ledger) or the base URL of an API.
+    #[arg(long, value_name = "none|URL")]
+    pub summarizer: Option<String>,
+    /// The model to ask there.
+    #[arg(long, value_name = "NAME")]
+    pub summarizer_model: Option<String>,
+    /// Where the JSON report goes; `-` is standard error.
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<String>,
+    /// What the session remembers between calls: read if it is there, written after.
+    #[arg(long, value_name = "FILE")]
+    pub state: Option<PathBuf>,
+    /// Print the plan and change nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Say nothing on standard error unless something is wrong.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// `foldline inspect`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  foldline inspect session.json
+  foldline inspect session.json --window 128000 --json | jq .by_tool")]
+pub struct Inspect {
+    #[command(flatten)]
+    pub source: Source,
+    #[command(flatten)]
+    pub tuning: Tuning,
+    /// As JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `foldline validate`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  foldline validate request.json
+  foldline validate request.json --format anthropic --json")]
+pub struct Validate {
+    #[command(flatten)]
+    pub source: Source,
+    /// As JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `foldline config`.
+#[derive(Debug, Subcommand)]
+#[command(after_help = "Examples:
+  foldline config show --preset runway
+  foldline config check foldline.yaml
+  foldline config schema > foldline.schema.json")]
+pub enum Config {
+    /// The settings in effect, and where each comes from.
+    Show {
+        #[command(flatten)]
+        tuning: Tuning,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// What is wrong with a settings file, or with the settings in effect.
+    Check {
+        /// The settings file; all sources together when left out.
+        file: Option<PathBuf>,
+    },
+    /// The JSON Schema of settings files.
+    Schema,
+}

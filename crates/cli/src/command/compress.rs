@@ -1,0 +1,158 @@
+//! `foldline compress`: a transcript in, a smaller one out.
+
+use super::settings;
+use crate::args::Compress;
+use crate::failure::{Failure, Verdict};
+use crate::input::{self, Document};
+use crate::output::{self, Paint};
+use crate::settings::{Flag, Settings, Surroundings, model_table};
+use anstyle::{AnsiColor, Style};
+use foldline_core::plan::Outcome;
+use foldline_core::{Compaction, EngineError, Job, Report, Request, SessionState, Trigger, compact, explain, wire};
+use std::path::Path;
+use std::time::Instant;
+
+/// Runs the command.
+pub fn run(args: &Compress) -> Result<Verdict, Failure> {
+    let started = Instant::now();
+    let settings = settings(&args.tuning, summariser_flags(args))?;
+    let document = input::read(&args.source)?;
+    let read = started.elapsed();
+    let state = load_state(args.state.as_deref())?;
+    let job = job(args, &settings)?;
+    let done = compact(&document.text, settings.policy(), &state, &job)
+        .map_err(|error| failure(&document, &job, settings.policy(), error))?;
+    let compacted = started.elapsed();
+    if args.dry_run {
+        return print_plan(&document, &done, settings.policy(), &job).map(|()| Verdict::Fine);
+    }
+    let mut report = Report::of(&done);
+    write_body(args, &done)?;
+    if let Some(path) = &args.state {
+        let state = serde_json::to_string_pretty(&done.state).map_err(Failure::input)?;
+        output::write_file(path, &state)?;
+    }
+    let milliseconds = |duration: std::time::Duration| duration.as_secs_f64() * 1000.0;
+    report.timing_ms.insert("read".into(), milliseconds(read));
+    report.timing_ms.insert("compact".into(), milliseconds(compacted - read));
+    report.timing_ms.insert("total".into(), milliseconds(started.elapsed()));
+    if let Some(place) = &args.report {
+        write_report(place, &report)?;
+    }
+    if !args.quiet && args.report.as_deref() != Some("-") {
+        output::tell(&feedback(&report, Paint::of_stderr()));
+    }
+    match done.plan.outcome {
+        Outcome::Aborted => Err(Failure::summariser(&report.reason)),
+        _ => Ok(Verdict::Fine),
+    }
+}
+
+fn summariser_flags(args: &Compress) -> Vec<Flag> {
+    let url = args.summarizer.clone().filter(|url| url != "none");
+    let none = args.summarizer.as_deref() == Some("none");
+    let url = url.or_else(|| none.then(|| "null".to_owned()));
+    let url = url.map(|value| Flag { flag: "--summarizer", key: "summarizer.url", value });
+    let model = args.summarizer_model.clone();
+    let model = model.map(|value| Flag { flag: "--summarizer-model", key: "summarizer.model", value });
+    url.into_iter().chain(model).collect()
+}
+
+fn job(args: &Compress, settings: &Settings) -> Result<Job, Failure> {
+    let models = model_table(settings.policy(), &Surroundings::of_process()).map_err(Failure::input)?;
+    Ok(Job {
+        format: input::format_of(args.source.format),
+        models: Some(models),
+        request: Request {
+            trigger: if args.force || args.focus.is_some() { Trigger::Manual } else { Trigger::Engine },
+            focus: args.focus.clone(),
+            target: args.target_tokens,
+            ..Request::default()
+        },
+    })
+}
+
+fn failure(document: &Document, job: &Job, policy: &foldline_core::Policy, error: EngineError) -> Failure {
+    let _ = (job, policy);
+    match error {
+        EngineError::CannotFit(error) => Failure::target(error),
+        error => Failure::input(format!("{}: {error}", document.name)),
+    }
+}
+
+fn load_state(path: Option<&Path>) -> Result<SessionState, Failure> {
+    let Some(path) = path else {
+        return Ok(SessionState::default());
+    };
+    match std::fs::read_to_string(path) {
+        Ok(text) => serde_json::from_str(&text).map_err(|error| {
+            Failure::input(format!("{}: {error}; expected the state that an earlier call wrote", path.display()))
+        }),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(SessionState::default()),
+        Err(error) => Err(Failure::input(format!("cannot read {}: {error}", path.display()))),
+    }
+}
+
+fn write_body(args: &Compress, done: &Compaction<'_>) -> Result<(), Failure> {
+    match args.output.as_deref().filter(|path| *path != Path::new("-")) {
+        Some(path) => output::write_file(path, &done.body),
+        None => output::print(&done.body),
+    }
+}
+
+fn write_report(place: &str, report: &Report) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(report).map_err(Failure::input)?;
+    match place {
+        "-" => output::tell(&format!("{text}\n")),
+        path => output::write_file(Path::new(path), &format!("{text}\n"))?,
+    }
+    Ok(())
+}
+
+/// The plan as lines, for `--dry-run`.
+fn print_plan(
+    document: &Document,
+    done: &Compaction<'_>,
+    policy: &foldline_core::Policy,
+    job: &Job,
+) -> Result<(), Failure> {
+    let name = |error| Failure::input(format!("{}: {error}", document.name));
+    let transcript = wire::read(&done.source, Some(done.format)).map_err(name)?;
+    let state = SessionState::default();
+    let setting = foldline_core::Setting::of(&transcript, policy, job, &state);
+    let counts = foldline_core::engine::count(&transcript, &setting, &state);
+    let mut out = explain::shape(&transcript, &counts, &done.plan);
+    out.push('\n');
+    out.push_str(&explain::summary(&done.plan));
+    if let Some(fold) = &done.plan.fold {
+        out.push('\n');
+        out.push_str(&fold.handoff.text);
+        out.push('\n');
+    }
+    output::print(&out)
+}
+
+/// What happened, in a few lines.
+fn feedback(report: &Report, paint: Paint) -> String {
+    let strong = Style::new().bold();
+    let (word, colour) = match report.outcome {
+        Outcome::Unchanged => ("unchanged", AnsiColor::Cyan),
+        Outcome::Pruned => ("pruned", AnsiColor::Green),
+        Outcome::Folded => ("folded", AnsiColor::Green),
+        Outcome::Clamped => ("clamped", AnsiColor::Yellow),
+        Outcome::Aborted => ("aborted", AnsiColor::Red),
+    };
+    let word = paint.paint(strong.fg_color(Some(colour.into())), word);
+    let mut out = format!("{word}: {}\n", report.reason);
+    if report.outcome != Outcome::Unchanged {
+        let saved = 100.0 - report.tokens.after as f64 * 100.0 / report.tokens.before.max(1) as f64;
+        out.push_str(&format!(
+            "  messages {} → {}, tokens {} → {} ({saved:.0} % less)\n",
+            report.messages.before, report.messages.after, report.tokens.before, report.tokens.after
+        ));
+    }
+    for warning in &report.warnings {
+        out.push_str(&format!("  {}\n", paint.paint(Style::new().fg_color(Some(AnsiColor::Yellow.into())), warning)));
+    }
+    out
+}

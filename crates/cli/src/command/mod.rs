@@ -1,0 +1,35 @@
+//! One file per verb.
+
+pub mod compress;
+pub mod config;
+pub mod inspect;
+pub mod validate;
+
+use crate::args::Tuning;
+use crate::failure::Failure;
+use crate::settings::{Asked, Flag, Settings, Surroundings, load};
+
+/// The settings in effect for a command.
+pub fn settings(tuning: &Tuning, more: Vec<Flag>) -> Result<Settings, Failure> {
+    let flag = |flag: &'static str, key: &'static str, value: &Option<String>| {
+        value.clone().map(|value| Flag { flag, key, value })
+    };
+    let flags = [
+        flag("--model", "model.name", &tuning.model),
+        flag("--window", "model.window", &tuning.window),
+        flag("--preset", "compression.preset", &tuning.preset),
+        flag("--store", "store.path", &tuning.store),
+    ];
+    let asked = Asked {
+        config: tuning.config.clone(),
+        sets: tuning.sets.clone(),
+        flags: flags.into_iter().flatten().chain(more).collect(),
+    };
+    load(&asked, &Surroundings::of_process()).map_err(|errors| {
+        let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        Failure::input(format!(
+            "{}\nhint: `foldline config schema` lists all keys; `foldline config show` the values in effect",
+            lines.join("\n       ")
+        ))
+    })
+}

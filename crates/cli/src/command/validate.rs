@@ -1,0 +1,54 @@
+//! `foldline validate`: a strict check against the provider's rules.
+
+use crate::args::Validate;
+use crate::failure::{Failure, Verdict};
+use crate::{input, output};
+use foldline_core::validate::{in_flight, validate};
+use foldline_core::wire;
+use serde_json::json;
+use std::fmt::Write;
+
+/// Runs the command.
+pub fn run(args: &Validate) -> Result<Verdict, Failure> {
+    let document = input::read(&args.source)?;
+    let transcript = wire::read(&document.text, input::format_of(args.source.format))
+        .map_err(|error| Failure::input(format!("{}: {error}", document.name)))?;
+    let violations = validate(&transcript);
+    let pending = in_flight(&transcript).len();
+    let mut out = String::new();
+    if args.json {
+        let list: Vec<_> = violations
+            .iter()
+            .map(|violation| {
+                json!({ "message": violation.message, "rule": violation.rule.id(), "detail": violation.detail })
+            })
+            .collect();
+        let report = json!({
+            "format": transcript.format.to_string(),
+            "messages": transcript.messages.len(),
+            "valid": violations.is_empty(),
+            "in_flight": pending,
+            "violations": list,
+        });
+        let _ = writeln!(out, "{report:#}");
+    } else {
+        for violation in &violations {
+            let _ = writeln!(out, "message {}: {} [{}]", violation.message, violation.detail, violation.rule.id());
+        }
+        let flight = if pending > 0 { format!(", {pending} calls in flight") } else { String::new() };
+        let verdict = match violations.len() {
+            0 => "valid".to_owned(),
+            1 => "1 violation".to_owned(),
+            n => format!("{n} violations"),
+        };
+        let _ = writeln!(
+            out,
+            "{}: {verdict} ({}, {} messages{flight})",
+            document.name,
+            transcript.format,
+            transcript.messages.len()
+        );
+    }
+    output::print(&out)?;
+    Ok(if violations.is_empty() { Verdict::Fine } else { Verdict::Found })
+}

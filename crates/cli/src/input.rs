@@ -1,0 +1,57 @@
+//! Reading transcripts: from a file or standard input, as text or not at all.
+
+use crate::args::{FormatName, Source};
+use crate::failure::Failure;
+use foldline_core::Format;
+use std::io::Read;
+use std::path::Path;
+
+/// A document and what to call it.
+pub struct Document {
+    /// Its text.
+    pub text: String,
+    /// The file's name, or `standard input`.
+    pub name: String,
+}
+
+/// Reads the document that the user names.
+pub fn read(source: &Source) -> Result<Document, Failure> {
+    let (bytes, name) = match source.file.as_deref().filter(|path| *path != Path::new("-")) {
+        Some(path) => {
+            let name = path.display().to_string();
+            let bytes = std::fs::read(path).map_err(|error| Failure::input(format!("cannot read {name}: {error}")))?;
+            (bytes, name)
+        }
+        None => {
+            let mut bytes = Vec::new();
+            let name = "standard input".to_owned();
+            std::io::stdin()
+                .lock()
+                .read_to_end(&mut bytes)
+                .map_err(|error| Failure::input(format!("cannot read {name}: {error}")))?;
+            (bytes, name)
+        }
+    };
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Failure::input(format!("{name}: byte {at} is not UTF-8 text; expected a transcript as JSON or JSON lines"))
+    })?;
+    // A byte order mark is how some editors say "this is UTF-8"; JSON knows none.
+    let text = match text.strip_prefix('\u{feff}') {
+        Some(rest) => rest.to_owned(),
+        None => text,
+    };
+    Ok(Document { text, name })
+}
+
+/// The format that the user asks for.
+pub fn format_of(name: FormatName) -> Option<Format> {
+    match name {
+        FormatName::Auto => None,
+        FormatName::OpenaiChat => Some(Format::OpenAiChat),
+        FormatName::OpenaiResponses => Some(Format::OpenAiResponses),
+        FormatName::Anthropic => Some(Format::Anthropic),
+        FormatName::ClaudeCode => Some(Format::ClaudeCode),
+        FormatName::Sharegpt => Some(Format::ShareGpt),
+    }
+}

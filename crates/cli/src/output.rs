@@ -1,0 +1,73 @@
+//! Writing results: all of them or nothing, and colours only where somebody sees them.
+
+use crate::failure::Failure;
+use anstyle::Style;
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+
+/// Whether the reader sees colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Paint {
+    /// Text only.
+    Plain,
+    /// With escape codes for a terminal.
+    Colour,
+}
+
+impl Paint {
+    /// What standard output can show.
+    pub fn of_stdout() -> Paint {
+        Paint::of(std::io::stdout().is_terminal())
+    }
+
+    /// What standard error can show.
+    pub fn of_stderr() -> Paint {
+        Paint::of(std::io::stderr().is_terminal())
+    }
+
+    fn of(is_terminal: bool) -> Paint {
+        let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        if is_terminal && !refused { Paint::Colour } else { Paint::Plain }
+    }
+
+    /// `text` in a style, where styles can be seen.
+    pub fn paint(self, style: Style, text: &str) -> String {
+        match self {
+            Paint::Plain => text.to_owned(),
+            Paint::Colour => format!("{style}{text}{style:#}"),
+        }
+    }
+}
+
+/// Writes to standard output. A reader that went away is no failure.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Failure::input(format!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes to standard error; nothing is to be done if that fails.
+pub fn tell(text: &str) {
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Writes a file whole: beside it first, then in its place, so that a failure leaves the old one.
+pub fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
+    let fail = |error: std::io::Error| Failure::input(format!("cannot write {}: {error}", path.display()));
+    // A device or pipe has no beside.
+    if path.exists() && !path.is_file() {
+        return std::fs::write(path, text).map_err(fail);
+    }
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.part", std::process::id()));
+    let part = path.with_file_name(name);
+    let written = std::fs::write(&part, text).and_then(|()| std::fs::rename(&part, path));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&part);
+    }
+    written.map_err(fail)
+}

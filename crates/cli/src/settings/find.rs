@@ -1,0 +1,46 @@
+//! Which file counts: the first that is there. Files are not merged, so that one look tells what holds.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{CONFIG_VARIABLE, SettingsError, Surroundings};
+
+/// A place to look, and what its absence means.
+enum Place {
+    /// Somebody named it: it must be there.
+    Named(PathBuf),
+    /// A usual place: it may be there.
+    Usual(PathBuf),
+}
+
+/// The settings file and its text, or nothing when there is none.
+pub(super) fn file(
+    config: Option<&Path>,
+    around: &Surroundings<'_>,
+) -> Result<Option<(PathBuf, String)>, SettingsError> {
+    for place in places(config, around) {
+        let (path, named) = match place {
+            Place::Named(path) => (path, true),
+            Place::Usual(path) => (path, false),
+        };
+        match (around.read)(&path) {
+            Ok(text) => return Ok(Some((path, text))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !named => {}
+            Err(error) => return Err(SettingsError::unreadable(&path, &error)),
+        }
+    }
+    Ok(None)
+}
+
+/// The places, in the order in which they are tried.
+fn places(config: Option<&Path>, around: &Surroundings<'_>) -> Vec<Place> {
+    // An empty variable is how shells and compose files say "not set".
+    let var = |name: &str| around.vars.get(name).filter(|value| !value.is_empty());
+    if let Some(path) = config.map(Path::to_owned).or_else(|| var(CONFIG_VARIABLE).map(PathBuf::from)) {
+        return vec![Place::Named(path)];
+    }
+    let home = || var("HOME").or_else(|| var("USERPROFILE")).map(|home| Path::new(home).join(".config"));
+    let user = var("XDG_CONFIG_HOME").map(PathBuf::from).or_else(home);
+    let user = user.map(|folder| folder.join("foldline").join("config.yaml"));
+    [Some(PathBuf::from("foldline.yaml")), user].into_iter().flatten().map(Place::Usual).collect()
+}
