@@ -3,6 +3,7 @@
 #![warn(missing_docs, unreachable_pub)]
 
 mod apply;
+pub mod context;
 pub mod edit;
 pub mod engine;
 pub mod explain;
@@ -27,6 +28,7 @@ pub mod validate;
 pub mod wire;
 pub mod zone;
 
+pub use context::{ContextEngine, Foldline};
 pub use engine::{Compaction, EngineError, Job, Setting, compact};
 pub use report::Report;
 pub use planner::{Request, Trigger};

@@ -1,7 +1,7 @@
 //! What was done: each call as an action with its outcome, each file with its last operation.
 
 use super::asks::Ask;
-use super::tool::{Act, Arguments, understand};
+use super::tool::{Act, Arguments, understand_with};
 use super::{Gathering, Group, Voice, exits, todo};
 use crate::handoff::Section;
 use crate::transcript::{Content, PartKind};
@@ -61,8 +61,8 @@ impl Gathering<'_, '_> {
         let Some(part) = transcript.parts.get(part_index) else {
             return;
         };
-        let call = understand(transcript, part);
         let arguments = Arguments::of(transcript, part);
+        let call = understand_with(transcript.raw(part.name), &arguments);
         if call.act == Act::Todo {
             let items = todo::items(&arguments);
             if !items.is_empty() {

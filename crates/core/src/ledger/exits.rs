@@ -14,15 +14,24 @@ const TROUBLE: [&str; 12] = [
 
 /// The exit code that an output states.
 pub(super) fn exit_code(output: &str) -> Option<i32> {
+    let edges = edges(output);
+    // All phrases have the word; most outputs do not.
+    edges.iter().copied().find_map(code_in)
+}
+
+fn edges(output: &str) -> [&str; 2] {
     let head = output.get(..output.floor_char_boundary(EDGE)).unwrap_or(output);
     let tail = output.get(output.ceil_char_boundary(output.len().saturating_sub(EDGE))..).unwrap_or_default();
-    [head, tail].iter().find_map(|edge| {
-        let lower = edge.to_ascii_lowercase();
-        PHRASES.iter().find_map(|phrase| {
-            let after = lower.split_once(phrase)?.1;
-            let digits: String = after.chars().take_while(|c| c.is_ascii_digit() || *c == '-').collect();
-            digits.parse().ok()
-        })
+    [head, tail]
+}
+
+fn code_in(edge: &str) -> Option<i32> {
+    let word = memchr::memmem::find_iter(edge.as_bytes(), b"xit").next()?;
+    let lower = edge.get(edge.floor_char_boundary(word.saturating_sub(1))..)?.to_ascii_lowercase();
+    PHRASES.iter().find_map(|phrase| {
+        let after = lower.split_once(phrase)?.1;
+        let digits: String = after.chars().take_while(|c| c.is_ascii_digit() || *c == '-').collect();
+        digits.parse().ok()
     })
 }
 

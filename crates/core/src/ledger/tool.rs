@@ -109,15 +109,18 @@ pub struct Call<'a> {
 
 /// Understands a tool call.
 pub fn understand<'a>(transcript: &Transcript<'a>, part: &Part) -> Call<'a> {
-    let tool = transcript.raw(part.name);
-    let arguments = Arguments::of(transcript, part);
-    let act = act_of(tool, &arguments);
+    understand_with(transcript.raw(part.name), &Arguments::of(transcript, part))
+}
+
+/// Understands a call of `tool` with these arguments.
+pub(super) fn understand_with<'a>(tool: &'a str, arguments: &Arguments<'a>) -> Call<'a> {
+    let act = act_of(tool, arguments);
     let path = arguments.first(&PATHS);
     let target = match act {
         Act::Run => arguments.first(&COMMANDS),
         Act::Search | Act::List => arguments.first(&PATTERNS).or_else(|| arguments.first(&PATHS)),
         Act::Fetch => arguments.first(&URLS).or_else(|| arguments.first(&PATTERNS)),
-        Act::Read | Act::Write | Act::Edit => path.clone().or_else(|| patched_file(&arguments)),
+        Act::Read | Act::Write | Act::Edit => path.clone().or_else(|| patched_file(arguments)),
         Act::Todo => None,
         Act::Delegate | Act::Use => None,
     };

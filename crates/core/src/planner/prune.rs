@@ -7,8 +7,8 @@ use crate::prune::{Proposal, Pruner};
 use crate::transcript::PartKind;
 use crate::zone::Zones;
 
-/// What the best reducers leave of an output at least; what cannot be reached with it is not tried.
-const LEAST_LEFT: f64 = 0.03;
+/// What reducers leave of old outputs on the whole; what cannot be reached with it is not tried.
+const USUALLY_LEFT: f64 = 0.06;
 
 impl Planner<'_, '_> {
     /// A plan that only prunes, or why that is not enough.
@@ -19,7 +19,7 @@ impl Planner<'_, '_> {
         let over_bytes = (self.transcript.text.len() as u64).saturating_sub(self.budgets.max_body_bytes);
         let (candidates, mut skips) = self.candidates(&zones);
         let possible: u64 = candidates.iter().map(|&(_, tokens)| tokens).sum();
-        let best = before - ((possible as f64) * (1.0 - LEAST_LEFT)) as u64;
+        let best = before - ((possible as f64) * (1.0 - USUALLY_LEFT)) as u64;
         if self.policy.compression.fidelity > Fidelity::Recoverable || (best > target && over_bytes == 0) {
             skips.push(Skip::NoRunway { tokens: best, target });
             return Err(skips);

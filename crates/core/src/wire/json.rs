@@ -395,7 +395,7 @@ fn plain_run(bytes: &[u8]) -> usize {
 
 /// What the inside of a string literal says. Half of a surrogate pair becomes `U+FFFD`.
 pub fn decode(raw: &str) -> Cow<'_, str> {
-    let Some(first) = raw.find('\\') else {
+    let Some(first) = next_escape(raw) else {
         return Cow::Borrowed(raw);
     };
     let mut out = String::with_capacity(raw.len());
@@ -407,10 +407,14 @@ pub fn decode(raw: &str) -> Cow<'_, str> {
         let (decoded, length) = decode_escape(tail);
         out.push(decoded);
         rest = tail.get(length..).unwrap_or_default();
-        at = rest.find('\\');
+        at = next_escape(rest);
     }
     out.push_str(rest);
     Cow::Owned(out)
+}
+
+fn next_escape(raw: &str) -> Option<usize> {
+    memchr::memchr(b'\\', raw.as_bytes())
 }
 
 /// The character that an escape at the start of `tail` stands for, and the escape's length.
