@@ -75,7 +75,11 @@ fn scripted_model(turn: usize, body: &str) -> (Value, TokenUsage) {
 
 fn tool_output(turn: usize) -> String {
     match turn % 3 {
-        0 => (0..60).map(|line| format!("{line:>4}  fn parse_{turn}_{line}(input: &str) -> Result<Node, Error> {{ todo(input) }}\n")).collect(),
+        0 => (0..60)
+            .map(|line| {
+                format!("{line:>4}  fn parse_{turn}_{line}(input: &str) -> Result<Node, Error> {{ todo(input) }}\n")
+            })
+            .collect(),
         1 => "patched, 1 hunk".to_owned(),
         _ => format!("running 214 tests\ntest result: ok. {} passed; 0 failed\n", 214 - turn % 2),
     }

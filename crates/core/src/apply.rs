@@ -17,11 +17,7 @@ pub(crate) fn apply(plan: &Plan, transcript: &Transcript<'_>) -> String {
         match step.kind {
             StepKind::Media => replace_media(transcript, &mut rewrite, step),
             StepKind::DropSealed => drop_sealed(transcript, &mut rewrite, plan, step),
-            StepKind::Reduce
-            | StepKind::Duplicate
-            | StepKind::Superseded
-            | StepKind::Arguments
-            | StepKind::Clamp => {
+            StepKind::Reduce | StepKind::Duplicate | StepKind::Superseded | StepKind::Arguments | StepKind::Clamp => {
                 if let Some((span, value)) = prune::replacement(transcript, step) {
                     rewrite.edits.replace(span, value);
                 }
@@ -42,9 +38,8 @@ fn drop_sealed(transcript: &Transcript<'_>, rewrite: &mut Rewrite, plan: &Plan, 
         return;
     };
     let all_dropped = transcript.messages.get(step.message).is_some_and(|message| {
-        (message.parts.start as usize..message.parts.end as usize).all(|other| {
-            plan.steps.iter().any(|step| step.kind == StepKind::DropSealed && step.part == Some(other))
-        })
+        (message.parts.start as usize..message.parts.end as usize)
+            .all(|other| plan.steps.iter().any(|step| step.kind == StepKind::DropSealed && step.part == Some(other)))
     });
     match all_dropped {
         true => rewrite.remove(step.message),
@@ -133,10 +128,7 @@ fn neighbour(transcript: &Transcript<'_>, mut indexes: impl Iterator<Item = usiz
 }
 
 fn is_speaker(transcript: &Transcript<'_>, index: usize) -> bool {
-    transcript
-        .messages
-        .get(index)
-        .is_some_and(|message| !message.role.is_instruction() && message.role != Role::Meta)
+    transcript.messages.get(index).is_some_and(|message| !message.role.is_instruction() && message.role != Role::Meta)
 }
 
 /// Where new messages go, and what they hang on.

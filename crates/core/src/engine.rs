@@ -251,11 +251,8 @@ pub fn judge(
     state: &SessionState,
     request: &Request,
 ) -> Verdict {
-    let size = Size {
-        tokens: counts.total(),
-        messages: transcript.messages.len(),
-        bytes: transcript.text.len() as u64,
-    };
+    let size =
+        Size { tokens: counts.total(), messages: transcript.messages.len(), bytes: transcript.text.len() as u64 };
     match request.target {
         Some(_) if !policy.compression.enabled => decide(size, policy, &setting.budgets, state, request.trigger),
         Some(target) if size.tokens > target => {

@@ -33,7 +33,10 @@ pub fn shape(transcript: &Transcript<'_>, counts: &Counts, plan: &Plan) -> Strin
         let change = if saved > 0 { format!("→ {:>7}", tokens - saved.min(tokens)) } else { " ".repeat(9) };
         let handle = steps.iter().find_map(|step| step.handle).map(|handle| handle.to_string()).unwrap_or_default();
         let tool = tool_of(transcript, index);
-        let line = format!("{index:>digits$} {:<10} {zone:<6} {tokens:>8} {change} {what:<10} {tool:<16} {handle}", message.role.name());
+        let line = format!(
+            "{index:>digits$} {:<10} {zone:<6} {tokens:>8} {change} {what:<10} {tool:<16} {handle}",
+            message.role.name()
+        );
         let _ = writeln!(out, "{}", line.trim_end());
     }
     out

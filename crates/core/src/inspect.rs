@@ -127,7 +127,8 @@ pub fn inspect(transcript: &Transcript<'_>, policy: &Policy, job: &Job, state: &
     for (index, message) in transcript.messages.iter().enumerate().rev() {
         let mut in_parts = 0;
         for part_index in message.parts.start as usize..message.parts.end as usize {
-            let (Some(part), tokens) = (transcript.parts.get(part_index), counts.parts.get(part_index).copied().unwrap_or(0))
+            let (Some(part), tokens) =
+                (transcript.parts.get(part_index), counts.parts.get(part_index).copied().unwrap_or(0))
             else {
                 continue;
             };

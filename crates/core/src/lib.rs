@@ -30,8 +30,8 @@ pub mod zone;
 
 pub use context::{ContextEngine, Foldline};
 pub use engine::{Compaction, EngineError, Job, Setting, compact};
-pub use report::Report;
 pub use planner::{Request, Trigger};
 pub use policy::Policy;
+pub use report::Report;
 pub use state::SessionState;
 pub use transcript::{Format, Transcript};

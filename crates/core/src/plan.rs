@@ -3,8 +3,8 @@
 use crate::handoff::{Handoff, Standing};
 use crate::policy::Fidelity;
 use crate::recall::{Handle, Original};
-use crate::tokens::Source;
 use crate::repair::Repaired;
+use crate::tokens::Source;
 use crate::zone::Zones;
 use serde::Serialize;
 

@@ -128,7 +128,12 @@ impl<'t, 'a> Pruner<'t, 'a> {
         }
         let raw = self.transcript.raw(part.span);
         let original = Original::of_span(self.transcript, part.span);
-        let text = format!("[{} · {} KB · removed, {}]", media_type(self.transcript, part), raw.len().div_ceil(1024), original.handle);
+        let text = format!(
+            "[{} · {} KB · removed, {}]",
+            media_type(self.transcript, part),
+            raw.len().div_ceil(1024),
+            original.handle
+        );
         self.proposal(part_index, StepKind::Media, text, original)
     }
 

@@ -83,8 +83,8 @@ pub enum OriginalSource {
 impl Original {
     /// The original of what a part says, which `words` repeats.
     pub fn of_part(transcript: &Transcript<'_>, part_index: usize, words: &str) -> Original {
-        let source = transcript.parts.get(part_index).map_or(OriginalSource::Texts(Vec::new()), |part| {
-            match &part.content {
+        let source =
+            transcript.parts.get(part_index).map_or(OriginalSource::Texts(Vec::new()), |part| match &part.content {
                 Content::Text(span) => OriginalSource::Texts(vec![span.inner()]),
                 Content::Json(span) => OriginalSource::Raw(*span),
                 Content::Absent => OriginalSource::Raw(part.span),
@@ -96,18 +96,13 @@ impl Original {
                         .map(|block| block.content.span().inner())
                         .collect(),
                 ),
-            }
-        });
+            });
         Original { handle: Handle::of(words), source, tool: transcript.tool_of(part_index).to_owned() }
     }
 
     /// The original of a stretch of the document.
     pub fn of_span(transcript: &Transcript<'_>, span: Span) -> Original {
-        Original {
-            handle: Handle::of(transcript.raw(span)),
-            source: OriginalSource::Raw(span),
-            tool: String::new(),
-        }
+        Original { handle: Handle::of(transcript.raw(span)), source: OriginalSource::Raw(span), tool: String::new() }
     }
 
     /// Its text, byte for byte what its handle stands for, out of the document it was removed from.

@@ -23,10 +23,7 @@ pub struct Rewrite {
 impl Rewrite {
     /// Whether nothing shall change.
     pub fn is_empty(&self) -> bool {
-        self.edits.is_empty()
-            && self.removed.is_empty()
-            && self.removed_parts.is_empty()
-            && self.inserted.is_empty()
+        self.edits.is_empty() && self.removed.is_empty() && self.removed_parts.is_empty() && self.inserted.is_empty()
     }
 
     /// Takes the message at `index` out.
@@ -123,9 +120,7 @@ impl Rewrite {
 /// What stands between two messages in this document.
 fn default_separator<'a>(transcript: &Transcript<'a>) -> &'a str {
     match (transcript.messages.as_slice(), transcript.shape) {
-        ([first, second, ..], _) => {
-            Span { start: first.span.end, end: second.span.start }.of(transcript.text)
-        }
+        ([first, second, ..], _) => Span { start: first.span.end, end: second.span.start }.of(transcript.text),
         (_, Shape::Lines) => "\n",
         (_, Shape::Body | Shape::List) => ",",
     }

@@ -271,7 +271,9 @@ fn is_glued(transcript: &Transcript<'_>, index: usize) -> bool {
                 && transcript.parts_of(previous).len() == 1
         }
         // One reply, several lines.
-        Format::ClaudeCode => !message.reply.is_empty() && transcript.raw(message.reply) == transcript.raw(previous.reply),
+        Format::ClaudeCode => {
+            !message.reply.is_empty() && transcript.raw(message.reply) == transcript.raw(previous.reply)
+        }
         _ => false,
     }
 }

@@ -100,9 +100,7 @@ fn style(origin: &Origin) -> Style {
     match origin {
         Origin::Default => Style::new().dimmed(),
         Origin::Preset(_) => Style::new(),
-        Origin::File { .. } | Origin::Env(_) | Origin::Flag(_) => {
-            Style::new().fg_color(Some(AnsiColor::Cyan.into()))
-        }
+        Origin::File { .. } | Origin::Env(_) | Origin::Flag(_) => Style::new().fg_color(Some(AnsiColor::Cyan.into())),
     }
 }
 

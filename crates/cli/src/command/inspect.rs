@@ -3,9 +3,9 @@
 use super::settings;
 use crate::args::Inspect;
 use crate::failure::{Failure, Verdict};
+use crate::input;
 use crate::output::{self, Paint};
 use crate::settings::{Surroundings, model_table};
-use crate::input;
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, Table, presets};
 use foldline_core::inspect::{Inspection, Share, inspect};
@@ -75,7 +75,8 @@ fn render(name: &str, found: &Inspection, paint: Paint) -> String {
         );
     }
     if found.violations > 0 {
-        let _ = writeln!(out, "Violations of the provider's rules: {} (foldline validate lists them)", found.violations);
+        let _ =
+            writeln!(out, "Violations of the provider's rules: {} (foldline validate lists them)", found.violations);
     }
     let _ = writeln!(out, "Now: {}", found.verdict);
     let _ = writeln!(out, "A fold would: {}", found.would);

@@ -22,10 +22,7 @@ pub fn layer(path: &Path, text: &str) -> Result<Layer, SettingsError> {
     let node = if holds_nothing(text) { Node::Scalar(Value::Null) } else { yaml(path, text)? };
     let mut settings = Vec::new();
     let mut add = |key: String, line: u64, node: Node| {
-        let origin = Origin::File {
-            path: path.display().to_string(),
-            line: u32::try_from(line).unwrap_or(u32::MAX),
-        };
+        let origin = Origin::File { path: path.display().to_string(), line: u32::try_from(line).unwrap_or(u32::MAX) };
         settings.push(Setting { key, given: Given::Value(node.into_value()), origin });
     };
     match node {

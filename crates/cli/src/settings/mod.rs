@@ -35,8 +35,8 @@ impl Surroundings<'static> {
     /// The environment and the files of this process.
     pub fn of_process() -> Self {
         // A name or value that is not Unicode cannot be one of ours.
-        let vars = std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        let vars =
+            std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
         Self { vars: vars.collect(), read: &|path| std::fs::read_to_string(path) }
     }
 }

@@ -9,8 +9,7 @@ pub const OPENING: &str = "[FOLDLINE HANDOFF";
 pub const CLOSING: &str = "[END OF FOLDLINE HANDOFF";
 
 /// Openings of handoffs that other compactors leave, so that they are updated and not stacked.
-const FOREIGN: [&str; 3] =
-    ["[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:", "[PRIOR CONTEXT — for reference only"];
+const FOREIGN: [&str; 3] = ["[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:", "[PRIOR CONTEXT — for reference only"];
 
 /// Whether a text is, or begins with, a handoff.
 pub fn is_handoff_text(text: &str) -> bool {

@@ -35,7 +35,10 @@ pub fn remember(body: &str) -> Vec<Remembered> {
             }
             // The continuation of a block that began above.
             _ if !starts_a_fact(text)
-                && matches!(section, Section::Goal | Section::PendingAsks | Section::ResolvedQuestions | Section::Blocked)
+                && matches!(
+                    section,
+                    Section::Goal | Section::PendingAsks | Section::ResolvedQuestions | Section::Blocked
+                )
                 && facts.last().is_some_and(|last| last.section == section) =>
             {
                 if let Some(last) = facts.last_mut() {

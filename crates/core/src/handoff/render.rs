@@ -71,7 +71,8 @@ fn render(chosen: &[usize], ledger: &Ledger, frame: &Frame<'_>) -> String {
 
 /// Groups stand together, in the order in which they were last touched; lines in the order they were said.
 fn order(entry: &Entry, ledger: &Ledger) -> (u32, Option<u32>, bool, u32) {
-    let touched = entry.group.and_then(|group| ledger.groups.get(group as usize)).map_or(entry.message, |group| group.message);
+    let touched =
+        entry.group.and_then(|group| ledger.groups.get(group as usize)).map_or(entry.message, |group| group.message);
     (touched, entry.group, !entry.text.is_empty(), entry.message)
 }
 

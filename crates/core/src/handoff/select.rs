@@ -3,8 +3,8 @@
 //! One selection over everything, not a quota per section: an entry is worth the names that no
 //! chosen entry keeps yet, plus what it says beside them, per token it costs.
 
-use crate::ledger::Ledger;
 use crate::handoff::Section;
+use crate::ledger::Ledger;
 use crate::tokens::Measure;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;

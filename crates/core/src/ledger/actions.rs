@@ -172,7 +172,8 @@ impl Gathering<'_, '_> {
         if action.act == Act::Run
             && let Some(summary) = exits::test_summary(output)
         {
-            action.outcome = format!("{}{}{summary}", action.outcome, if action.outcome.is_empty() { "" } else { ", " });
+            action.outcome =
+                format!("{}{}{summary}", action.outcome, if action.outcome.is_empty() { "" } else { ", " });
             self.record.tests.push((index, format!("`{}` → {summary}", action.target)));
         }
         if action.act == Act::Run
@@ -212,7 +213,13 @@ impl Gathering<'_, '_> {
         }
         if let Some(words) = self.record.last_words.take() {
             let index = folded.last().copied().unwrap_or_default();
-            self.entry(index, Section::InProgress, format!("- The assistant said last: {words}"), STATE_WORTH, Voice::Assistant);
+            self.entry(
+                index,
+                Section::InProgress,
+                format!("- The assistant said last: {words}"),
+                STATE_WORTH,
+                Voice::Assistant,
+            );
         }
         let mut number = self.record.numbered;
         for action in &actions {
@@ -299,7 +306,8 @@ impl Gathering<'_, '_> {
                 }
             }
             // A heading from an earlier handoff already says what was done before.
-            let Some(path) = self.ledger.groups.get(group as usize).map(|group| path_of(&group.title).to_owned()) else {
+            let Some(path) = self.ledger.groups.get(group as usize).map(|group| path_of(&group.title).to_owned())
+            else {
                 continue;
             };
             let last = record.last.map_or(0, |(_, message)| message);

@@ -14,9 +14,28 @@ const CONSTRAINT_WORTH: f32 = 60.0;
 
 /// Words that set limits or wishes.
 const LIMITS: [&str; 22] = [
-    "never ", "always ", "must ", "don't ", "do not ", "should ", "only ", "prefer", "avoid ", "make sure",
-    "ensure", "keep ", "without ", "instead of", "no more than", "at least", "at most", "required", "important",
-    "not allowed", "please use", "stick to",
+    "never ",
+    "always ",
+    "must ",
+    "don't ",
+    "do not ",
+    "should ",
+    "only ",
+    "prefer",
+    "avoid ",
+    "make sure",
+    "ensure",
+    "keep ",
+    "without ",
+    "instead of",
+    "no more than",
+    "at least",
+    "at most",
+    "required",
+    "important",
+    "not allowed",
+    "please use",
+    "stick to",
 ];
 
 /// An ask that waits for its answer.

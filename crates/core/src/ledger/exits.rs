@@ -8,8 +8,18 @@ const PHRASES: [&str; 6] =
 
 /// Words that mark a line as trouble.
 const TROUBLE: [&str; 12] = [
-    "error", "failed", "failure", "fail:", "panic", "exception", "traceback", "fatal", "denied", "not found",
-    "no such file", "undefined",
+    "error",
+    "failed",
+    "failure",
+    "fail:",
+    "panic",
+    "exception",
+    "traceback",
+    "fatal",
+    "denied",
+    "not found",
+    "no such file",
+    "undefined",
 ];
 
 /// The exit code that an output states.

@@ -31,11 +31,9 @@ impl Gathering<'_, '_> {
                 continue;
             }
             let section = match (group, voice) {
-                (Some(group), _) => self
-                    .ledger
-                    .groups
-                    .get(group as usize)
-                    .map_or(Section::CriticalContext, |group| group.section),
+                (Some(group), _) => {
+                    self.ledger.groups.get(group as usize).map_or(Section::CriticalContext, |group| group.section)
+                }
                 (None, _) => Section::CriticalContext,
             };
             let quote = Entry { section, group, message: index as u32, text: plain_number(line), names, worth: 0.0 };

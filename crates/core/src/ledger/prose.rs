@@ -5,8 +5,20 @@ use crate::handoff::Section;
 
 /// Words that announce a decision or its reason.
 const REASONS: [&str; 14] = [
-    "because", "instead of", "decided", "rather than", "the reason", "the issue is", "the problem is", "root cause",
-    "turns out", "so that", "trade-off", "chose ", "i'll use", "we should use",
+    "because",
+    "instead of",
+    "decided",
+    "rather than",
+    "the reason",
+    "the issue is",
+    "the problem is",
+    "root cause",
+    "turns out",
+    "so that",
+    "trade-off",
+    "chose ",
+    "i'll use",
+    "we should use",
 ];
 /// A decision outweighs a handful of names.
 const DECISION_WORTH: f32 = 14.0;

@@ -84,7 +84,9 @@ pub fn decide(size: Size, policy: &Policy, budgets: &Budgets, state: &SessionSta
         };
     }
     if state.awaiting_usage {
-        return Verdict::Wait("the last fold still waits for reported usage; an estimate alone starts no second one".into());
+        return Verdict::Wait(
+            "the last fold still waits for reported usage; an estimate alone starts no second one".into(),
+        );
     }
     if state.strikes >= knobs.max_strikes {
         return Verdict::Wait(stopped(state));

@@ -81,11 +81,7 @@ impl Planner<'_, '_> {
         }
         let after = before - tokens + u64::from(handoff.tokens) + HANDOFF_ENVELOPE + carried_tokens;
         let iterative = folded.iter().any(|&index| handoff::is_handoff(self.transcript, index));
-        let reason = format!(
-            "{} messages with {tokens} tokens become a handoff of {}",
-            folded.len(),
-            handoff.tokens
-        );
+        let reason = format!("{} messages with {tokens} tokens become a handoff of {}", folded.len(), handoff.tokens);
         let mut plan = Plan {
             outcome: Outcome::Folded,
             steps,

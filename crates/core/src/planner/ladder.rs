@@ -57,12 +57,7 @@ impl Planner<'_, '_> {
         }
         let request = last_request(self.transcript).map_or(0, |index| self.counts.message(index));
         let bare = self.bare_head();
-        Err(CannotFit {
-            target,
-            fixed: self.counts.outside() + self.counts.between(0, bare),
-            request,
-            smallest,
-        })
+        Err(CannotFit { target, fixed: self.counts.outside() + self.counts.between(0, bare), request, smallest })
     }
 
     /// The plan of one rung, if it fits.
@@ -125,7 +120,8 @@ impl Planner<'_, '_> {
         let transcript = self.transcript;
         let request = last_request(transcript);
         let pruner = Pruner::new(transcript, self.counts, self.measure, self.policy.compression.prune_above);
-        let first = transcript.messages.get(zones.tail).map_or(transcript.parts.len(), |message| message.parts.start as usize);
+        let first =
+            transcript.messages.get(zones.tail).map_or(transcript.parts.len(), |message| message.parts.start as usize);
         let mut steps = Vec::new();
         for index in first..transcript.parts.len() {
             let tokens = u64::from(self.counts.parts.get(index).copied().unwrap_or_default());

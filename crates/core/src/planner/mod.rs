@@ -11,9 +11,9 @@ mod seal;
 
 pub use decide::{Size, Trigger, Verdict, decide, record};
 
+use crate::engine::Setting;
 use crate::handoff::Standing;
 use crate::plan::{Outcome, Plan, TokenChange};
-use crate::engine::Setting;
 use crate::policy::{Budgets, Policy};
 use crate::summary::Summary;
 use crate::tokens::{Counts, Measure};

@@ -41,7 +41,8 @@ impl Planner<'_, '_> {
             taken.push(proposal);
         }
         let reclaimed = before - tokens;
-        let enough = tokens <= target && reclaimed >= u64::from(self.budgets.prune_minimum).min(before.saturating_sub(target));
+        let enough =
+            tokens <= target && reclaimed >= u64::from(self.budgets.prune_minimum).min(before.saturating_sub(target));
         if !enough || taken.is_empty() || bytes_left > 0 {
             skips.push(Skip::NoRunway { tokens, target });
             return Err(skips);

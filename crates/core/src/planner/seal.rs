@@ -15,7 +15,8 @@ impl Planner<'_, '_> {
         let Some(earliest) = plan.earliest_changed() else {
             return;
         };
-        let gone = |message: usize| plan.fold.as_ref().is_some_and(|fold| fold.messages.binary_search(&message).is_ok());
+        let gone =
+            |message: usize| plan.fold.as_ref().is_some_and(|fold| fold.messages.binary_search(&message).is_ok());
         let mut steps = Vec::new();
         for (index, part) in self.transcript.parts.iter().enumerate() {
             if part.kind != PartKind::Sealed {

@@ -6,8 +6,7 @@ pub(crate) type Point = (f64, f64);
 /// Recent tool output that a prune spares. The points are the steps 10/20/40/100 K at windows of
 /// 32/64/128/500 K; lines between them take the cliffs away. From nothing at an empty window, because a
 /// small window that spares a fixed amount has nothing left to prune.
-pub(crate) const TOOL_PROTECTION: &[Point] =
-    &[(0.0, 0.0), (32e3, 10e3), (64e3, 20e3), (128e3, 40e3), (500e3, 100e3)];
+pub(crate) const TOOL_PROTECTION: &[Point] = &[(0.0, 0.0), (32e3, 10e3), (64e3, 20e3), (128e3, 40e3), (500e3, 100e3)];
 
 /// The height of the curve at `window`.
 pub(crate) fn at(curve: &[Point], window: f64) -> f64 {

@@ -133,9 +133,9 @@ impl Field for Vec<String> {
         Vec::new()
     }
     fn take(&mut self, value: &Value) -> bool {
-        let names = value.as_array().and_then(|items| {
-            items.iter().map(|item| item.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>()
-        });
+        let names = value
+            .as_array()
+            .and_then(|items| items.iter().map(|item| item.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>());
         put(self, names)
     }
     fn give(&self) -> Value {

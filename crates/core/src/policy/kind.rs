@@ -149,12 +149,7 @@ impl Kind {
                 "" | "null" => Value::Null,
                 _ => Value::from(text),
             },
-            Kind::Names => text
-                .split(',')
-                .map(str::trim)
-                .filter(|name| !name.is_empty())
-                .map(Value::from)
-                .collect(),
+            Kind::Names => text.split(',').map(str::trim).filter(|name| !name.is_empty()).map(Value::from).collect(),
         };
         self.check(&value)
     }

@@ -126,11 +126,9 @@ pub fn resolve(layers: &[Layer]) -> Result<Resolved, Vec<PolicyError>> {
                     seen.insert(key, &setting.origin);
                     chosen.insert(key, (value, setting.origin.clone()));
                 }
-                Err(problem) => errors.push(PolicyError {
-                    key: setting.key.clone(),
-                    origin: setting.origin.clone(),
-                    problem,
-                }),
+                Err(problem) => {
+                    errors.push(PolicyError { key: setting.key.clone(), origin: setting.origin.clone(), problem })
+                }
             }
         }
     }
@@ -155,10 +153,7 @@ pub fn resolve(layers: &[Layer]) -> Result<Resolved, Vec<PolicyError>> {
 }
 
 /// The table's key and the canonical value of a setting.
-fn checked(
-    setting: &Setting,
-    seen: &BTreeMap<&'static str, &Origin>,
-) -> Result<(&'static str, Value), Problem> {
+fn checked(setting: &Setting, seen: &BTreeMap<&'static str, &Origin>) -> Result<(&'static str, Value), Problem> {
     let Some(knob) = knob(&setting.key) else {
         let section = KNOBS.iter().any(|knob| knob.section() == setting.key);
         return Err(if section {

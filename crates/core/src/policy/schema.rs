@@ -12,9 +12,9 @@ pub fn json_schema() -> Value {
     let defaults = Policy::default();
     let mut sections = Map::new();
     for knob in knobs() {
-        let section = sections.entry(knob.section()).or_insert_with(|| {
-            json!({ "type": "object", "additionalProperties": false, "properties": {} })
-        });
+        let section = sections
+            .entry(knob.section())
+            .or_insert_with(|| json!({ "type": "object", "additionalProperties": false, "properties": {} }));
         if let Some(Value::Object(properties)) = section.get_mut("properties") {
             properties.insert(knob.name().to_owned(), property(knob, &defaults));
         }

@@ -217,10 +217,8 @@ fn a_key_twice_in_a_file_is_an_error_and_a_flag_twice_is_not() {
 fn settings_that_contradict_each_other_are_reported_on_the_one_that_was_chosen() {
     assert_eq!(
         complaints([flag("compression.low_water", "0.6")]),
-        [
-            "--set compression.low_water=0.6: compression.low_water: 0.6 contradicts compression.threshold (0.5), \
-             expected a number below compression.threshold"
-        ]
+        ["--set compression.low_water=0.6: compression.low_water: 0.6 contradicts compression.threshold (0.5), \
+             expected a number below compression.threshold"]
     );
     let preset = [flag("compression.preset", "sacred-zone"), flag("compression.threshold", "0.4")];
     assert!(complaints(preset).is_empty(), "a preset gives way");

@@ -155,7 +155,8 @@ impl<'c, 'a> Chain<'c, 'a> {
                 None => break,
             }
         }
-        let follows = !link.parent.is_empty() && (Some(parent) == self.last || (parent == "null" && self.last.is_none()));
+        let follows =
+            !link.parent.is_empty() && (Some(parent) == self.last || (parent == "null" && self.last.is_none()));
         let replacement = match self.grown.as_deref() {
             Some(grown) if follows => grown.to_owned(),
             _ if parent.is_empty() => "null".to_owned(),

@@ -1,7 +1,7 @@
 //! Repairs inside messages: blank blocks go, arguments become JSON, content gets a shape.
 
-use super::change::Change;
 use super::MISSING_START;
+use super::change::Change;
 use crate::edit::{Edit, Span};
 use crate::transcript::{Content, Format, Part, PartKind, Place, Role, Transcript};
 use crate::validate::{Finding, Rule, Subject, function_of};
@@ -32,7 +32,9 @@ pub(super) fn fix(current: &Transcript<'_>, findings: &[Finding], change: &mut C
             (Rule::BlankText, Subject::Inner(inner)) => drop(inner_gone.insert(inner)),
             (Rule::BadArguments, Subject::Part(part)) => mend_arguments(current, finding, part, change),
             (Rule::ForeignCall, Subject::Part(part)) => match current.parts.get(part).map(|part| part.place) {
-                Some(Place::Call) if current.format == Format::OpenAiChat && !is_whole_field_foreign(current, finding) => {
+                Some(Place::Call)
+                    if current.format == Format::OpenAiChat && !is_whole_field_foreign(current, finding) =>
+                {
                     change.rewrite.remove_part(current, part);
                     change.note(finding.message, finding.rule, "a call without a function was dropped");
                 }

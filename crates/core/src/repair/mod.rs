@@ -101,11 +101,8 @@ pub fn repair(transcript: &Transcript<'_>) -> Option<Repaired> {
     if findings.is_empty() {
         return None;
     }
-    let mut done = Repaired {
-        text: String::new(),
-        fixes: Vec::new(),
-        origin: (0..transcript.messages.len()).collect(),
-    };
+    let mut done =
+        Repaired { text: String::new(), fixes: Vec::new(), origin: (0..transcript.messages.len()).collect() };
     done.text = one_round(transcript, findings, 0, &mut done);
     for round in 1..CAREFUL_ROUNDS + FINAL_ROUNDS {
         let text = std::mem::take(&mut done.text);

@@ -1,7 +1,7 @@
 //! Repairs between calls and results: ids, strays, results that stand elsewhere, stubs.
 
-use super::change::{Change, Draft};
 use super::MISSING_RESULT;
+use super::change::{Change, Draft};
 use crate::transcript::{Format, PartKind, Place, Role, Transcript};
 use crate::validate::turns::Turns;
 use crate::validate::{Finding, Rule, Subject};
@@ -143,7 +143,8 @@ fn fix_blocks(current: &Transcript<'_>, findings: &[Finding], change: &mut Chang
             }
             Subject::Part(result) => {
                 if finding.rule == Rule::ResultsNotFirst
-                    && let Some(caller) = turn_at(finding.message).checked_sub(1).and_then(|before| caller_of(&turns, before))
+                    && let Some(caller) =
+                        turn_at(finding.message).checked_sub(1).and_then(|before| caller_of(&turns, before))
                 {
                     let raw = current.parts.get(result).map_or("", |part| current.raw(part.span));
                     add(caller, finding.message, raw.to_owned());

@@ -1,7 +1,7 @@
 //! Repairs of the order: neighbours become one, the start gets a user, ends get an end.
 
-use super::change::{Change, Draft};
 use super::MISSING_START;
+use super::change::{Change, Draft};
 use crate::edit::Span;
 use crate::rewrite::Rewrite;
 use crate::transcript::{PartKind, Place, Role, Transcript};
@@ -53,7 +53,11 @@ pub(super) fn fix_ends(current: &Transcript<'_>, findings: &[Finding], change: &
             Rule::LeadingRole | Rule::NoUserMessage => {
                 let start = current.messages.iter().position(|message| !is_preamble(message.role));
                 let before = start.unwrap_or(current.messages.len());
-                change.insert(before, before.min(current.messages.len().saturating_sub(1)), Draft::Text(Role::User, MISSING_START));
+                change.insert(
+                    before,
+                    before.min(current.messages.len().saturating_sub(1)),
+                    Draft::Text(Role::User, MISSING_START),
+                );
                 change.note(finding.message, finding.rule, "a user message was put at the start");
             }
             Rule::TooManyMarks => drop_marks(current, change),

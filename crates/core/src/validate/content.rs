@@ -119,7 +119,9 @@ impl Check<'_, '_> {
                     }
                 }
                 PartKind::ToolResult => self.result(part_index, part),
-                PartKind::Text if self.is_anthropic() && part.place == Place::Block && self.transcript.is_blank(part) => {
+                PartKind::Text
+                    if self.is_anthropic() && part.place == Place::Block && self.transcript.is_blank(part) =>
+                {
                     self.add(Rule::BlankText, Subject::Part(part_index), "a text block without text");
                 }
                 PartKind::Opaque if part.place == Place::Block => self.opaque(part_index, part),
@@ -142,12 +144,10 @@ impl Check<'_, '_> {
             }
             Content::Blocks { inner, .. } if self.is_anthropic() => {
                 for inner_index in inner.start as usize..inner.end as usize {
-                    let blank = self.transcript.inner.get(inner_index).is_some_and(|block| {
-                        match block.kind {
-                            PartKind::Text => self.transcript.is_blank(block),
-                            PartKind::Opaque => is_text_without_text(self.transcript, block.span),
-                            _ => false,
-                        }
+                    let blank = self.transcript.inner.get(inner_index).is_some_and(|block| match block.kind {
+                        PartKind::Text => self.transcript.is_blank(block),
+                        PartKind::Opaque => is_text_without_text(self.transcript, block.span),
+                        _ => false,
                     });
                     if blank {
                         self.add(Rule::BlankText, Subject::Inner(inner_index), "a text block without text in a result");

@@ -161,11 +161,8 @@ pub(crate) enum Subject {
 /// # Ok::<(), foldline_core::wire::WireError>(())
 /// ```
 pub fn validate(transcript: &Transcript<'_>) -> Vec<Violation> {
-    let as_violation = |finding: Finding| Violation {
-        message: finding.message,
-        rule: finding.rule,
-        detail: finding.detail,
-    };
+    let as_violation =
+        |finding: Finding| Violation { message: finding.message, rule: finding.rule, detail: finding.detail };
     find(transcript).into_iter().map(as_violation).collect()
 }
 
@@ -216,8 +213,7 @@ fn continues_elsewhere(transcript: &Transcript<'_>) -> bool {
     let space = transcript.text.len() - transcript.text.trim_start().len();
     let body = Span::new(space, transcript.text.len());
     ["previous_response_id", "conversation"].into_iter().any(|key| {
-        field::value(transcript.text, body, key)
-            .is_some_and(|value| !matches!(transcript.raw(value), "null" | "\"\""))
+        field::value(transcript.text, body, key).is_some_and(|value| !matches!(transcript.raw(value), "null" | "\"\""))
     })
 }
 

@@ -145,13 +145,7 @@ impl Pairs {
         }
     }
 
-    fn open_calls<'a>(
-        &mut self,
-        transcript: &Transcript<'a>,
-        messages: &[usize],
-        turn: usize,
-        open: &mut Open<'a>,
-    ) {
+    fn open_calls<'a>(&mut self, transcript: &Transcript<'a>, messages: &[usize], turn: usize, open: &mut Open<'a>) {
         for (part_index, part) in parts_of(transcript, messages) {
             if part.kind != PartKind::ToolCall || !is_at_home(transcript.format, part) {
                 continue;
@@ -229,10 +223,7 @@ impl Pairs {
 }
 
 /// The parts of some messages with their indices.
-fn parts_of<'t>(
-    transcript: &'t Transcript<'_>,
-    messages: &'t [usize],
-) -> impl Iterator<Item = (usize, &'t Part)> {
+fn parts_of<'t>(transcript: &'t Transcript<'_>, messages: &'t [usize]) -> impl Iterator<Item = (usize, &'t Part)> {
     messages.iter().filter_map(|&index| transcript.messages.get(index)).flat_map(|message| {
         (message.parts.start as usize..message.parts.end as usize)
             .filter_map(|index| transcript.parts.get(index).map(|part| (index, part)))
@@ -258,8 +249,7 @@ fn key_of_result<'a>(transcript: &Transcript<'a>, part_index: usize, part: &Part
         return (Naming::ById, id);
     }
     let message = transcript.messages.get(transcript.message_of(part_index));
-    let is_function =
-        message.is_some_and(|message| field::word(transcript.text, message.span, "role") == "function");
+    let is_function = message.is_some_and(|message| field::word(transcript.text, message.span, "role") == "function");
     match is_function {
         true => (Naming::ByName, json::decode(transcript.raw(part.name))),
         // The reader takes the name where there is no id; a `tool` message must have one.

@@ -68,7 +68,9 @@ impl Turns {
             }
             let own = transcript.raw(line.reply);
             let continued = match line.role {
-                Role::User => list.len().checked_sub(1).filter(|_| list.last().is_some_and(|turn| turn.role == Role::User)),
+                Role::User => {
+                    list.len().checked_sub(1).filter(|_| list.last().is_some_and(|turn| turn.role == Role::User))
+                }
                 Role::Assistant if !own.is_empty() && own == reply => reply_turn,
                 _ => None,
             };

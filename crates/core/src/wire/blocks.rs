@@ -125,8 +125,17 @@ fn read_inner(scanner: &mut Scanner<'_>, inner: Option<&mut Vec<Part>>) -> Resul
 fn is_media(kind: &str) -> bool {
     matches!(
         kind,
-        "image" | "image_url" | "input_image" | "output_image" | "document" | "file" | "input_file"
-            | "input_audio" | "audio" | "video" | "video_url"
+        "image"
+            | "image_url"
+            | "input_image"
+            | "output_image"
+            | "document"
+            | "file"
+            | "input_file"
+            | "input_audio"
+            | "audio"
+            | "video"
+            | "video_url"
     )
 }
 

@@ -87,9 +87,7 @@ pub fn stub_result(transcript: &Transcript<'_>, call_index: usize, text: &str) -
         Format::OpenAiChat if call.place == Place::Field => {
             Some(format!(r#"{{"role":"function","name":"{id}","content":{literal}}}"#))
         }
-        Format::OpenAiChat => {
-            Some(format!(r#"{{"role":"tool","tool_call_id":"{id}","content":{literal}}}"#))
-        }
+        Format::OpenAiChat => Some(format!(r#"{{"role":"tool","tool_call_id":"{id}","content":{literal}}}"#)),
         Format::OpenAiResponses => {
             let kind = field::word(transcript.text, call.span, "type");
             Pairing::of_call(kind).and_then(|pairing| pairing.stub(id, &literal))
@@ -226,9 +224,7 @@ fn place_for_text(blocks: &[&Part], side: Side) -> usize {
 /// them stays and takes the others' words in; elsewhere the first does. Fields that only the others
 /// have come along.
 pub fn merge(transcript: &Transcript<'_>, rewrite: &mut Rewrite, run: &[usize]) -> Option<usize> {
-    let has_calls = |index: &&usize| {
-        transcript.parts_at(**index).iter().any(|part| matches!(part.place, Place::Call))
-    };
+    let has_calls = |index: &&usize| transcript.parts_at(**index).iter().any(|part| matches!(part.place, Place::Call));
     let host = *run.iter().find(has_calls).or(run.first())?;
     set_content(transcript, rewrite, host, &joined_content(transcript, run));
     let text = transcript.text;
@@ -316,10 +312,7 @@ pub(crate) fn object_of(transcript: &Transcript<'_>, index: usize) -> Option<Spa
 }
 
 /// The elements of a message's content array.
-pub(crate) fn blocks_of<'t>(
-    transcript: &'t Transcript<'_>,
-    message: &Message,
-) -> impl Iterator<Item = &'t Part> {
+pub(crate) fn blocks_of<'t>(transcript: &'t Transcript<'_>, message: &Message) -> impl Iterator<Item = &'t Part> {
     transcript.parts_of(message).iter().filter(|part| part.place == Place::Block)
 }
 
@@ -374,9 +367,7 @@ fn message(format: Format, role: Role, content: &str, envelope: Envelope<'_>) ->
                 Purpose::Summary => "isCompactSummary",
                 Purpose::Note => "isMeta",
             };
-            format!(
-                r#"{{"type":"{name}","uuid":"{uuid}","parentUuid":{parent},"{mark}":true,"message":{message}}}"#
-            )
+            format!(r#"{{"type":"{name}","uuid":"{uuid}","parentUuid":{parent},"{mark}":true,"message":{message}}}"#)
         }
     }
 }

@@ -69,11 +69,7 @@ pub(crate) fn set(text: &str, object: Span, key: &str, json: &str) -> Edit {
 }
 
 /// Calls `visit` with every field until it returns `false`.
-fn each(
-    text: &str,
-    object: Span,
-    mut visit: impl FnMut(&str, Field) -> bool,
-) -> Result<(), JsonError> {
+fn each(text: &str, object: Span, mut visit: impl FnMut(&str, Field) -> bool) -> Result<(), JsonError> {
     let mut scanner = Scanner::new(text, object.start as usize);
     // End of the value before, or the inside of the opening brace.
     let mut before = object.start as usize + 1;

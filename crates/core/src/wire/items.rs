@@ -97,7 +97,9 @@ impl Gathered {
                     fields.content = read_content(scanner, &mut self.parts, Some(&mut self.inner))?;
                     fields.blocks = before..self.parts.len();
                 }
-                "arguments" | "input" | "action" if format == Format::OpenAiResponses => fields.arguments = scanner.skip()?,
+                "arguments" | "input" | "action" if format == Format::OpenAiResponses => {
+                    fields.arguments = scanner.skip()?
+                }
                 "tool_calls" if scanner.peek()? == Kind::Array => drop(self.read_calls(scanner)?),
                 "usage" if scanner.peek()? == Kind::Object => {
                     let message = self.messages.len();
@@ -126,8 +128,12 @@ impl Gathered {
         let raw = value.of(scanner.text());
         let kind = match key {
             "reasoning_content" | "reasoning" if raw.starts_with('"') => PartKind::Reasoning,
-            "reasoning_details" | "thinking_blocks" | "codex_reasoning_items" | "codex_message_items"
-            | "encrypted_content" | "thought_signature" => PartKind::Sealed,
+            "reasoning_details"
+            | "thinking_blocks"
+            | "codex_reasoning_items"
+            | "codex_message_items"
+            | "encrypted_content"
+            | "thought_signature" => PartKind::Sealed,
             "function_call" if raw.starts_with('{') => {
                 let mut scanner = Scanner::new(scanner.text(), value.start as usize);
                 if let Ok(mut call) = read_function(&mut scanner) {

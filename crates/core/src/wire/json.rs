@@ -91,10 +91,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Reads an object; `field` must consume the value of each key.
-    pub fn object(
-        &mut self,
-        mut field: impl FnMut(&mut Scanner<'a>, &str) -> Result<()>,
-    ) -> Result<Span> {
+    pub fn object(&mut self, mut field: impl FnMut(&mut Scanner<'a>, &str) -> Result<()>) -> Result<Span> {
         let start = self.open(b'{', "an object")?;
         if self.closes(b'}')? {
             return Ok(Span::new(start, self.at));
@@ -117,10 +114,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Reads an array; `element` must consume each value.
-    pub fn array(
-        &mut self,
-        mut element: impl FnMut(&mut Scanner<'a>) -> Result<()>,
-    ) -> Result<Span> {
+    pub fn array(&mut self, mut element: impl FnMut(&mut Scanner<'a>) -> Result<()>) -> Result<Span> {
         let start = self.open(b'[', "an array")?;
         if self.closes(b']')? {
             return Ok(Span::new(start, self.at));
@@ -220,11 +214,7 @@ impl<'a> Scanner<'a> {
         let bytes = self.text.as_bytes();
         match bytes.get(at + 1) {
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(2),
-            Some(b'u')
-                if bytes.get(at + 2..at + 6).is_some_and(|hex| hex.iter().all(u8::is_ascii_hexdigit)) =>
-            {
-                Ok(6)
-            }
+            Some(b'u') if bytes.get(at + 2..at + 6).is_some_and(|hex| hex.iter().all(u8::is_ascii_hexdigit)) => Ok(6),
             _ => {
                 self.at = at;
                 Err(self.error("an escape sequence that JSON does not know"))
@@ -342,10 +332,8 @@ struct OpenBrackets {
 
 impl OpenBrackets {
     fn push(&mut self, bracket: Bracket) -> std::result::Result<(), String> {
-        let word = self
-            .bits
-            .get_mut(self.depth / 64)
-            .ok_or_else(|| format!("nested deeper than {MAX_DEPTH} levels"))?;
+        let word =
+            self.bits.get_mut(self.depth / 64).ok_or_else(|| format!("nested deeper than {MAX_DEPTH} levels"))?;
         let mask = 1u64 << (self.depth % 64);
         match bracket {
             Bracket::Object => *word |= mask,
@@ -480,8 +468,8 @@ pub fn encode_into(text: &str, out: &mut String) {
 
 /// The long escapes of the control characters.
 const CONTROL: [&str; 32] = [
-    "\\u0000", "\\u0001", "\\u0002", "\\u0003", "\\u0004", "\\u0005", "\\u0006", "\\u0007",
-    "\\u0008", "\\u0009", "\\u000a", "\\u000b", "\\u000c", "\\u000d", "\\u000e", "\\u000f",
-    "\\u0010", "\\u0011", "\\u0012", "\\u0013", "\\u0014", "\\u0015", "\\u0016", "\\u0017",
-    "\\u0018", "\\u0019", "\\u001a", "\\u001b", "\\u001c", "\\u001d", "\\u001e", "\\u001f",
+    "\\u0000", "\\u0001", "\\u0002", "\\u0003", "\\u0004", "\\u0005", "\\u0006", "\\u0007", "\\u0008", "\\u0009",
+    "\\u000a", "\\u000b", "\\u000c", "\\u000d", "\\u000e", "\\u000f", "\\u0010", "\\u0011", "\\u0012", "\\u0013",
+    "\\u0014", "\\u0015", "\\u0016", "\\u0017", "\\u0018", "\\u0019", "\\u001a", "\\u001b", "\\u001c", "\\u001d",
+    "\\u001e", "\\u001f",
 ];

@@ -150,9 +150,7 @@ impl<'a> Reader<'a, '_> {
 
     fn read_element(&mut self, scanner: &mut Scanner<'a>) -> json::Result<()> {
         let element = self.gathered.messages.len();
-        self.gathered
-            .read(scanner, self.found.format)
-            .map_err(|error| JsonError { element: Some(element), ..error })
+        self.gathered.read(scanner, self.found.format).map_err(|error| JsonError { element: Some(element), ..error })
     }
 
     fn finish(self, list: Span) -> Transcript<'a> {

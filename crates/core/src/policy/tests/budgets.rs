@@ -175,24 +175,22 @@ fn policies() -> impl Strategy<Value = Policy> {
     let shares = (0.05..=0.95, 0.10..=0.80, 0.0..=0.9, prop::option::of(0.02..=0.90));
     let tokens = (prop::option::of(0..200_000u32), prop::option::of(0..200_000u32), 0..3u8, 500..200_000u32);
     let handoffs = (0.005..=0.5, 100..100_000u32, 100..1_000_000u32, 0.01..=0.9);
-    (prop::sample::select(Preset::ALL), shares, tokens, handoffs).prop_map(
-        |(preset, shares, tokens, handoffs)| {
-            let fixed = |value: Option<u32>| value.map_or(AutoOr::Auto, AutoOr::Fixed);
-            let mut policy = Policy::of(preset);
-            let knobs = &mut policy.compression;
-            (knobs.threshold, knobs.target_ratio, knobs.runway) = (shares.0, shares.1, shares.2);
-            knobs.low_water = shares.3.map_or(AutoOr::Auto, AutoOr::Fixed);
-            (knobs.prune_minimum, knobs.protect_tool_tokens) = (fixed(tokens.0), fixed(tokens.1));
-            knobs.tail = match tokens.2 {
-                0 => Tail::Ratio,
-                1 => Tail::Auto,
-                _ => Tail::Tokens(tokens.3),
-            };
-            (knobs.summary_window_share, knobs.summary_min) = (handoffs.0, handoffs.1);
-            (knobs.summary_max, knobs.summary_ratio) = (handoffs.2, handoffs.3);
-            policy
-        },
-    )
+    (prop::sample::select(Preset::ALL), shares, tokens, handoffs).prop_map(|(preset, shares, tokens, handoffs)| {
+        let fixed = |value: Option<u32>| value.map_or(AutoOr::Auto, AutoOr::Fixed);
+        let mut policy = Policy::of(preset);
+        let knobs = &mut policy.compression;
+        (knobs.threshold, knobs.target_ratio, knobs.runway) = (shares.0, shares.1, shares.2);
+        knobs.low_water = shares.3.map_or(AutoOr::Auto, AutoOr::Fixed);
+        (knobs.prune_minimum, knobs.protect_tool_tokens) = (fixed(tokens.0), fixed(tokens.1));
+        knobs.tail = match tokens.2 {
+            0 => Tail::Ratio,
+            1 => Tail::Auto,
+            _ => Tail::Tokens(tokens.3),
+        };
+        (knobs.summary_window_share, knobs.summary_min) = (handoffs.0, handoffs.1);
+        (knobs.summary_max, knobs.summary_ratio) = (handoffs.2, handoffs.3);
+        policy
+    })
 }
 
 /// Anything that a request and a model can add.
