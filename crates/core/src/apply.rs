@@ -1,9 +1,11 @@
 //! Applying a plan: from steps to bytes.
 
+use crate::handoff;
 use crate::plan::{Fold, Plan, Step, StepKind};
 use crate::prune;
 use crate::rewrite::Rewrite;
-use crate::transcript::{Format, PartKind, Place, Role, Transcript};
+use rustc_hash::FxHashMap;
+use crate::transcript::{Format, Message, PartKind, Place, Role, Transcript};
 use crate::wire::{
     self,
     compose::{self, Envelope, Purpose, Side},
@@ -26,8 +28,10 @@ pub(crate) fn apply(plan: &Plan, transcript: &Transcript<'_>) -> String {
             StepKind::Carry | StepKind::Fold | StepKind::Repair => {}
         }
     }
-    if let Some(fold) = &plan.fold {
-        place_handoff(transcript, &mut rewrite, plan, fold);
+    match &plan.fold {
+        Some(fold) => place_handoff(transcript, &mut rewrite, plan, fold),
+        None if transcript.format == Format::ClaudeCode => relink(transcript, &mut rewrite, &[], None),
+        None => {}
     }
     rewrite.apply(transcript)
 }
@@ -96,7 +100,10 @@ fn place_handoff(transcript: &Transcript<'_>, rewrite: &mut Rewrite, plan: &Plan
             }
         },
     }
-    place.relink(tail);
+    let last = place.parent.clone();
+    if transcript.format == Format::ClaudeCode {
+        relink(transcript, rewrite, &fold.messages, last.as_deref());
+    }
 }
 
 /// Who says the handoff.
@@ -150,15 +157,16 @@ impl Placement<'_, '_, '_> {
     /// A request of the middle, alive again: its own words, verbatim.
     fn insert_request(&mut self, index: usize, handoff: Option<&str>) {
         let transcript = self.transcript;
-        let is_whole = transcript.parts_at(index).iter().all(|part| part.kind != PartKind::ToolResult);
+        let envelope = Envelope { parent: self.parent.as_deref(), purpose: Purpose::Note };
+        let has_results = transcript.parts_at(index).iter().any(|part| part.kind == PartKind::ToolResult);
         let message = match transcript.messages.get(index) {
-            Some(message) if is_whole && transcript.format != Format::ClaudeCode => {
+            Some(message) if handoff::is_handoff(transcript, index) => {
+                Some(without_handoff(transcript, index, message, envelope))
+            }
+            Some(message) if !has_results && transcript.format != Format::ClaudeCode => {
                 Some(transcript.raw(message.span).to_owned())
             }
-            _ => {
-                let envelope = Envelope { parent: self.parent.as_deref(), purpose: Purpose::Note };
-                compose::own_words(transcript, index, envelope)
-            }
+            _ => compose::own_words(transcript, index, envelope),
         };
         let Some(message) = message else {
             return;
@@ -176,16 +184,51 @@ impl Placement<'_, '_, '_> {
         }
         self.rewrite.insert(self.at, message);
     }
+}
 
-    /// The first line of the tail hangs on the last line that was inserted.
-    fn relink(&mut self, tail: usize) {
-        let (Some(parent), Some(link)) = (&self.parent, self.transcript.links.get(tail)) else {
-            return;
-        };
-        if !link.parent.is_empty() {
-            self.rewrite.edits.replace(link.parent, parent.clone());
+/// Lines that hang on a line that goes hang on what stands in its place: the last line that was
+/// inserted for a folded one, the line before for any other.
+fn relink(transcript: &Transcript<'_>, rewrite: &mut Rewrite, folded: &[usize], inserted: Option<&str>) {
+    let mut moved: FxHashMap<&str, String> = FxHashMap::default();
+    for (index, link) in transcript.links.iter().enumerate() {
+        let parent = transcript.raw(link.parent);
+        let now = moved.get(parent).cloned();
+        if rewrite.removes(index) {
+            let instead = match folded.binary_search(&index) {
+                Ok(_) => inserted.unwrap_or("null").to_owned(),
+                Err(_) => now.unwrap_or_else(|| parent.to_owned()),
+            };
+            moved.insert(transcript.raw(link.own), instead);
+        } else if let (Some(now), false) = (now, link.parent.is_empty()) {
+            rewrite.edits.replace(link.parent, now);
         }
     }
+}
+
+/// The own words of a message that a handoff was merged into.
+fn without_handoff(transcript: &Transcript<'_>, index: usize, message: &Message, envelope: Envelope<'_>) -> String {
+    let merged = handoff::handoff_part(transcript, index);
+    let mut blocks = Vec::new();
+    for part_index in message.parts.start as usize..message.parts.end as usize {
+        let Some(part) = transcript.parts.get(part_index) else {
+            continue;
+        };
+        match part.kind {
+            PartKind::ToolResult => {}
+            _ if Some(part_index) == merged => {
+                let words = handoff::own_words(transcript, part);
+                if part.place == Place::Whole {
+                    return compose::text_message(transcript.format, Role::User, &words, envelope);
+                }
+                if !words.trim().is_empty() {
+                    blocks.push(compose::text_block(transcript.format, Role::User, &json::encode(&words)));
+                }
+            }
+            _ if part.place == Place::Block => blocks.push(transcript.raw(part.span).to_owned()),
+            _ => {}
+        }
+    }
+    compose::block_message(transcript.format, Role::User, &blocks, envelope)
 }
 
 /// The `uuid` literal of a line in the source.

@@ -192,16 +192,33 @@ fn compact_sound<'a>(
         .as_ref()
         .filter(|_| policy.summarizer.url.is_some() && job.request.summary.is_none())
         .map(|fold| SummaryJob::of(transcript, fold, policy, &job.request));
-    let body = match plan.changes_something() {
-        true => Some(carried_out(&plan, transcript)?),
-        false => None,
-    };
     let mut messages = (transcript.messages.len(), transcript.messages.len());
-    if let Some(body) = &body {
+    let mut body = None;
+    for tries_left in (0..MOST_TRIES).rev() {
+        body = None;
+        if !plan.changes_something() {
+            break;
+        }
+        let text = carried_out(&plan, transcript)?;
         // What was planned is estimated part by part; what came out is counted.
-        let after = wire::read(body, Some(transcript.format))?;
+        let after = wire::read(&text, Some(transcript.format))?;
         plan.tokens.after = measure(&after, &setting.measure).total() + counts.unseen;
+        let excess = job.request.target.map_or(0, |target| plan.tokens.after.saturating_sub(target));
+        if excess == 0 && plan.tokens.after >= plan.tokens.before {
+            plan = planner.unless_it_grows(plan);
+            break;
+        }
         messages.1 = after.messages.len();
+        body = Some(text);
+        if excess == 0 {
+            break;
+        }
+        let lower = planner.plan_lower(plan.tokens.after - excess, excess);
+        match (lower, tries_left) {
+            (Ok(lower), 1..) => plan = lower,
+            (Err(error), _) => return Err(error.into()),
+            (Ok(_), 0) => return Err(planner.cannot_fit(plan.tokens.after - excess, plan.tokens.after).into()),
+        }
     }
     let mut state = state.clone();
     if verdict.acts() && plan.outcome != Outcome::Aborted {
@@ -222,6 +239,9 @@ fn compact_sound<'a>(
         note: note_on(policy),
     })
 }
+
+/// A result over its target is planned again, lower; each time the excess shrinks.
+const MOST_TRIES: usize = 4;
 
 /// The document with the plan carried out, valid by construction and checked all the same.
 fn carried_out(plan: &Plan, transcript: &Transcript<'_>) -> Result<String, WireError> {
@@ -286,11 +306,15 @@ fn note_on(policy: &Policy) -> Option<String> {
 /// Takes note of usage that the provider reported for a request of `messages` messages that we
 /// counted as `counted` tokens.
 pub fn observe_usage(state: &mut SessionState, budgets: &Budgets, prompt: u64, messages: usize, counted: u64) {
-    state.calibration.observe(counted, prompt);
+    state.calibration.observe(saturated(counted), saturated(prompt));
     state.usage = Some(Usage { prompt, messages });
     state.awaiting_usage = false;
     if prompt < u64::from(budgets.trigger) {
         state.strikes = 0;
         state.cause = None;
     }
+}
+
+fn saturated(tokens: u64) -> u32 {
+    u32::try_from(tokens).unwrap_or(u32::MAX)
 }

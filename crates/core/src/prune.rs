@@ -17,6 +17,33 @@ use std::borrow::Cow;
 /// Long strings inside arguments keep this much of their beginning.
 const ARGUMENT_HEAD: usize = 200;
 
+/// Whether originals can be had again, so that their handles may be shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keeping {
+    /// They are stored.
+    Kept,
+    /// They are gone.
+    Dropped,
+}
+
+impl Keeping {
+    /// A handle as it stands in a note; nothing where it would lead nowhere.
+    pub fn shown(self, handle: Handle) -> String {
+        match self {
+            Keeping::Kept => format!(", {handle}"),
+            Keeping::Dropped => String::new(),
+        }
+    }
+
+    /// What a reader loses by a step.
+    pub fn fidelity(self) -> Fidelity {
+        match self {
+            Keeping::Kept => Fidelity::Recoverable,
+            Keeping::Dropped => Fidelity::Lossy,
+        }
+    }
+}
+
 /// A step and the original that it would remove.
 #[derive(Clone, Debug)]
 pub struct Proposal {
@@ -31,8 +58,9 @@ pub struct Pruner<'t, 'a> {
     transcript: &'t Transcript<'a>,
     counts: &'t Counts,
     measure: &'t Measure,
-    /// The newest part with each content, by handle.
-    newest: FxHashMap<Handle, usize>,
+    keeping: Keeping,
+    /// The newest output that looks like this, by size and edges: what looks alike is compared in full.
+    newest: FxHashMap<Look<'a>, usize>,
     /// The last part that shows or sets the whole of a file.
     whole_files: FxHashMap<String, usize>,
     /// Media before this message are stale.
@@ -41,13 +69,19 @@ pub struct Pruner<'t, 'a> {
 
 impl<'t, 'a> Pruner<'t, 'a> {
     /// Looks over a transcript once. `above` is the size from which outputs are worth a look.
-    pub fn new(transcript: &'t Transcript<'a>, counts: &'t Counts, measure: &'t Measure, above: u32) -> Pruner<'t, 'a> {
+    pub fn new(
+        transcript: &'t Transcript<'a>,
+        counts: &'t Counts,
+        measure: &'t Measure,
+        above: u32,
+        keeping: Keeping,
+    ) -> Pruner<'t, 'a> {
         let mut newest = FxHashMap::default();
         let mut whole_files = FxHashMap::default();
         for (index, part) in transcript.parts.iter().enumerate() {
             match part.kind {
                 PartKind::ToolResult if counts.parts.get(index).copied().unwrap_or_default() > above => {
-                    newest.insert(Handle::of(&transcript.words(part)), index);
+                    newest.insert(look_of(transcript, part), index);
                 }
                 PartKind::ToolCall => {
                     let call = understand(transcript, part);
@@ -62,7 +96,7 @@ impl<'t, 'a> Pruner<'t, 'a> {
             .rev()
             .find(|&index| transcript.speaks(index) && has_media(transcript, index))
             .unwrap_or(0);
-        Pruner { transcript, counts, measure, newest, whole_files, newest_media }
+        Pruner { transcript, counts, measure, keeping, newest, whole_files, newest_media }
     }
 
     /// What could be done to a part; `None` when nothing would be saved.
@@ -83,15 +117,15 @@ impl<'t, 'a> Pruner<'t, 'a> {
             return None;
         }
         let original = Original::of_part(transcript, part_index, &words);
+        let shown = self.keeping.shown(original.handle);
         let call = transcript
             .exchanges
             .call_of(part_index)
             .and_then(|call| transcript.parts.get(call))
             .map(|call| understand(transcript, call));
-        let header = Header::of(call.as_ref(), &words, original.handle);
-        let newest = self.newest.get(&original.handle).copied().unwrap_or(part_index);
-        if newest > part_index {
-            let note = format!("same output as in a later message, {}", original.handle);
+        let header = Header::of(call.as_ref(), &words, media_inside(transcript, part));
+        if self.is_repeated_later(part_index, part) {
+            let note = format!("same output as in a later message{shown}");
             return self.proposal(part_index, StepKind::Duplicate, header.line(&note), original);
         }
         if let Some(call) = &call
@@ -99,14 +133,14 @@ impl<'t, 'a> Pruner<'t, 'a> {
             && let Some(path) = &call.path
             && self.whole_files.get(path.as_ref()).is_some_and(|&later| later > part_index)
         {
-            let note = format!("superseded by a later read or write of the file, {}", original.handle);
+            let note = format!("superseded by a later read or write of the file{shown}");
             return self.proposal(part_index, StepKind::Superseded, header.line(&note), original);
         }
         let argument = call.as_ref().map_or("", |call| call.target.as_ref());
         let source = reduce::Source { tool: transcript.tool_of(part_index), argument, focus: &[] };
         let text = match reduce::reduce(&source, &words) {
             Some(reduced) => {
-                let line = header.line(&format!("reduced as {}, {}", reduced.kind, original.handle));
+                let line = header.line(&format!("reduced as {}{shown}", reduced.kind));
                 format!("{line}\n{}", reduced.text)
             }
             None => return None,
@@ -114,11 +148,20 @@ impl<'t, 'a> Pruner<'t, 'a> {
         self.proposal(part_index, StepKind::Reduce, text, original)
     }
 
+    /// Whether a later output says exactly the same.
+    fn is_repeated_later(&self, part_index: usize, part: &Part) -> bool {
+        let newest = self.newest.get(&look_of(self.transcript, part)).copied().unwrap_or(part_index);
+        newest > part_index
+            && self.transcript.parts.get(newest).is_some_and(|newest| {
+                self.transcript.raw(newest.content.span()) == self.transcript.raw(part.content.span())
+            })
+    }
+
     fn arguments(&self, part_index: usize, part: &Part) -> Option<Proposal> {
         let transcript = self.transcript;
         let source = recall::content(transcript, part);
         let original = Original::of_part(transcript, part_index, &source);
-        let text = shorten_leaves(&source, original.handle)?;
+        let text = shorten_leaves(&source, &self.keeping.shown(original.handle))?;
         self.proposal(part_index, StepKind::Arguments, text, original)
     }
 
@@ -129,18 +172,29 @@ impl<'t, 'a> Pruner<'t, 'a> {
         let raw = self.transcript.raw(part.span);
         let original = Original::of_span(self.transcript, part.span);
         let text = format!(
-            "[{} · {} KB · removed, {}]",
+            "[{} · {} KB · removed{}]",
             media_type(self.transcript, part),
             raw.len().div_ceil(1024),
-            original.handle
+            self.keeping.shown(original.handle)
         );
         self.proposal(part_index, StepKind::Media, text, original)
+    }
+
+    /// What a part costs beside its content: a replaced text keeps it.
+    pub fn envelope(&self, part_index: usize) -> u32 {
+        let before = self.counts.parts.get(part_index).copied().unwrap_or_default();
+        match self.transcript.parts.get(part_index) {
+            Some(part) if part.kind != PartKind::Media && media_inside(self.transcript, part) == 0 => {
+                before.saturating_sub(self.measure.text(&recall::content(self.transcript, part)))
+            }
+            _ => 0,
+        }
     }
 
     /// A proposal, if it saves something.
     fn proposal(&self, part_index: usize, kind: StepKind, text: String, original: Original) -> Option<Proposal> {
         let before = self.counts.parts.get(part_index).copied().unwrap_or_default();
-        let after = self.measure.text(&text);
+        let after = self.envelope(part_index) + self.measure.text(&text);
         (after < before).then(|| Proposal {
             step: Step {
                 message: self.transcript.message_of(part_index),
@@ -149,7 +203,7 @@ impl<'t, 'a> Pruner<'t, 'a> {
                 tool: original.tool.clone(),
                 before: before.into(),
                 after: after.into(),
-                fidelity: Fidelity::Recoverable,
+                fidelity: self.keeping.fidelity(),
                 handle: Some(original.handle),
                 text: Some(text),
             },
@@ -158,29 +212,42 @@ impl<'t, 'a> Pruner<'t, 'a> {
     }
 }
 
+/// Size, beginning and end of an output as it stands in the document.
+type Look<'a> = (usize, &'a str, &'a str);
+
+fn look_of<'a>(transcript: &Transcript<'a>, part: &Part) -> Look<'a> {
+    const EDGE: usize = 48;
+    let raw = transcript.raw(part.content.span());
+    let head = raw.get(..raw.floor_char_boundary(EDGE)).unwrap_or_default();
+    let tail = raw.get(raw.ceil_char_boundary(raw.len().saturating_sub(EDGE))..).unwrap_or_default();
+    (raw.len(), head, tail)
+}
+
 /// The line that says what an output was.
 struct Header {
     what: String,
     lines: usize,
     bytes: usize,
+    media: usize,
 }
 
 impl Header {
     /// How such a line begins; reduced outputs are recognised by it.
     const OPENING: &'static str = "[was ";
 
-    fn of(call: Option<&Call<'_>>, words: &str, _handle: Handle) -> Header {
+    fn of(call: Option<&Call<'_>>, words: &str, media: usize) -> Header {
         let what = match call {
             Some(call) if !call.target.is_empty() => format!("{} `{}`", call.tool, first_line(&call.target)),
             Some(call) => call.tool.to_owned(),
             None => "tool output".to_owned(),
         };
-        Header { what, lines: words.lines().count(), bytes: words.len() }
+        Header { what, lines: words.lines().count(), bytes: words.len(), media }
     }
 
     fn line(&self, note: &str) -> String {
         let size = if self.bytes < 2048 { format!("{} B", self.bytes) } else { format!("{} KB", self.bytes / 1024) };
-        format!("{}{} · {} lines, {size} · {note}]", Header::OPENING, self.what, self.lines)
+        let media = if self.media > 0 { format!(", {} images", self.media) } else { String::new() };
+        format!("{}{} · {} lines, {size}{media} · {note}]", Header::OPENING, self.what, self.lines)
     }
 }
 
@@ -209,6 +276,11 @@ fn whole_file(transcript: &Transcript<'_>, part: &Part, call: &Call<'_>) -> Opti
     is_whole.then(|| path.to_owned())
 }
 
+/// Pictures and documents inside a tool result.
+fn media_inside(transcript: &Transcript<'_>, part: &Part) -> usize {
+    transcript.inner_of(part).iter().filter(|block| block.kind == PartKind::Media).count()
+}
+
 fn has_media(transcript: &Transcript<'_>, index: usize) -> bool {
     transcript.parts_at(index).iter().any(|part| part.kind == PartKind::Media)
 }
@@ -227,24 +299,24 @@ fn media_type<'a>(transcript: &Transcript<'a>, part: &Part) -> Cow<'a, str> {
 }
 
 /// The same JSON with long strings cut; `None` when there are none or it is no JSON.
-fn shorten_leaves(source: &str, handle: Handle) -> Option<String> {
+fn shorten_leaves(source: &str, shown: &str) -> Option<String> {
     let mut value: serde_json::Value = serde_json::from_str(source).ok()?;
     let mut cut = 0;
-    shorten(&mut value, handle, &mut cut);
+    shorten(&mut value, shown, &mut cut);
     (cut > 0).then(|| value.to_string())
 }
 
-fn shorten(value: &mut serde_json::Value, handle: Handle, cut: &mut usize) {
+fn shorten(value: &mut serde_json::Value, shown: &str, cut: &mut usize) {
     match value {
         serde_json::Value::String(text) if text.len() > 2 * ARGUMENT_HEAD => {
             let head = text.floor_char_boundary(ARGUMENT_HEAD);
             let gone = text.len() - head;
             text.truncate(head);
-            text.push_str(&format!("… [{gone} more characters, {handle}]"));
+            text.push_str(&format!("… [{gone} more characters{shown}]"));
             *cut += 1;
         }
-        serde_json::Value::Array(items) => items.iter_mut().for_each(|item| shorten(item, handle, cut)),
-        serde_json::Value::Object(fields) => fields.values_mut().for_each(|field| shorten(field, handle, cut)),
+        serde_json::Value::Array(items) => items.iter_mut().for_each(|item| shorten(item, shown, cut)),
+        serde_json::Value::Object(fields) => fields.values_mut().for_each(|field| shorten(field, shown, cut)),
         _ => {}
     }
 }

@@ -83,21 +83,24 @@ pub enum OriginalSource {
 impl Original {
     /// The original of what a part says, which `words` repeats.
     pub fn of_part(transcript: &Transcript<'_>, part_index: usize, words: &str) -> Original {
-        let source =
-            transcript.parts.get(part_index).map_or(OriginalSource::Texts(Vec::new()), |part| match &part.content {
-                Content::Text(span) => OriginalSource::Texts(vec![span.inner()]),
-                Content::Json(span) => OriginalSource::Raw(*span),
-                Content::Absent => OriginalSource::Raw(part.span),
-                Content::Blocks { .. } => OriginalSource::Texts(
-                    transcript
-                        .inner_of(part)
-                        .iter()
-                        .filter(|block| block.kind == PartKind::Text)
-                        .map(|block| block.content.span().inner())
-                        .collect(),
-                ),
-            });
-        Original { handle: Handle::of(words), source, tool: transcript.tool_of(part_index).to_owned() }
+        let Some(part) = transcript.parts.get(part_index) else {
+            return Original::of_span(transcript, Span::default());
+        };
+        let tool = transcript.tool_of(part_index).to_owned();
+        let source = match &part.content {
+            Content::Text(span) => OriginalSource::Texts(vec![span.inner()]),
+            Content::Json(span) => OriginalSource::Raw(*span),
+            Content::Absent => OriginalSource::Raw(part.span),
+            Content::Blocks { span, .. } => {
+                let blocks = transcript.inner_of(part);
+                // What is not all text is kept as it is: an image has no words.
+                if blocks.iter().any(|block| block.kind != PartKind::Text) {
+                    return Original { tool, ..Original::of_span(transcript, *span) };
+                }
+                OriginalSource::Texts(blocks.iter().map(|block| block.content.span().inner()).collect())
+            }
+        };
+        Original { handle: Handle::of(words), source, tool }
     }
 
     /// The original of a stretch of the document.

@@ -31,6 +31,11 @@ impl Rewrite {
         self.removed.push(index);
     }
 
+    /// Whether the message at `index` goes.
+    pub fn removes(&self, index: usize) -> bool {
+        self.removed.contains(&index)
+    }
+
     /// Puts a message (as JSON) before the message at `index`; after the last one if there is none.
     pub fn insert(&mut self, index: usize, message: String) {
         self.inserted.entry(index).or_default().push(message);

@@ -1,5 +1,6 @@
 //! What a session remembers between compactions: small, serialisable, owned by the caller.
 
+use crate::tokens::Calibration;
 use serde::{Deserialize, Serialize};
 
 /// The memory of one conversation.
@@ -43,43 +44,4 @@ pub struct Usage {
     pub prompt: u64,
     /// Messages of the request that they stand for.
     pub messages: usize,
-}
-
-/// The learnt ratio between what a provider reports and what we count.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Calibration {
-    ratio: f64,
-    observations: u32,
-}
-
-impl Default for Calibration {
-    fn default() -> Calibration {
-        Calibration { ratio: 1.0, observations: 0 }
-    }
-}
-
-impl Calibration {
-    /// Outside these bounds a report describes something else than what was counted.
-    const BOUNDS: (f64, f64) = (0.5, 2.0);
-    /// How fast later reports move the average.
-    const RATE: f64 = 0.2;
-
-    /// Learns from one report. The first is taken as it is: one real number beats no number.
-    pub fn observe(&mut self, counted: u64, reported: u64) {
-        if counted == 0 || reported == 0 {
-            return;
-        }
-        let (low, high) = Calibration::BOUNDS;
-        let seen = (reported as f64 / counted as f64).clamp(low, high);
-        self.ratio = match self.observations {
-            0 => seen,
-            _ => self.ratio + Calibration::RATE * (seen - self.ratio),
-        };
-        self.observations = self.observations.saturating_add(1);
-    }
-
-    /// The ratio.
-    pub fn ratio(&self) -> f64 {
-        self.ratio
-    }
 }

@@ -166,7 +166,7 @@ fn pulled_back(counts: &Counts, cuts: &Cuts, anchor: usize, tail: usize, reach: 
 pub fn last_request(transcript: &Transcript<'_>) -> Option<usize> {
     (0..transcript.messages.len())
         .rev()
-        .find(|&index| transcript.speaks(index) && !handoff::is_handoff(transcript, index))
+        .find(|&index| transcript.speaks(index) && !handoff::is_only_handoff(transcript, index))
 }
 
 /// The last message in which the assistant says something that a person can read.

@@ -1,6 +1,6 @@
 //! How a handoff is recognised: ours, and those of other compactors.
 
-use crate::transcript::{PartKind, Transcript};
+use crate::transcript::{Part, PartKind, Transcript};
 use std::borrow::Cow;
 
 /// How our handoffs begin.
@@ -33,6 +33,38 @@ pub fn handoff_part(transcript: &Transcript<'_>, index: usize) -> Option<usize> 
                 && is_handoff_text(&transcript.words(part))
         })
     })
+}
+
+/// Whether the message at `index` is a handoff and nothing else: no words or media of its own are merged with it.
+pub fn is_only_handoff(transcript: &Transcript<'_>, index: usize) -> bool {
+    is_handoff(transcript, index) && !speaks_beside(transcript, index)
+}
+
+fn speaks_beside(transcript: &Transcript<'_>, index: usize) -> bool {
+    let handoff = handoff_part(transcript, index);
+    let Some(message) = transcript.messages.get(index) else {
+        return false;
+    };
+    (message.parts.start as usize..message.parts.end as usize).any(|part_index| {
+        let Some(part) = transcript.parts.get(part_index) else {
+            return false;
+        };
+        match part.kind {
+            PartKind::Media => true,
+            PartKind::Text if Some(part_index) == handoff => !split(&transcript.words(part)).1.trim().is_empty(),
+            PartKind::Text => !transcript.is_blank(part),
+            _ => false,
+        }
+    })
+}
+
+/// What a text part says beside a handoff that it begins with.
+pub fn own_words<'a>(transcript: &Transcript<'a>, part: &Part) -> Cow<'a, str> {
+    let words = transcript.words(part);
+    match is_handoff_text(&words) {
+        true => Cow::Owned(split(&words).1.to_owned()),
+        false => words,
+    }
 }
 
 /// The body of a handoff without its framing, and what follows it in the same text.

@@ -28,6 +28,7 @@ pub(super) struct Record {
     by_result: FxHashMap<usize, usize>,
     files: FxHashMap<u32, FileRecord>,
     todo: Option<(usize, Vec<String>)>,
+    tasks: todo::Tasks,
     tests: Vec<(usize, String)>,
     directory: Option<String>,
     branch: Option<String>,
@@ -65,8 +66,9 @@ impl Gathering<'_, '_> {
         let call = understand_with(transcript.raw(part.name), &arguments);
         if call.act == Act::Todo {
             let items = todo::items(&arguments);
-            if !items.is_empty() {
-                self.record.todo = Some((index, items));
+            match items.is_empty() {
+                true => self.record.tasks.note(index, &arguments),
+                false => self.record.todo = Some((index, items)),
             }
             return;
         }
@@ -126,7 +128,10 @@ impl Gathering<'_, '_> {
         };
         let place = self.record.by_result.remove(&part_index);
         let act = place.and_then(|at| self.record.actions.get(at)).map_or(Act::Use, |action| action.act);
-        // Old outputs are only looked at around their edges, unless they are quoted line by line.
+        // Old outputs are not read again unless they can tell how something ended.
+        if !quotable && !part.failed && act != Act::Run {
+            return;
+        }
         let words = if quotable { transcript.words(part) } else { edges(transcript.raw(part.content.span()), part) };
         let group = place.and_then(|at| self.group_of_action(index, at));
         self.note_outcome(index, place, &words, part.failed);
@@ -287,7 +292,8 @@ impl Gathering<'_, '_> {
         for (message, text) in tests.into_iter().skip(from) {
             self.entry(message, Section::ActiveState, format!("- Tests: {text}"), STATE_WORTH, Voice::Tool);
         }
-        if let Some((message, items)) = self.record.todo.take() {
+        let tasks = std::mem::take(&mut self.record.tasks).list();
+        if let Some((message, items)) = self.record.todo.take().or(tasks) {
             self.entry(message, Section::RemainingWork, items.join("\n"), STATE_WORTH * 2.0, Voice::Assistant);
         }
     }

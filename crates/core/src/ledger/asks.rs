@@ -49,13 +49,15 @@ pub(super) struct Ask {
 impl Gathering<'_, '_> {
     /// A user message.
     pub(super) fn ask(&mut self, index: usize, words: &str) {
-        let words = without_reminders(words);
+        let words = spoken(words);
         let words = words.trim();
         if words.is_empty() {
             return;
         }
         self.record.asks.push(Ask { message: index, text: middle_cut(words), answer: None });
-        for sentence in sentences(words) {
+        // A long text is pasted material: what it forbids is not what the user forbids.
+        let own = words.get(..words.floor_char_boundary(LONGEST_ASK)).unwrap_or_default();
+        for sentence in sentences(own) {
             let lower = sentence.to_ascii_lowercase();
             if LIMITS.iter().any(|limit| lower.contains(limit)) && sentence.len() <= 400 {
                 self.entry(index, Section::Constraints, format!("- {sentence}"), CONSTRAINT_WORTH, Voice::User);
@@ -65,6 +67,9 @@ impl Gathering<'_, '_> {
 
     /// Words of the assistant: the answer to the latest ask, and decisions.
     pub(super) fn reply(&mut self, index: usize, words: &str) {
+        if words.trim().is_empty() {
+            return;
+        }
         if let Some(ask) = self.record.asks.last_mut() {
             // The last words before the next ask are the answer; earlier ones announce work.
             ask.answer = first_line(words);
@@ -95,13 +100,40 @@ impl Gathering<'_, '_> {
     }
 }
 
+/// Blocks that clients write into the user's turn; what a user typed into one of them stays.
+const CLIENT_BLOCKS: [&str; 8] = [
+    "system-reminder",
+    "command-message",
+    "command-name",
+    "local-command-stdout",
+    "local-command-stderr",
+    "local-command-caveat",
+    "task-notification",
+    "environment_details",
+];
+/// How clients begin texts of their own in the user's turn.
+const CLIENT_OPENINGS: [&str; 3] = ["Base directory for this skill:", "[Request interrupted", "Caveat: The messages below"];
+
 /// The words of a user without what clients slip in between.
-fn without_reminders(words: &str) -> String {
+fn spoken(words: &str) -> String {
+    if let Some(opening) = CLIENT_OPENINGS.iter().find(|opening| words.trim_start().starts_with(**opening)) {
+        let first = words.trim_start().lines().next().unwrap_or_default();
+        return if *opening == "Base directory for this skill:" { format!("[skill text: {first}]") } else { String::new() };
+    }
+    let mut kept = words.to_owned();
+    for block in CLIENT_BLOCKS {
+        kept = without_block(&kept, block);
+    }
+    kept.replace("<command-args>", "").replace("</command-args>", "")
+}
+
+fn without_block(words: &str, name: &str) -> String {
+    let (open, close) = (format!("<{name}>"), format!("</{name}>"));
     let mut rest = words;
     let mut kept = String::with_capacity(words.len());
-    while let Some((before, after)) = rest.split_once("<system-reminder>") {
+    while let Some((before, after)) = rest.split_once(&open) {
         kept.push_str(before);
-        rest = after.split_once("</system-reminder>").map_or("", |(_, after)| after);
+        rest = after.split_once(&close).map_or("", |(_, after)| after);
     }
     kept.push_str(rest);
     kept

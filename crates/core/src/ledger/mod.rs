@@ -16,7 +16,7 @@ mod tool;
 
 pub use tool::{Act, Arguments, Call, understand};
 
-use crate::handoff::Section;
+use crate::handoff::{self, Section};
 use crate::transcript::{PartKind, Role, Transcript};
 use lines::Lines;
 use names::{NameKind, Names};
@@ -24,7 +24,7 @@ use rustc_hash::FxHashMap;
 
 /// Only this much of the newest folded text is searched for lines worth quoting: recency rules what
 /// is needed next, and the work stays bounded however long a conversation gets.
-const QUOTABLE_BYTES: usize = 4 << 20;
+const QUOTABLE_BYTES: usize = 2 << 20;
 
 /// Something that may stand in a handoff.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,9 +73,6 @@ pub fn gather(transcript: &Transcript<'_>, folded: &[usize], focus: Option<&str>
     let quotable = quotable_from(transcript, folded);
     gathering.previous_handoffs(folded);
     for &index in folded {
-        if crate::handoff::is_handoff(transcript, index) {
-            continue;
-        }
         gathering.message(index, index >= quotable);
     }
     gathering.finish(folded, focus)
@@ -148,9 +145,9 @@ impl<'t, 'a> Gathering<'t, 'a> {
                 continue;
             };
             match (part.kind, message.role) {
-                (PartKind::Text, Role::User) => self.ask(index, &transcript.words(part)),
+                (PartKind::Text, Role::User) => self.ask(index, &handoff::own_words(transcript, part)),
                 (PartKind::Text, Role::Assistant) => {
-                    let words = transcript.words(part);
+                    let words = handoff::own_words(transcript, part);
                     self.reply(index, &words);
                     if quotable {
                         self.quote(index, &words, Voice::Assistant, None);

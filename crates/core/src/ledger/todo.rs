@@ -19,11 +19,49 @@ fn item(value: &Value) -> Option<String> {
     }
     let field = |names: &[&str]| names.iter().find_map(|name| value.get(name)?.as_str());
     let text = field(&["content", "step", "title", "text", "task", "description"])?;
-    let mark = match field(&["status", "state"]).unwrap_or("pending") {
+    let mark = mark_of(field(&["status", "state"]).unwrap_or("pending"));
+    Some(format!("- [{mark}] {text}"))
+}
+
+fn mark_of(status: &str) -> &'static str {
+    match status {
         "completed" | "done" | "complete" => "x",
         "in_progress" | "in progress" | "active" => "~",
-        "cancelled" | "canceled" => "-",
+        "cancelled" | "canceled" | "deleted" => "-",
         _ => " ",
-    };
-    Some(format!("- [{mark}] {text}"))
+    }
+}
+
+/// A list that is kept call by call: one creates an item, another changes its state.
+#[derive(Default)]
+pub(super) struct Tasks {
+    items: Vec<(String, String)>,
+    touched: usize,
+}
+
+impl Tasks {
+    /// Takes note of a call that creates or changes an item.
+    pub(super) fn note(&mut self, message: usize, arguments: &Arguments<'_>) {
+        let id = arguments.get("taskId").or_else(|| arguments.get("id"));
+        let status = arguments.get("status");
+        match (arguments.get("subject").or_else(|| arguments.get("title")), id) {
+            (Some(subject), None) => self.items.push((subject.into_owned(), "pending".to_owned())),
+            (_, Some(id)) => {
+                // Items are numbered from one in the order of their creation.
+                let place = id.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+                if let (Some(item), Some(status)) = (place.and_then(|place| self.items.get_mut(place)), status) {
+                    item.1 = status.into_owned();
+                }
+            }
+            (None, None) => return,
+        }
+        self.touched = message;
+    }
+
+    /// The list as lines, and the message that touched it last.
+    pub(super) fn list(self) -> Option<(usize, Vec<String>)> {
+        let lines: Vec<String> =
+            self.items.iter().map(|(subject, status)| format!("- [{}] {subject}", mark_of(status))).collect();
+        (!lines.is_empty()).then_some((self.touched, lines))
+    }
 }

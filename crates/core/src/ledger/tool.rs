@@ -49,8 +49,12 @@ impl Act {
 }
 
 /// Words in tool names and what they say, most telling first: `read_file` reads, `file_search` searches.
-const WORDS: [(&str, Act); 34] = [
+const WORDS: [(&str, Act); 38] = [
     ("todo", Act::Todo),
+    ("taskcreate", Act::Todo),
+    ("taskupdate", Act::Todo),
+    ("tasklist", Act::Todo),
+    ("taskget", Act::Todo),
     ("update_plan", Act::Todo),
     ("apply_patch", Act::Edit),
     ("str_replace", Act::Edit),

@@ -125,7 +125,8 @@ impl Planner<'_, '_> {
             .parts_at(index)
             .iter()
             .filter(|part| part.kind == PartKind::Text)
-            .map(|part| self.transcript.words(part))
+            .map(|part| handoff::own_words(self.transcript, part))
+            .filter(|words| !words.trim().is_empty())
             .collect();
         texts.join("\n")
     }
@@ -156,7 +157,7 @@ impl Planner<'_, '_> {
     }
 
     /// A result that is not smaller is no result.
-    pub(super) fn unless_it_grows(&self, plan: Plan) -> Plan {
+    pub(crate) fn unless_it_grows(&self, plan: Plan) -> Plan {
         let TokenChange { before, after, .. } = plan.tokens;
         if after < before {
             return plan;

@@ -2,7 +2,6 @@
 
 use super::{CannotFit, Planner};
 use crate::plan::{Outcome, Plan, Step, StepKind};
-use crate::policy::Fidelity;
 use crate::prune::Pruner;
 use crate::recall::{self, Original};
 use crate::transcript::{Content, PartKind};
@@ -55,9 +54,17 @@ impl Planner<'_, '_> {
                 return Ok(self.unless_it_grows(plan));
             }
         }
-        let request = last_request(self.transcript).map_or(0, |index| self.counts.message(index));
-        let bare = self.bare_head();
-        Err(CannotFit { target, fixed: self.counts.outside() + self.counts.between(0, bare), request, smallest })
+        Err(self.cannot_fit(target, smallest))
+    }
+
+    /// Says with numbers why a target cannot be met.
+    pub(crate) fn cannot_fit(&self, target: u64, smallest: u64) -> CannotFit {
+        CannotFit {
+            target,
+            fixed: self.counts.outside() + self.counts.between(0, self.bare_head()),
+            request: last_request(self.transcript).map_or(0, |index| self.counts.message(index)),
+            smallest,
+        }
     }
 
     /// The plan of one rung, if it fits.
@@ -77,11 +84,12 @@ impl Planner<'_, '_> {
         let carried = zones.carried.map_or(0, |message| self.counts.message(message));
         let rest = self.counts.total() - gone + carried - saved.min(self.counts.total() - gone);
         let left = aim.saturating_sub(rest);
-        *smallest = (*smallest).min(rest + if folded.is_empty() { 0 } else { BARE_HANDOFF });
         if folded.is_empty() {
+            *smallest = (*smallest).min(rest);
             return (rest <= aim && !steps.is_empty()).then(|| self.shortened_only(zones, steps));
         }
         if left < enough {
+            *smallest = (*smallest).min(rest + enough);
             return None;
         }
         let most = u64::from(self.budgets.handoff_max).max(left);
@@ -92,6 +100,7 @@ impl Planner<'_, '_> {
             plan.outcome = Outcome::Clamped;
             self.add(&mut plan, steps);
         }
+        *smallest = (*smallest).min(plan.tokens.after);
         (plan.tokens.after <= aim).then_some(plan)
     }
 
@@ -119,7 +128,7 @@ impl Planner<'_, '_> {
     fn shorten_tail(&self, zones: &Zones, limit: u64) -> Vec<(Step, Original)> {
         let transcript = self.transcript;
         let request = last_request(transcript);
-        let pruner = Pruner::new(transcript, self.counts, self.measure, self.policy.compression.prune_above);
+        let pruner = self.pruner();
         let first =
             transcript.messages.get(zones.tail).map_or(transcript.parts.len(), |message| message.parts.start as usize);
         let mut steps = Vec::new();
@@ -138,9 +147,9 @@ impl Planner<'_, '_> {
                 PartKind::ToolCall => pruner.propose(index).map(|proposal| (proposal.step, proposal.original)),
                 PartKind::ToolResult => {
                     let reduced = pruner.propose(index).filter(|proposal| proposal.step.after <= limit);
-                    reduced.map(|proposal| (proposal.step, proposal.original)).or_else(|| self.cut(index, limit))
+                    reduced.map(|proposal| (proposal.step, proposal.original)).or_else(|| self.cut(&pruner, index, limit))
                 }
-                PartKind::Text if Some(message) != request => self.cut(index, limit),
+                PartKind::Text if Some(message) != request => self.cut(&pruner, index, limit),
                 _ => None,
             };
             steps.extend(shortened);
@@ -149,7 +158,7 @@ impl Planner<'_, '_> {
     }
 
     /// Cuts a text in the middle to about `limit` tokens.
-    fn cut(&self, index: usize, limit: u64) -> Option<(Step, Original)> {
+    fn cut(&self, pruner: &Pruner<'_, '_>, index: usize, limit: u64) -> Option<(Step, Original)> {
         let part = self.transcript.parts.get(index)?;
         if matches!(part.content, Content::Json(_) | Content::Absent) {
             return None;
@@ -162,13 +171,13 @@ impl Planner<'_, '_> {
         let head = words.floor_char_boundary(keep * 2 / 3);
         let tail = words.ceil_char_boundary(words.len() - keep / 3);
         let text = format!(
-            "{}\n[… {} characters cut, {} …]\n{}",
+            "{}\n[… {} characters cut{} …]\n{}",
             words.get(..head)?.trim_end(),
             tail - head,
-            original.handle,
+            self.keeping().shown(original.handle),
             words.get(tail..)?.trim_start()
         );
-        let after = u64::from(self.measure.text(&text));
+        let after = u64::from(pruner.envelope(index) + self.measure.text(&text));
         (after < before).then(|| {
             let step = Step {
                 message: self.transcript.message_of(index),
@@ -177,7 +186,7 @@ impl Planner<'_, '_> {
                 tool: original.tool.clone(),
                 before,
                 after,
-                fidelity: Fidelity::Recoverable,
+                fidelity: self.keeping().fidelity(),
                 handle: Some(original.handle),
                 text: Some(text),
             };

@@ -15,6 +15,7 @@ use crate::engine::Setting;
 use crate::handoff::Standing;
 use crate::plan::{Outcome, Plan, TokenChange};
 use crate::policy::{Budgets, Policy};
+use crate::prune::{Keeping, Pruner};
 use crate::summary::Summary;
 use crate::tokens::{Counts, Measure};
 use crate::transcript::{PartKind, Role, Transcript};
@@ -100,6 +101,16 @@ impl<'t, 'a> Planner<'t, 'a> {
         }
     }
 
+    /// Whether originals can be had again.
+    pub(crate) fn keeping(&self) -> Keeping {
+        if self.request.keeps_originals { Keeping::Kept } else { Keeping::Dropped }
+    }
+
+    pub(crate) fn pruner(&self) -> Pruner<'t, 'a> {
+        let above = self.policy.compression.prune_above;
+        Pruner::new(self.transcript, self.counts, self.measure, above, self.keeping())
+    }
+
     /// The zones that the policy asks for.
     pub fn zones(&self) -> Zones {
         self.zones_with(self.head(), self.tail_budget())
@@ -135,6 +146,13 @@ impl<'t, 'a> Planner<'t, 'a> {
             }
         }
         budget
+    }
+
+    /// Makes the plan again after a result came out `excess` tokens over its target: estimates of parts
+    /// do not add up to the last token.
+    pub fn plan_lower(&self, target: u64, excess: u64) -> Result<Plan, CannotFit> {
+        let aim = target.saturating_sub(excess + excess / 4 + 8);
+        self.descend(aim).map_err(|error| CannotFit { target, ..error })
     }
 
     /// Makes the plan: as little as suffices.

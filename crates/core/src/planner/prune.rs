@@ -3,12 +3,15 @@
 use super::Planner;
 use crate::plan::{Outcome, Plan, Skip, TokenChange};
 use crate::policy::{Fidelity, PruneOrder};
-use crate::prune::{Proposal, Pruner};
+use crate::prune::Proposal;
 use crate::transcript::PartKind;
 use crate::zone::Zones;
 
 /// What reducers leave of old outputs on the whole; what cannot be reached with it is not tried.
 const USUALLY_LEFT: f64 = 0.06;
+
+/// More than this is folded, not reduced piece by piece: thousands of stubs help no reader.
+const MOST_PRUNED_BYTES: usize = 8 << 20;
 
 impl Planner<'_, '_> {
     /// A plan that only prunes, or why that is not enough.
@@ -20,11 +23,17 @@ impl Planner<'_, '_> {
         let (candidates, mut skips) = self.candidates(&zones);
         let possible: u64 = candidates.iter().map(|&(_, tokens)| tokens).sum();
         let best = before - ((possible as f64) * (1.0 - USUALLY_LEFT)) as u64;
-        if self.policy.compression.fidelity > Fidelity::Recoverable || (best > target && over_bytes == 0) {
+        let bytes: usize = candidates
+            .iter()
+            .filter_map(|&(part, _)| self.transcript.parts.get(part))
+            .map(|part| part.content.span().len())
+            .sum();
+        let is_hopeless = (best > target || bytes > MOST_PRUNED_BYTES) && over_bytes == 0;
+        if self.policy.compression.fidelity > Fidelity::Recoverable || is_hopeless {
             skips.push(Skip::NoRunway { tokens: best, target });
             return Err(skips);
         }
-        let pruner = Pruner::new(self.transcript, self.counts, self.measure, self.policy.compression.prune_above);
+        let pruner = self.pruner();
         let mut taken: Vec<Proposal> = Vec::new();
         let mut tokens = before;
         let mut bytes_left = over_bytes;

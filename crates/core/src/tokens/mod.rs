@@ -3,12 +3,25 @@
 //! Sources, best first: usage that the provider reported, exact counts where the vocabulary is
 //! public, and a fast estimate. Every count says which one it was.
 
+mod calibration;
+mod escape;
 mod estimate;
+mod exact;
 mod measure;
+mod pair;
+mod place;
+mod tables;
+#[cfg(test)]
+mod tests;
+mod weights;
 
+pub use calibration::Calibration;
 pub use estimate::{estimate, estimate_escaped};
+pub use exact::{Encoding, Exact};
 pub use measure::{Counts, Measure, measure};
 
+use crate::models::{ModelProfile, Tokeniser};
+use crate::wire::json;
 use serde::{Deserialize, Serialize};
 
 /// Where a number of tokens comes from.
@@ -24,23 +37,38 @@ pub enum Source {
 }
 
 /// How texts are counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default)]
 pub enum Counter {
     /// The fast estimate.
     #[default]
     Estimate,
+    /// The model's own vocabulary.
+    Exact(Exact),
 }
+
+/// Larger documents are estimated also where exact counts could be had: they would take longer than
+/// all the rest together, and so far from any limit a few percent change nothing.
+const EXACT_UP_TO: usize = 8 << 20;
 
 impl Counter {
     /// The best counter for a model and a body of this size.
-    pub fn for_model(_model: &crate::models::ModelProfile, _bytes: usize) -> Counter {
-        Counter::Estimate
+    pub fn for_model(model: &ModelProfile, bytes: usize) -> Counter {
+        let encoding = match model.tokeniser {
+            Tokeniser::O200k => Encoding::O200k,
+            Tokeniser::Cl100k => Encoding::Cl100k,
+            Tokeniser::Estimate => return Counter::Estimate,
+        };
+        match bytes <= EXACT_UP_TO {
+            true => Exact::new(encoding).map_or(Counter::Estimate, Counter::Exact),
+            false => Counter::Estimate,
+        }
     }
 
     /// Tokens of a text.
     pub fn count(self, text: &str) -> u32 {
         match self {
             Counter::Estimate => estimate(text),
+            Counter::Exact(exact) => exact.count(text),
         }
     }
 
@@ -48,6 +76,7 @@ impl Counter {
     pub fn count_escaped(self, raw: &str) -> u32 {
         match self {
             Counter::Estimate => estimate_escaped(raw),
+            Counter::Exact(exact) => exact.count(&json::decode(raw)),
         }
     }
 
@@ -55,6 +84,7 @@ impl Counter {
     pub fn source(self) -> Source {
         match self {
             Counter::Estimate => Source::Estimate,
+            Counter::Exact(_) => Source::Exact,
         }
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn detect(text: &str, wanted: Option<Format>) -> Result<Found> {
             unless_stopped(look_at_list(&mut scanner, &mut evidence))?;
             Found { format: evidence.format(), shape: Shape::List, field: "message" }
         }
-        Some(b'{') if is_lines(text, &scanner) => detect_lines(&mut scanner)?,
+        Some(b'{') if is_lines(text, &scanner) => detect_lines(&mut scanner, wanted)?,
         Some(b'{') => detect_body(&mut scanner)?,
         Some(_) => {
             return Err(scanner.error("this is no JSON; expected a transcript: JSON with `messages`, `input`, an array of messages, or JSON lines"));
@@ -52,7 +52,7 @@ fn is_lines(text: &str, scanner: &Scanner<'_>) -> bool {
     complete.is_ok() && (!after.is_empty() || !has_list)
 }
 
-fn detect_lines(scanner: &mut Scanner<'_>) -> Result<Found> {
+fn detect_lines(scanner: &mut Scanner<'_>, wanted: Option<Format>) -> Result<Found> {
     let mut evidence = Evidence::default();
     let mut lines = 0;
     while scanner.next_byte().is_some() && !evidence.is_decided() {
@@ -62,7 +62,7 @@ fn detect_lines(scanner: &mut Scanner<'_>) -> Result<Found> {
         }
         lines += 1;
     }
-    if !evidence.any_role && !evidence.envelope {
+    if wanted.is_none() && !evidence.any_role && !evidence.is_decided() {
         let message = if lines <= 1 {
             "expected a field `messages` or `input`, a message with a `role`, or JSON lines of messages"
         } else {
