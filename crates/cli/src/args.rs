@@ -29,6 +29,8 @@ pub enum Command {
     Inspect(Inspect),
     /// Check a transcript strictly against its provider's rules.
     Validate(Validate),
+    /// Print the original of something that was removed.
+    Recall(crate::command::recall::RecallArgs),
     /// Show, check or describe the settings.
     #[command(subcommand)]
     Config(Config),
@@ -62,7 +64,7 @@ pub enum FormatName {
 }
 
 /// Settings on the command line.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct Tuning {
     /// The model that reads the result; decides window and counting.
     #[arg(long, value_name = "NAME")]

@@ -5,6 +5,7 @@ mod args;
 mod command;
 mod failure;
 mod input;
+mod keep;
 mod output;
 mod settings;
 
@@ -18,6 +19,7 @@ fn main() -> ExitCode {
         Command::Compress(args) => command::compress::run(&args),
         Command::Inspect(args) => command::inspect::run(&args),
         Command::Validate(args) => command::validate::run(&args),
+        Command::Recall(args) => command::recall::run(&args),
         Command::Config(args) => command::config::run(&args),
     };
     match result {

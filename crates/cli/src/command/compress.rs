@@ -4,6 +4,7 @@ use super::settings;
 use crate::args::Compress;
 use crate::failure::{Failure, Verdict};
 use crate::input::{self, Document};
+use crate::keep;
 use crate::output::{self, Paint};
 use crate::settings::{Flag, Settings, Surroundings, model_table};
 use anstyle::{AnsiColor, Style};
@@ -19,14 +20,33 @@ pub fn run(args: &Compress) -> Result<Verdict, Failure> {
     let document = input::read(&args.source)?;
     let read = started.elapsed();
     let state = load_state(args.state.as_deref())?;
-    let job = job(args, &settings)?;
-    let done = compact(&document.text, settings.policy(), &state, &job)
-        .map_err(|error| failure(&document, &job, settings.policy(), error))?;
+    let mut warnings = Vec::new();
+    let store = match keep::open(settings.policy()) {
+        Ok(store) if !args.dry_run => store,
+        Ok(_) => None,
+        Err(error) => {
+            warnings.push(format!("originals are not kept: {error}"));
+            None
+        }
+    };
+    let mut job = job(args, &settings)?;
+    job.request.keeps_originals = store.is_some();
+    let mut done = run_engine(&document, &settings, &state, &job)?;
     let compacted = started.elapsed();
+    // A handle leaves only when its original is stored: without it, the work is done again without handles.
+    if let Some(store) = &store
+        && let Err(error) = keep::keep(store, &done)
+    {
+        warnings.push(format!("originals are not kept: {error}"));
+        job.request.keeps_originals = false;
+        done = run_engine(&document, &settings, &state, &job)?;
+    }
+    let kept = started.elapsed();
     if args.dry_run {
         return print_plan(&document, &done, settings.policy(), &job).map(|()| Verdict::Fine);
     }
     let mut report = Report::of(&done);
+    report.warnings.extend(warnings);
     write_body(args, &done)?;
     if let Some(path) = &args.state {
         let state = serde_json::to_string_pretty(&done.state).map_err(Failure::input)?;
@@ -35,6 +55,7 @@ pub fn run(args: &Compress) -> Result<Verdict, Failure> {
     let milliseconds = |duration: std::time::Duration| duration.as_secs_f64() * 1000.0;
     report.timing_ms.insert("read".into(), milliseconds(read));
     report.timing_ms.insert("compact".into(), milliseconds(compacted - read));
+    report.timing_ms.insert("store".into(), milliseconds(kept - compacted));
     report.timing_ms.insert("total".into(), milliseconds(started.elapsed()));
     if let Some(place) = &args.report {
         write_report(place, &report)?;
@@ -72,12 +93,16 @@ fn job(args: &Compress, settings: &Settings) -> Result<Job, Failure> {
     })
 }
 
-fn failure(document: &Document, job: &Job, policy: &foldline_core::Policy, error: EngineError) -> Failure {
-    let _ = (job, policy);
-    match error {
+fn run_engine<'a>(
+    document: &'a Document,
+    settings: &Settings,
+    state: &SessionState,
+    job: &Job,
+) -> Result<Compaction<'a>, Failure> {
+    compact(&document.text, settings.policy(), state, job).map_err(|error| match error {
         EngineError::CannotFit(error) => Failure::target(error),
         error => Failure::input(format!("{}: {error}", document.name)),
-    }
+    })
 }
 
 fn load_state(path: Option<&Path>) -> Result<SessionState, Failure> {

@@ -1,0 +1,120 @@
+//! What can go wrong with a store: which file, what is the matter, and what to do about it.
+
+use crate::address::Address;
+use foldline_core::recall::Handle;
+use rusqlite::ErrorCode;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A store could not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+#[error("store {}: {fault}", .place.display())]
+pub struct StoreError {
+    /// The file.
+    pub place: PathBuf,
+    /// What is the matter.
+    pub fault: Fault,
+}
+
+/// What is the matter with a store.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Fault {
+    /// Asked to read a store that nobody made.
+    #[error("there is no such file; nothing has been stored there, or another --store was meant")]
+    Missing,
+    /// The file system refuses.
+    #[error(
+        "cannot be opened or created: {0}; check the permissions of the file and its folder, or choose another --store"
+    )]
+    Denied(io::Error),
+    /// The file or its folder cannot be written.
+    #[error("is read-only; make the file and its folder writable, or choose another --store")]
+    ReadOnly,
+    /// Others write for longer than we wait.
+    #[error("is locked: another process has been writing for more than {} s; try again", .0.as_secs_f32())]
+    Locked(Duration),
+    /// Some other kind of file.
+    #[error("is not a database; choose another --store, the file is left as it is")]
+    NotADatabase,
+    /// Somebody else's database.
+    #[error("is a database of another program; choose another --store, the file is left as it is")]
+    Foreign,
+    /// Written by a later release.
+    #[error(
+        "has format {found}, this release reads up to {known}; use the release that wrote it, or choose another --store"
+    )]
+    Newer {
+        /// The format of the file.
+        found: i64,
+        /// The latest that is known here.
+        known: i64,
+    },
+    /// Damaged as a whole.
+    #[error("is damaged ({0}); move it away, a new one is made at the next run")]
+    Corrupt(String),
+    /// One original is damaged.
+    #[error("{0} is damaged: what is stored is not what was put there; the file may need to be replaced")]
+    Damaged(Address),
+    /// One original is encrypted.
+    #[error("{0} is encrypted, and this release has no keys")]
+    Sealed(Address),
+    /// No room on the disk.
+    #[error("the disk is full; free some space, or lower store.max_bytes and prune")]
+    DiskFull,
+    /// One put is more than the whole store may hold.
+    #[error("{needed} bytes to store at once are more than store.max_bytes allows ({limit}); raise it")]
+    TooLarge {
+        /// Bytes, packed.
+        needed: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// A caller mixed up texts.
+    #[error("{0} is not the handle of the text given with it")]
+    Mismatch(Handle),
+    /// The disk or the system failed.
+    #[error("reading or writing failed: {0}; check the disk and its free space")]
+    Io(#[from] io::Error),
+    /// Anything else that SQLite says.
+    #[error("{0}")]
+    Other(String),
+}
+
+impl StoreError {
+    /// Whether the same call may succeed a little later.
+    pub fn is_retryable(&self) -> bool {
+        matches!(self.fault, Fault::Locked(_))
+    }
+}
+
+impl Fault {
+    /// The fault of a store at a place.
+    pub(crate) fn at(self, place: &Path, wait: Duration) -> StoreError {
+        // Only the store knows how long its connections wait.
+        let fault = if let Fault::Locked(_) = self { Fault::Locked(wait) } else { self };
+        StoreError { place: place.to_owned(), fault }
+    }
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Fault {
+        let words = match &error {
+            rusqlite::Error::SqliteFailure(failure, words) => words.clone().unwrap_or(failure.to_string()),
+            other => other.to_string(),
+        };
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Fault::Locked(Duration::ZERO),
+            Some(ErrorCode::DatabaseCorrupt) => Fault::Corrupt(words),
+            Some(ErrorCode::NotADatabase) => Fault::NotADatabase,
+            Some(ErrorCode::DiskFull) => Fault::DiskFull,
+            Some(ErrorCode::ReadOnly) => Fault::ReadOnly,
+            Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+                Fault::Denied(io::Error::other(words))
+            }
+            Some(ErrorCode::SystemIoFailure) => Fault::Io(io::Error::other(words)),
+            _ => Fault::Other(words),
+        }
+    }
+}

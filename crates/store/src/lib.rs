@@ -1,0 +1,43 @@
+//! The store of originals: every text that Foldline removes from a transcript is kept here under its
+//! handle and comes back byte for byte.
+//!
+//! ```
+//! use foldline_core::recall::Handle;
+//! use foldline_store::{Limits, NewOriginal, Recall, Store};
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("originals.db");
+//! let store = Store::open(&path, Limits::default())?;
+//! let text = "a long tool output";
+//! let handle = Handle::of(text);
+//! let now_ms = 1_760_000_000_000;
+//! store.put(now_ms, "", &[NewOriginal { handle, text, tool: "bash" }])?;
+//! let Recall::Found(original) = store.get(now_ms, "", handle)? else { panic!("it was just stored") };
+//! assert_eq!(original.text, text);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! - What [`Store::put`] returned from is on the disk: a crash right after loses nothing.
+//! - Many processes may have one file open. Writers wait for each other; readers never wait for writers.
+//! - A namespace sees its own originals only.
+//! - The store has no clock: times are milliseconds since 1970, given by the caller.
+//! - Errors, sizes and counts never repeat a text.
+#![forbid(unsafe_code)]
+
+mod address;
+mod error;
+mod limits;
+mod location;
+#[cfg(test)]
+#[path = "../tests/support/noise.rs"]
+mod noise;
+mod original;
+mod pack;
+mod sqlite;
+mod store;
+
+pub use address::{Address, AddressError, Digest};
+pub use error::{Fault, StoreError};
+pub use limits::{Expiry, Limits};
+pub use location::default_path;
+pub use original::{Candidate, NewOriginal, Original, Pruned, Recall, Stats, Stored};
+pub use store::Store;

@@ -1,0 +1,81 @@
+//! How much is kept and for how long, and why something was let go.
+
+use std::fmt;
+use std::time::Duration;
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Use is noted once per hour and original: a client that sends the same history every few seconds
+/// causes no writing, and an hour is nothing beside an age limit of days.
+pub(crate) const USE_GRAIN: Duration = Duration::from_secs(60 * 60);
+
+/// How long a store says "expired" instead of "unknown".
+pub(crate) const TOMBSTONE_AGE: Duration = DAY.saturating_mul(90);
+
+/// Bounds the memory of what is gone to some 30 MB, however fast originals come and go.
+pub(crate) const MAX_TOMBSTONES: i64 = 250_000;
+
+/// Aged originals and tombstones that one put clears away: after a long pause the first put stays fast,
+/// and the next ones catch up.
+pub(crate) const CLEARED_PER_PUT: u32 = 256;
+
+/// What rows and index entries take beside the packed text (measured on originals of one byte).
+pub(crate) const ROW_BYTES: u64 = 256;
+
+/// The limits of a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes that originals may take, packed. The least recently used go first.
+    pub max_bytes: u64,
+    /// How long an original is kept after its last use.
+    pub max_age: Duration,
+    /// How long to wait for another process that is writing.
+    pub wait: Duration,
+}
+
+/// Why an original is no longer kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expiry {
+    /// Nobody used it for longer than [`Limits::max_age`].
+    Age,
+    /// Room was needed under [`Limits::max_bytes`].
+    Size,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { max_bytes: 1 << 30, max_age: DAY.saturating_mul(30), wait: Duration::from_secs(10) }
+    }
+}
+
+impl Expiry {
+    /// Every reason.
+    pub const ALL: [Expiry; 2] = [Expiry::Age, Expiry::Size];
+
+    /// The name in the file.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Expiry::Age => "age",
+            Expiry::Size => "size",
+        }
+    }
+
+    /// The setting that holds the limit.
+    pub fn setting(self) -> &'static str {
+        match self {
+            Expiry::Age => "store.max_age",
+            Expiry::Size => "store.max_bytes",
+        }
+    }
+}
+
+impl fmt::Display for Expiry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} limit ({})", self.name(), self.setting())
+    }
+}
+
+/// A duration as the store counts time.
+pub(crate) fn millis(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,112 @@
+//! Opening the file: who may read it, how writers wait, and when a write counts as done.
+
+use crate::error::Fault;
+use crate::sqlite::migrate::{format, migrate};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+use std::ffi::OsString;
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What to do about a file that is not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Absent {
+    Create,
+    Refuse,
+}
+
+/// The write-ahead log is cut back to this after a large put.
+const LOG_BYTES: i64 = 16 << 20;
+
+/// How often the switch to the write-ahead log is tried again while others do the same.
+const STEP: Duration = Duration::from_millis(20);
+
+/// Opens the file for writing and once more for reading.
+pub(crate) fn open(place: &Path, wait: Duration, absent: Absent) -> Result<(Connection, Connection), Fault> {
+    match absent {
+        Absent::Create => create(place).map_err(Fault::Denied)?,
+        Absent::Refuse if !place.exists() => return Err(Fault::Missing),
+        Absent::Refuse => {}
+    }
+    let mut writer = connect(place)?;
+    writer.busy_timeout(wait)?;
+    // First of all: a file that is not ours is left as it is.
+    format(&writer)?;
+    // Takes effect while the file is empty: lets a prune give pages back without rewriting the file.
+    writer.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+    log_ahead(&writer, wait)?;
+    // FULL syncs the log at each commit; NORMAL would leave that to the next checkpoint.
+    writer.pragma_update(None, "synchronous", "FULL")?;
+    writer.pragma_update(None, "journal_size_limit", LOG_BYTES)?;
+    writer.pragma_update(None, "foreign_keys", true)?;
+    writer.busy_timeout(wait)?;
+    migrate(&mut writer)?;
+    let reader = connect(place)?;
+    reader.busy_timeout(wait)?;
+    Ok((writer, reader))
+}
+
+/// Bytes of the file and of its log.
+pub(crate) fn file_bytes(place: &Path) -> u64 {
+    let mut log = OsString::from(place);
+    log.push("-wal");
+    [place, Path::new(&log)].iter().filter_map(|file| file.metadata().ok()).map(|file| file.len()).sum()
+}
+
+fn connect(place: &Path) -> rusqlite::Result<Connection> {
+    // No URI: a path may hold `?` and `%`. Locking between threads is ours, by `Mutex`.
+    Connection::open_with_flags(place, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+}
+
+/// Makes an empty file, which is an empty database, so that nobody else can read it at any moment.
+/// SQLite gives the log and the index beside it the same permissions.
+fn create(place: &Path) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let made = create_folders(place)?;
+    match options.open(place) {
+        Ok(_) => made.iter().try_for_each(|folder| sync_folder(folder)),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Makes the folders above a file. Returns those whose entries changed, the file's own among them.
+fn create_folders(place: &Path) -> io::Result<Vec<PathBuf>> {
+    let Some(folder) = place.parent().filter(|folder| !folder.as_os_str().is_empty()) else {
+        return Ok(Vec::new());
+    };
+    let missing = folder.ancestors().take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists());
+    let changed = 1 + missing.count();
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)?;
+    Ok(folder.ancestors().take(changed).map(Path::to_owned).collect())
+}
+
+/// A file is as durable as the entry of its folder. SQLite takes care of the files it makes itself.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+}
+
+/// Readers go on while somebody writes, and a commit is one sync. The switch happens once in the life of
+/// a file; SQLite does not wait when several processes try it at the same time, so we do.
+fn log_ahead(connection: &Connection, wait: Duration) -> rusqlite::Result<()> {
+    connection.busy_timeout(STEP)?;
+    let mut waited = Duration::ZERO;
+    loop {
+        match connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())) {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && waited < wait => {
+                std::thread::sleep(STEP);
+                waited += STEP;
+            }
+            result => return result,
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! What only a look inside the file can show.
+
+use super::connection::{Absent, open};
+use super::expire::prune;
+use super::get::get;
+use super::put::put;
+use super::totals::totals;
+use crate::address::Address;
+use crate::error::Fault;
+use crate::limits::{Limits, ROW_BYTES};
+use crate::noise::noise;
+use crate::original::{NewOriginal, Recall};
+use crate::store::{Store, lock};
+use foldline_core::recall::Handle;
+use rusqlite::Connection;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use tempfile::TempDir;
+
+const NOW: i64 = 1_760_000_000_000;
+
+struct Opened {
+    folder: TempDir,
+    writer: Mutex<Connection>,
+    reader: Connection,
+}
+
+fn opened() -> Opened {
+    let folder = tempfile::tempdir().unwrap();
+    let limits = Limits::default();
+    let (writer, reader) = open(&folder.path().join("o.db"), limits.wait, Absent::Create).unwrap();
+    Opened { folder, writer: Mutex::new(writer), reader }
+}
+
+impl Opened {
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("o.db")
+    }
+
+    fn put(&self, text: &str) -> Result<(), Fault> {
+        let original = NewOriginal { handle: Handle::of(text), text, tool: "" };
+        put(&self.writer, &Limits::default(), NOW, "", &[original]).map(drop)
+    }
+
+    fn get(&mut self, text: &str) -> Result<Recall, Fault> {
+        get(&mut self.reader, "", &Address::from(Handle::of(text)))
+    }
+
+    fn run(&self, sql: &str) {
+        lock(&self.writer).execute_batch(sql).unwrap();
+    }
+}
+
+fn fault(path: &std::path::Path) -> Fault {
+    Store::open(path, Limits::default()).unwrap_err().fault
+}
+
+#[test]
+fn a_commit_is_synced_and_logged_ahead() {
+    let opened = opened();
+    let writer = lock(&opened.writer);
+    let pragma = |name| writer.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).unwrap();
+    assert_eq!(pragma("synchronous"), 2, "FULL");
+    assert_eq!(pragma("auto_vacuum"), 2, "INCREMENTAL");
+    let mode: String = writer.pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
+    assert_eq!(mode, "wal");
+    assert!(rusqlite::version_number() >= 3_051_003);
+}
+
+#[test]
+fn the_handle_column_agrees_with_handles() {
+    let opened = opened();
+    opened.put("text").unwrap();
+    let sql = "SELECT handle FROM originals";
+    let written: String = lock(&opened.writer).query_row(sql, [], |row| row.get(0)).unwrap();
+    assert_eq!(written, Handle::of("text").to_string());
+}
+
+#[test]
+fn a_file_of_a_later_release_is_refused_and_kept() {
+    let opened = opened();
+    opened.run("PRAGMA user_version = 99");
+    let error = Store::open(&opened.path(), Limits::default()).unwrap_err();
+    assert!(matches!(error.fault, Fault::Newer { found: 99, .. }));
+    assert!(error.to_string().contains("has format 99, this release reads up to 1"), "{error}");
+}
+
+#[test]
+fn files_of_others_are_refused_and_left_as_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = folder.path().join("places.sqlite");
+    Connection::open(&database).unwrap().execute_batch("CREATE TABLE t (a)").unwrap();
+    let text = folder.path().join("notes.txt");
+    std::fs::write(&text, "just a note").unwrap();
+    let long_text = folder.path().join("notes.md");
+    std::fs::write(&long_text, "just a note\n".repeat(5_000)).unwrap();
+
+    for path in [&database, &text, &long_text] {
+        let before = std::fs::read(path).unwrap();
+        let fault = fault(path);
+        assert!(matches!(fault, Fault::Foreign | Fault::NotADatabase), "{fault:?}");
+        assert!(std::fs::read(path).unwrap() == before);
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3, "no logs are left beside them");
+    assert!(matches!(fault(folder.path()), Fault::Denied(_)));
+    let missing = Store::open_existing(&folder.path().join("missing.db"), Limits::default());
+    assert!(matches!(missing.unwrap_err().fault, Fault::Missing));
+}
+
+#[test]
+fn a_damaged_file_is_called_so() {
+    let opened = opened();
+    for turn in 0..200 {
+        opened.put(&format!("text {turn} {}", "x".repeat(turn))).unwrap();
+    }
+    let path = opened.path();
+    drop(opened.writer);
+    drop(opened.reader);
+    let mut bytes = std::fs::read(&path).unwrap();
+    // Everything behind the first page.
+    bytes.iter_mut().skip(4096).for_each(|byte| *byte = 0xa5);
+    std::fs::write(&path, bytes).unwrap();
+    let store = Store::open(&path, Limits::default()).unwrap();
+    let error = store.get(NOW, "", Handle::of("text 0 ")).unwrap_err();
+    assert!(matches!(error.fault, Fault::Corrupt(_)), "{error:?}");
+    assert!(error.to_string().contains("o.db: is damaged (database disk image is malformed); move it away"));
+}
+
+#[test]
+fn a_text_that_is_not_what_was_put_is_not_given_out() {
+    let mut opened = opened();
+    opened.put("aaaa").unwrap();
+    opened.put("bbbb").unwrap();
+    opened.run("UPDATE chunks SET bytes = (SELECT bytes FROM chunks WHERE original = 2) WHERE original = 1");
+    assert!(matches!(opened.get("aaaa"), Err(Fault::Damaged(_))));
+    assert!(matches!(opened.get("bbbb"), Ok(Recall::Found(_))));
+    opened.run("UPDATE chunks SET bytes = x'00' WHERE original = 2");
+    assert!(matches!(opened.get("bbbb"), Err(Fault::Damaged(_))));
+    opened.run("UPDATE originals SET sealed = 1");
+    assert!(matches!(opened.get("bbbb"), Err(Fault::Sealed(_))));
+}
+
+#[test]
+fn a_full_disk_is_called_so_and_loses_nothing() {
+    let mut opened = opened();
+    opened.put("kept").unwrap();
+    opened.run("PRAGMA max_page_count = 20");
+    let large = noise(1, 200_000);
+    assert!(matches!(opened.put(&large), Err(Fault::DiskFull)));
+    assert!(matches!(opened.get("kept"), Ok(Recall::Found(_))));
+    assert!(matches!(opened.get(&large), Ok(Recall::Unknown)));
+    opened.run("PRAGMA max_page_count = 100000");
+    opened.put(&large).unwrap();
+}
+
+#[test]
+fn errors_never_repeat_a_text() {
+    let opened = opened();
+    opened.run("PRAGMA max_page_count = 20");
+    let canary = "canary ".repeat(10) + &noise(1, 200_000);
+    let fault = opened.put(&canary).unwrap_err();
+    assert!(!format!("{fault} {fault:?}").contains("canary"));
+}
+
+#[test]
+fn nothing_on_the_way_of_a_put_or_get_scans_a_table() {
+    let opened = opened();
+    let writer = lock(&opened.writer);
+    for sql in [
+        "SELECT id FROM originals WHERE namespace = ?1 AND digest = ?2",
+        "SELECT id FROM originals WHERE namespace = ?1 AND digest BETWEEN ?2 AND ?3",
+        "SELECT id, size, footprint FROM originals WHERE used_at < ?1 ORDER BY used_at, id LIMIT ?2",
+        "DELETE FROM originals WHERE id = ?1",
+        "DELETE FROM tombstones WHERE namespace = ?1 AND digest = ?2",
+        "SELECT id FROM tombstones WHERE expired_at < ?1 ORDER BY expired_at LIMIT ?2",
+        "SELECT bytes FROM chunks WHERE original = ?1 ORDER BY part",
+    ] {
+        let mut plan = writer.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let blanks = rusqlite::params_from_iter(std::iter::repeat_n(0, plan.parameter_count()));
+        let steps: Vec<String> =
+            plan.query_map(blanks, |row| row.get(3)).unwrap().collect::<Result<_, _>>().unwrap();
+        assert!(steps.iter().all(|step| step.starts_with("SEARCH")), "{sql}: {steps:?}");
+    }
+}
+
+#[test]
+fn the_footprint_covers_what_tiny_originals_take() {
+    let opened = opened();
+    let texts: Vec<_> = (0..5_000).map(|number| number.to_string()).collect();
+    let batch: Vec<_> =
+        texts.iter().map(|text| NewOriginal { handle: Handle::of(text), text, tool: "bash" }).collect();
+    put(&opened.writer, &Limits::default(), NOW, "", &batch).unwrap();
+    prune(&opened.writer, &Limits::default(), NOW).unwrap();
+    let on_disk = std::fs::metadata(opened.path()).unwrap().len();
+    let counted = totals(&opened.reader).unwrap().stored_bytes;
+    assert!(counted > 5_000 * ROW_BYTES);
+    assert!(on_disk < counted * 5 / 4, "{on_disk} on the disk, {counted} counted");
+}
+
+#[test]
+fn a_prune_gives_space_back_to_the_disk() {
+    let opened = opened();
+    let large = noise(1, 1_000_000);
+    opened.put(&large).unwrap();
+    let before = super::file_bytes(&opened.path());
+    let pruned = prune(&opened.writer, &Limits { max_bytes: 0, ..Limits::default() }, NOW).unwrap();
+    assert_eq!(pruned.oversized, 1);
+    let after = super::file_bytes(&opened.path());
+    assert!(after < 100_000 && before > 500_000, "{before} → {after}");
+}

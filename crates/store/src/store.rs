@@ -1,0 +1,95 @@
+//! The store: two connections to one SQLite file, and the calls on them.
+
+use crate::address::Address;
+use crate::error::{Fault, StoreError};
+use crate::limits::{Limits, USE_GRAIN, millis};
+use crate::original::{NewOriginal, Pruned, Recall, Stats, Stored};
+use crate::sqlite::{self, Absent};
+use rusqlite::Connection;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A store of originals. Share it between threads by reference.
+///
+/// A lock around the writing connection does what a writer thread would do: callers wait until their
+/// text is durable in any case, SQLite admits one writer at a time in any case, and a lock has no
+/// channel to fill up and no thread to stop. A connection of its own lets recalls go on meanwhile.
+#[derive(Debug)]
+pub struct Store {
+    place: PathBuf,
+    limits: Limits,
+    writer: Mutex<Connection>,
+    reader: Mutex<Connection>,
+}
+
+impl Store {
+    /// Opens a store; makes the file, for its owner only, and its folders where they are missing.
+    pub fn open(place: &Path, limits: Limits) -> Result<Store, StoreError> {
+        Store::connect(place, limits, Absent::Create)
+    }
+
+    /// Opens a store that exists already.
+    pub fn open_existing(place: &Path, limits: Limits) -> Result<Store, StoreError> {
+        Store::connect(place, limits, Absent::Refuse)
+    }
+
+    fn connect(place: &Path, limits: Limits, absent: Absent) -> Result<Store, StoreError> {
+        let connections = sqlite::open(place, limits.wait, absent);
+        let (writer, reader) = connections.map_err(|fault| fault.at(place, limits.wait))?;
+        Ok(Store { place: place.to_owned(), limits, writer: Mutex::new(writer), reader: Mutex::new(reader) })
+    }
+
+    /// Keeps texts under a namespace, all or none. When it returns they are on the disk. Lets go of what
+    /// exceeds the limits, but never of what it was just given.
+    pub fn put(
+        &self,
+        now_ms: i64,
+        namespace: &str,
+        originals: &[NewOriginal<'_>],
+    ) -> Result<Stored, StoreError> {
+        self.told(sqlite::put(&self.writer, &self.limits, now_ms, namespace, originals))
+    }
+
+    /// The original under a handle or a longer address. Notes that it was used.
+    pub fn get(
+        &self,
+        now_ms: i64,
+        namespace: &str,
+        address: impl Into<Address>,
+    ) -> Result<Recall, StoreError> {
+        let address = address.into();
+        let recall = self.told(sqlite::get(&mut lock(&self.reader), namespace, &address))?;
+        if let Recall::Found(original) = &recall
+            && original.used_at < now_ms.saturating_sub(millis(USE_GRAIN))
+        {
+            // The text is at hand: a disk that is full or read-only is no reason to withhold it.
+            let _unnoted = sqlite::note_use(&lock(&self.writer), now_ms, namespace, &original.digest);
+        }
+        Ok(recall)
+    }
+
+    /// What the store holds, without a scan.
+    pub fn stats(&self) -> Result<Stats, StoreError> {
+        let totals = self.told(sqlite::totals(&lock(&self.reader)))?;
+        Ok(Stats { file_bytes: sqlite::file_bytes(&self.place), ..totals })
+    }
+
+    /// Lets go of everything that exceeds the limits and gives free pages back to the disk.
+    pub fn prune(&self, now_ms: i64) -> Result<Pruned, StoreError> {
+        self.told(sqlite::prune(&self.writer, &self.limits, now_ms))
+    }
+
+    /// Where it is.
+    pub fn place(&self) -> &Path {
+        &self.place
+    }
+
+    fn told<T>(&self, result: Result<T, Fault>) -> Result<T, StoreError> {
+        result.map_err(|fault| fault.at(&self.place, self.limits.wait))
+    }
+}
+
+/// A connection. A panic in another thread rolled its transaction back, so the connection is sound.
+pub(crate) fn lock(connection: &Mutex<Connection>) -> MutexGuard<'_, Connection> {
+    connection.lock().unwrap_or_else(PoisonError::into_inner)
+}
