@@ -40,7 +40,7 @@ pub fn run(args: &Config) -> Result<Verdict, Failure> {
 }
 
 /// `config show`: key, value and origin of every setting.
-fn show(settings: &Settings, paint: Paint) -> String {
+pub fn show(settings: &Settings, paint: Paint) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_header(["key", "value", "origin"]);
     let mut styles = vec![Style::new().bold()];
@@ -61,7 +61,7 @@ fn show(settings: &Settings, paint: Paint) -> String {
 }
 
 /// `config show --json`.
-fn show_json(settings: &Settings) -> String {
+pub fn show_json(settings: &Settings) -> String {
     let entries: Vec<Value> = settings
         .resolved
         .entries()
@@ -72,7 +72,7 @@ fn show_json(settings: &Settings) -> String {
 }
 
 /// `config check`: one line per problem, or one that says that there is none.
-fn check(subject: &str, problems: &[SettingsError], paint: Paint) -> String {
+pub fn check(subject: &str, problems: &[SettingsError], paint: Paint) -> String {
     let (mark, colour) = match problems.len() {
         0 => (format!("{subject}: no problems"), AnsiColor::Green),
         1 => (format!("{subject}: 1 problem"), AnsiColor::Red),
@@ -91,7 +91,7 @@ fn check(subject: &str, problems: &[SettingsError], paint: Paint) -> String {
 }
 
 /// `config schema`.
-fn schema() -> String {
+pub fn schema() -> String {
     pretty(&json_schema())
 }
 

@@ -4,7 +4,9 @@ use foldline_core::models::{ApiFamily, ModelTable};
 use foldline_core::policy::{AutoOr, CacheTtl, Policy, Preset, Tail, knobs};
 
 use super::*;
-use crate::command::config::{self, Paint};
+use super::env::variable;
+use crate::command::config;
+use crate::output::Paint;
 
 /// A stand-in for the process: some files, some variables.
 fn with<T>(files: &[(&str, &str)], vars: &[(&str, &str)], run: impl FnOnce(&Surroundings<'_>) -> T) -> T {

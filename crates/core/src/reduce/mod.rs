@@ -1,40 +1,259 @@
-//! placeholder reducer
+//! Decides how one tool output becomes a much shorter text.
+//!
+//! Every kind of output has a reducer of its own: text in, shorter text out, or nothing. A reducer
+//! knows no budget, zone or store. Its allowance is a function of the input's size alone, so the same
+//! output is reduced to the same bytes wherever it appears.
+//!
+//! Invariants: a result is valid UTF-8, made of whole lines (a very long line is cut with `…`), never
+//! longer than [`WORTHWHILE`] of its input, and not reduced any further by a second pass. Work is linear
+//! in the input, whatever the input holds.
+
+mod alarm;
+mod build;
+mod clean;
+mod code;
+mod command;
+mod detect;
+mod diff;
+mod focus;
+mod json;
+mod key_value;
+mod lines;
+mod listing;
+mod log;
+mod pick;
+mod prose;
+mod room;
+mod search;
+mod stack_trace;
+mod table;
+mod test_report;
+mod web;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
 use std::fmt;
-/// source
+
+pub use detect::detect;
+use focus::Focus;
+use room::Room;
+
+/// The largest share of the input that a result may keep: 80 %. Above it the caller's header and handle
+/// eat the saving.
+const WORTHWHILE: (usize, usize) = (4, 5);
+
+/// A result below this many bytes may start like one of ours and is then left alone. Anything larger is no
+/// result of ours, whatever its first line says.
+const LARGEST_RESULT: usize = 128 * 1024;
+
+/// What is known about an output beside its text.
+#[derive(Debug, Clone, Copy)]
 pub struct Source<'a> {
-    /// tool
+    /// Name of the tool that produced the output.
     pub tool: &'a str,
-    /// arg
+    /// The call's key argument: command, path, pattern or address. May be empty.
     pub argument: &'a str,
-    /// focus
+    /// Lower-case words of the current task. May be empty.
     pub focus: &'a [&'a str],
 }
-/// kind
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+
+/// What an output is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
-    /// command
+    /// Results of a test run.
+    TestReport,
+    /// Diagnostics of compilers and linters.
+    Build,
+    /// Timestamped or levelled log lines.
+    Log,
+    /// Matching lines of a search, with their files.
+    Search,
+    /// Names of files and folders.
+    Listing,
+    /// Rows and columns: CSV, aligned, Markdown.
+    Table,
+    /// JSON documents and JSON lines.
+    Json,
+    /// Source code, with or without line numbers.
+    Code,
+    /// Unified diffs.
+    Diff,
+    /// Exceptions and panics with their frames.
+    StackTrace,
+    /// Web pages.
+    Web,
+    /// Configuration: keys and values.
+    KeyValue,
+    /// Any other output of a command.
     Command,
+    /// Text for people.
+    Prose,
 }
+
+impl Kind {
+    /// Every kind, in the order of the documentation.
+    pub const ALL: [Kind; 14] = [
+        Kind::TestReport,
+        Kind::Build,
+        Kind::Log,
+        Kind::Search,
+        Kind::Listing,
+        Kind::Table,
+        Kind::Json,
+        Kind::Code,
+        Kind::Diff,
+        Kind::StackTrace,
+        Kind::Web,
+        Kind::KeyValue,
+        Kind::Command,
+        Kind::Prose,
+    ];
+
+    /// Kinds whose lines are quoted from elsewhere, so that a word of trouble in them need not be one.
+    const fn holds_foreign_text(self) -> bool {
+        matches!(
+            self,
+            Kind::Search
+                | Kind::Code
+                | Kind::Diff
+                | Kind::KeyValue
+                | Kind::Prose
+                | Kind::Web
+                | Kind::Json
+        )
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Kind::TestReport => "test-report",
+            Kind::Build => "build",
+            Kind::Log => "log",
+            Kind::Search => "search",
+            Kind::Listing => "listing",
+            Kind::Table => "table",
+            Kind::Json => "json",
+            Kind::Code => "code",
+            Kind::Diff => "diff",
+            Kind::StackTrace => "stack-trace",
+            Kind::Web => "web",
+            Kind::KeyValue => "key-value",
+            Kind::Command => "command",
+            Kind::Prose => "prose",
+        }
+    }
+}
+
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("command")
+        f.write_str(self.name())
     }
 }
-/// reduced
+
+/// A shorter text and the kind that it was reduced as.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reduced {
-    /// kind
+    /// The kind whose reducer wrote the text.
     pub kind: Kind,
-    /// text
+    /// The shorter text; the caller puts its own header in front.
     pub text: String,
 }
-/// reduce
-pub fn reduce(_source: &Source<'_>, text: &str) -> Option<Reduced> {
-    let lines: Vec<&str> = text.lines().collect();
-    if lines.len() < 30 {
+
+/// What a reducer works on: a cleaned text, its origin and what it may spend.
+struct Output<'a> {
+    source: Source<'a>,
+    text: &'a str,
+    focus: &'a Focus,
+    room: Room,
+}
+
+/// What a reducer writes: counts for the first line, then the lines that stay.
+#[derive(Debug, Default)]
+struct Body {
+    note: String,
+    text: String,
+}
+
+/// Reduces `text`, or returns `None` when nothing worth it would be saved.
+#[must_use]
+pub fn reduce(source: &Source<'_>, text: &str) -> Option<Reduced> {
+    if is_reduced(text) {
         return None;
     }
-    let mut out = lines[..10].join("\n");
-    out.push_str(&format!("\n[… {} lines omitted]\n", lines.len() - 15));
-    out.push_str(&lines[lines.len() - 5..].join("\n"));
-    Some(Reduced { kind: Kind::Command, text: out })
+    let clean = clean::clean(text);
+    let focus = Focus::new(source.focus);
+    let plain = code::without_numbers(&clean);
+    let detected = detect::kind_of(source, &plain);
+    let text_of_kind = if detected == Kind::Code {
+        &clean
+    } else {
+        &plain
+    };
+    let output = Output {
+        source: *source,
+        text: text_of_kind,
+        focus: &focus,
+        room: Room::of(clean.len()),
+    };
+    let (kind, mut body) = body_of(detected, &output);
+    if detect::is_shell(source) && kind.holds_foreign_text() {
+        let announced = alarm::Distinct::announced(output.text);
+        for line in announced.write(output.room.percent(50), &body.text) {
+            lines::push(&mut body.text, &line);
+        }
+    }
+    let text_len = text.len();
+    let mut reduced = format!("[{kind}: {} lines", lines::count(&clean));
+    if !body.note.is_empty() {
+        reduced.push_str("; ");
+        reduced.push_str(&body.note);
+    }
+    reduced.push_str("]\n");
+    reduced.push_str(body.text.trim_end());
+    (reduced.len().saturating_mul(WORTHWHILE.1) <= text_len.saturating_mul(WORTHWHILE.0)).then_some(
+        Reduced {
+            kind,
+            text: reduced,
+        },
+    )
+}
+
+/// Runs the reducer of `kind`; one that finds the text to be something else hands over to the general one.
+fn body_of(kind: Kind, output: &Output<'_>) -> (Kind, Body) {
+    let body = match kind {
+        Kind::TestReport => test_report::reduce(output),
+        Kind::Build => build::reduce(output),
+        Kind::Log => log::reduce(output),
+        Kind::Search => search::reduce(output),
+        Kind::Listing => listing::reduce(output),
+        Kind::Table => table::reduce(output),
+        Kind::Json => json::reduce(output),
+        Kind::Code => code::reduce(output),
+        Kind::Diff => diff::reduce(output),
+        Kind::StackTrace => stack_trace::reduce(output),
+        Kind::Web => web::reduce(output),
+        Kind::KeyValue => key_value::reduce(output),
+        Kind::Command => None,
+        Kind::Prose => prose::reduce(output),
+    };
+    match body {
+        Some(body) => (kind, body),
+        None => (Kind::Command, command::reduce(output)),
+    }
+}
+
+/// True when one of the first lines is the first line of a result: the caller may have put a header above it.
+fn is_reduced(text: &str) -> bool {
+    text.len() <= LARGEST_RESULT
+        && lines::lines(text).take(4).any(|line| {
+            line.strip_prefix('[')
+                .and_then(|rest| rest.split_once(": "))
+                .is_some_and(|(name, rest)| {
+                    Kind::ALL.iter().any(|kind| kind.name() == name)
+                        && rest
+                            .trim_start_matches(|c: char| c.is_ascii_digit())
+                            .starts_with(" lines")
+                })
+        })
 }

@@ -1,7 +1,7 @@
 //! What one round of repairs changes, and how that is written: where each message came from, and in
 //! session files the links from line to line.
 
-use super::{Fix, Repaired};
+use super::{Fix, MISSING_START, Repaired};
 use crate::edit::{Edit, Span};
 use crate::rewrite::Rewrite;
 use crate::transcript::{Format, Role, Shape, Transcript};
@@ -58,8 +58,9 @@ impl Change {
         self.rewrite.edits.replace(edit.span, edit.text);
     }
 
-    /// The document with all changes made; `done` learns what was done and where messages came from.
-    pub(super) fn apply(mut self, current: &Transcript<'_>, done: &mut Repaired) -> String {
+    /// The document with all changes made, on top of what was `done` before.
+    pub(super) fn apply(mut self, current: &Transcript<'_>, done: &Repaired) -> Repaired {
+        self.leave_something(current);
         let origin_of = |index: usize| done.origin.get(index).copied().unwrap_or_default();
         let mut origin = Vec::with_capacity(current.messages.len());
         let mut chain = Chain::new(current, &self.removed);
@@ -81,10 +82,19 @@ impl Change {
                 }
             }
         }
-        let fixes = self.notes.into_iter().map(|(message, rule, what)| Fix { message: origin_of(message), rule, what });
-        done.fixes.extend(fixes);
-        done.origin = origin;
-        self.rewrite.apply(current)
+        let mut fixes = done.fixes.clone();
+        let notes = self.notes.into_iter();
+        fixes.extend(notes.map(|(message, rule, what)| Fix { message: origin_of(message), rule, what }));
+        Repaired { text: self.rewrite.apply(current), fixes, origin }
+    }
+
+    /// A document without a message could not be read again.
+    fn leave_something(&mut self, current: &Transcript<'_>) {
+        let mut stays = current.messages.iter().enumerate().filter(|(index, _)| !self.removed.contains(index));
+        if self.inserted.is_empty() && !stays.any(|(_, message)| message.role != Role::Meta) {
+            self.insert(current.messages.len(), 0, Draft::Text(Role::User, MISSING_START));
+            self.note(0, Rule::NoUserMessage, "a user message stands for all that was dropped");
+        }
     }
 
     fn put(&mut self, current: &Transcript<'_>, before: usize, message: String) {

@@ -19,7 +19,7 @@ pub(super) fn fix(current: &Transcript<'_>, findings: &[Finding], change: &mut C
             (Rule::UnknownRole, _) => set_role(current, finding.message, change),
             (Rule::NullContent, _) => fill_or_remove(current, finding, change),
             (Rule::EmptyMessage, _) => fill_or_remove(current, finding, change),
-            (Rule::EmptyToolCalls, _) => delete_field(current, finding.message, "tool_calls", change),
+            (Rule::EmptyToolCalls, _) => delete_field(current, finding, "tool_calls", change),
             (Rule::ContentShape, Subject::Message) => {
                 if let Some(message) = current.messages.get(finding.message) {
                     let span = message.content.span();
@@ -38,8 +38,8 @@ pub(super) fn fix(current: &Transcript<'_>, findings: &[Finding], change: &mut C
                     change.rewrite.remove_part(current, part);
                     change.note(finding.message, finding.rule, "a call without a function was dropped");
                 }
-                Some(Place::Call) => delete_field(current, finding.message, "tool_calls", change),
-                Some(Place::Field) => delete_field(current, finding.message, "function_call", change),
+                Some(Place::Call) => delete_field(current, finding, "tool_calls", change),
+                Some(Place::Field) => delete_field(current, finding, "function_call", change),
                 _ => drop(blocks_gone.insert(part)),
             },
             _ => {}
@@ -98,12 +98,12 @@ fn fill_or_remove(current: &Transcript<'_>, finding: &Finding, change: &mut Chan
     }
 }
 
-fn delete_field(current: &Transcript<'_>, index: usize, key: &str, change: &mut Change) {
-    if let Some(object) = compose::object_of(current, index)
+fn delete_field(current: &Transcript<'_>, finding: &Finding, key: &str, change: &mut Change) {
+    if let Some(object) = compose::object_of(current, finding.message)
         && let Some(found) = field::find(current.text, object, key)
     {
         change.rewrite.edits.delete(found.removal);
-        change.note(index, Rule::EmptyToolCalls, format!("`{key}` was taken out"));
+        change.note(finding.message, finding.rule, format!("`{key}` was taken out"));
     }
 }
 

@@ -1,9 +1,12 @@
 //! Makes a damaged transcript one that its provider takes, with as little change as possible.
 //!
-//! Works in rounds: find what is wrong, repair the findings of the lowest [`Stage`], read again.
+//! Works in rounds: find what is wrong, repair the findings of the lowest stage, read again.
 //! Later stages rely on earlier ones: pairs can only be judged when blocks have a shape. A healthy
 //! transcript costs one look. Calls in flight at the end are left alone, signed reasoning is kept
 //! as it is or dropped as a whole.
+//!
+//! What single repairs cannot mend, such as objects that have the same key twice, goes message by
+//! message in the end. If even that fails, the best document that can be read is handed back.
 
 mod change;
 mod content;
@@ -101,31 +104,30 @@ pub fn repair(transcript: &Transcript<'_>) -> Option<Repaired> {
     if findings.is_empty() {
         return None;
     }
-    let mut done =
-        Repaired { text: String::new(), fixes: Vec::new(), origin: (0..transcript.messages.len()).collect() };
-    done.text = one_round(transcript, findings, 0, &mut done);
+    let untouched = Repaired {
+        text: transcript.text.to_owned(),
+        fixes: Vec::new(),
+        origin: (0..transcript.messages.len()).collect(),
+    };
+    let mut next = one_round(transcript, findings, 0, &untouched);
+    let mut done = untouched;
     for round in 1..CAREFUL_ROUNDS + FINAL_ROUNDS {
-        let text = std::mem::take(&mut done.text);
-        let next = match wire::read(&text, Some(transcript.format)) {
-            Ok(current) => {
-                let findings = find(&current);
-                (!findings.is_empty()).then(|| one_round(&current, findings, round, &mut done))
-            }
-            Err(_) => None,
+        // A document that cannot be read again is worse than a damaged one.
+        let Ok(current) = wire::read(&next.text, Some(transcript.format)) else {
+            break;
         };
-        match next {
-            Some(next) => done.text = next,
-            None => {
-                done.text = text;
-                break;
-            }
+        let findings = find(&current);
+        if findings.is_empty() {
+            return Some(next);
         }
+        let after = one_round(&current, findings, round, &next);
+        done = std::mem::replace(&mut next, after);
     }
-    Some(done)
+    (!done.fixes.is_empty()).then_some(done)
 }
 
-/// Repairs the findings of the lowest stage and says what the document is then.
-fn one_round(current: &Transcript<'_>, mut findings: Vec<Finding>, round: usize, done: &mut Repaired) -> String {
+/// Repairs the findings of the lowest stage, on top of what is `done`.
+fn one_round(current: &Transcript<'_>, mut findings: Vec<Finding>, round: usize, done: &Repaired) -> Repaired {
     let stage = |finding: &Finding| stage_of(finding.rule, current.format);
     let lowest = findings.iter().map(stage).min();
     findings.retain(|finding| Some(stage(finding)) == lowest);

@@ -26,8 +26,11 @@ pub(super) fn fix_ids(current: &Transcript<'_>, findings: &[Finding], change: &m
         let id = format!("\"{}\"", fresh_id(current, finding.message, call));
         let key = if part.place == Place::Item { "call_id" } else { "id" };
         change.edit(field::set(current.text, part.span, key, &id));
-        if let Some((object, key)) = result.and_then(|result| id_field_of(current, result)) {
+        if let Some(result) = result
+            && let Some((object, key)) = id_field_of(current, result)
+        {
             change.edit(field::set(current.text, object, key, &id));
+            change.note(current.message_of(result), finding.rule, "the result got the id of its call");
         }
         change.note(finding.message, finding.rule, "the call got an id of its own");
     }
@@ -108,8 +111,9 @@ fn end_of_results(current: &Transcript<'_>, caller: usize) -> usize {
 struct Front {
     /// Blocks that go to the front of the turn.
     blocks: Vec<String>,
-    /// The turn, or the message before which a message of its own comes.
+    /// The message that made them necessary, and the rule.
     because: usize,
+    rule: Option<Rule>,
 }
 
 /// Where results are blocks at the front of a user turn.
@@ -120,8 +124,12 @@ fn fix_blocks(current: &Transcript<'_>, findings: &[Finding], change: &mut Chang
     let mut gone: BTreeSet<usize> = BTreeSet::new();
     let mut touched: BTreeMap<usize, Rule> = BTreeMap::new();
     let mut fronts: BTreeMap<usize, Front> = BTreeMap::new();
-    let mut add = |caller_turn: usize, because: usize, block: String| {
-        let front = fronts.entry(caller_turn).or_insert_with(|| Front { because, ..Front::default() });
+    let mut add = |caller_turn: usize, finding: &Finding, block: String| {
+        let front = fronts.entry(caller_turn).or_default();
+        if front.rule.is_none() {
+            front.because = finding.message;
+            front.rule = Some(finding.rule);
+        }
         front.blocks.push(block);
     };
     // Results that are there come before stubs, so that a front reads like the original.
@@ -131,13 +139,13 @@ fn fix_blocks(current: &Transcript<'_>, findings: &[Finding], change: &mut Chang
         match finding.subject {
             Subject::Pair { call, result: None } => {
                 if let Some(stub) = compose::stub_result(current, call, MISSING_RESULT) {
-                    add(turn_at(finding.message), finding.message, stub);
+                    add(turn_at(finding.message), finding, stub);
                     change.note(finding.message, finding.rule, "a stub result was put in");
                 }
             }
             Subject::Pair { call, result: Some(result) } => {
                 let raw = current.parts.get(result).map_or("", |part| current.raw(part.span));
-                add(turn_at(current.message_of(call)), finding.message, raw.to_owned());
+                add(turn_at(current.message_of(call)), finding, raw.to_owned());
                 gone.insert(result);
                 touched.insert(finding.message, finding.rule);
             }
@@ -147,7 +155,7 @@ fn fix_blocks(current: &Transcript<'_>, findings: &[Finding], change: &mut Chang
                         turn_at(finding.message).checked_sub(1).and_then(|before| caller_of(&turns, before))
                 {
                     let raw = current.parts.get(result).map_or("", |part| current.raw(part.span));
-                    add(caller, finding.message, raw.to_owned());
+                    add(caller, finding, raw.to_owned());
                 }
                 gone.insert(result);
                 touched.insert(finding.message, finding.rule);
@@ -157,13 +165,17 @@ fn fix_blocks(current: &Transcript<'_>, findings: &[Finding], change: &mut Chang
     }
     let mut leads: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     for (caller, front) in fronts {
-        match turns.answer_to(caller).and_then(|turn| turns.list.get(turn)).map(|turn| turns.messages_of(turn)) {
-            Some(&[first, ..]) => {
-                touched.entry(first).or_insert(Rule::ResultsNotFirst);
+        let last = turns.list.get(caller).and_then(|turn| turns.messages_of(turn).last().copied());
+        let answer = turns.answer_to(caller).and_then(|turn| turns.list.get(turn));
+        // A session file can hold a reply's first results before its last lines.
+        let first =
+            answer.and_then(|turn| turns.messages_of(turn).iter().copied().find(|&message| Some(message) > last));
+        match first {
+            Some(first) => {
+                touched.entry(first).or_insert(front.rule.unwrap_or(Rule::ResultsNotFirst));
                 leads.insert(first, front.blocks);
             }
-            _ => {
-                let last = turns.list.get(caller).and_then(|turn| turns.messages_of(turn).last().copied());
+            None => {
                 let before = last.map_or(current.messages.len(), |last| last + 1);
                 change.insert(before, front.because, Draft::Blocks(Role::User, front.blocks));
             }
@@ -227,6 +239,11 @@ fn rebuild(
         change.remove(index, rule, "a message with nothing but results that answer nothing was dropped");
     } else {
         compose::set_content(current, &mut change.rewrite, index, &compose::array(&results));
-        change.note(index, rule, "the results of the message were put in order");
+        let what = match rule {
+            Rule::OrphanResult | Rule::DuplicateResult => "results that answer nothing were dropped",
+            Rule::UnansweredCall => "the message took stub results in",
+            _ => "the results of the message were put in order",
+        };
+        change.note(index, rule, what);
     }
 }

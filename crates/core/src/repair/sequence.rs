@@ -15,22 +15,28 @@ pub(super) fn merge(current: &Transcript<'_>, findings: &[Finding], change: &mut
     let turns = Turns::of(current);
     let mut second = findings.iter().map(|finding| finding.message).peekable();
     let mut run: Vec<usize> = Vec::new();
-    let mut role = None;
-    for turn in &turns.list {
-        if turn.role == Role::System && role.is_some() && current.format != crate::Format::OpenAiChat {
-            continue;
-        }
+    // Instructions between two neighbours stay where they are; whether they part them is for the finder to say.
+    for turn in turns.list.iter().filter(|turn| turn.role != Role::System) {
         let messages = turns.messages_of(turn);
         if second.next_if(|message| messages.first() == Some(message)).is_some() {
-            run.extend(messages);
+            run.extend(leading_lines(current, messages));
             continue;
         }
         finish_run(current, &run, change);
         // Of several lines that are one turn, the last takes the neighbours in.
         run = messages.last().copied().into_iter().collect();
-        role = Some(turn.role);
     }
     finish_run(current, &run, change);
+}
+
+/// The messages of a turn up to where another speaks between them: the rest stays behind what was said there.
+fn leading_lines<'t>(current: &Transcript<'_>, messages: &'t [usize]) -> &'t [usize] {
+    let is_silent = |index: usize| current.messages.get(index).is_some_and(|message| message.role == Role::Meta);
+    let torn = messages.windows(2).position(|pair| match pair {
+        [one, two] => !(one + 1..*two).all(is_silent),
+        _ => false,
+    });
+    messages.get(..torn.map_or(messages.len(), |at| at + 1)).unwrap_or_default()
 }
 
 fn finish_run(current: &Transcript<'_>, run: &[usize], change: &mut Change) {
@@ -40,6 +46,7 @@ fn finish_run(current: &Transcript<'_>, run: &[usize], change: &mut Change) {
     let Some(host) = compose::merge(current, &mut change.rewrite, run) else {
         return;
     };
+    change.note(host, Rule::SameRoleNeighbours, "the message took its neighbours in");
     for &other in run.iter().filter(|&&other| other != host) {
         change.absorbed(other);
         change.note(other, Rule::SameRoleNeighbours, "the message was merged with its neighbour");

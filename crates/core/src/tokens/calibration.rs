@@ -36,6 +36,7 @@ impl Calibration {
         (corrected as u32).max(estimate.min(1))
     }
 
+    /// The ratio; 1 without an observation.
     #[must_use]
     pub fn ratio(&self) -> f64 {
         self.ratio.unwrap_or(1.0)

@@ -10,44 +10,16 @@ use tiktoken::CoreBpe;
 /// A vocabulary of OpenAI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Encoding {
+    /// Of the models since GPT-4o.
     O200k,
+    /// Of GPT-4 and GPT-3.5.
     Cl100k,
 }
 
 /// The longest piece that is counted exactly.
 const LONGEST_PIECE: usize = 64 * 1024;
 
-/// Beginnings of model names. The longest that fits decides.
-const MODELS: &[(&str, Encoding)] = &[
-    ("gpt-5", Encoding::O200k),
-    ("gpt-4o", Encoding::O200k),
-    ("gpt-4.1", Encoding::O200k),
-    ("gpt-4.5", Encoding::O200k),
-    ("gpt-oss", Encoding::O200k),
-    ("chatgpt-", Encoding::O200k),
-    ("codex-", Encoding::O200k),
-    ("o1", Encoding::O200k),
-    ("o3", Encoding::O200k),
-    ("o4", Encoding::O200k),
-    ("gpt-4", Encoding::Cl100k),
-    ("gpt-3.5", Encoding::Cl100k),
-    ("gpt-35", Encoding::Cl100k),
-    ("text-embedding-", Encoding::Cl100k),
-];
-
 impl Encoding {
-    /// The vocabulary of a model, also behind a provider (`openai/gpt-4o`) or as a fine-tuned one (`ft:gpt-4o:...`).
-    #[must_use]
-    pub fn of_model(model: &str) -> Option<Self> {
-        let name = model.rsplit('/').next().unwrap_or(model);
-        let name = name.strip_prefix("ft:").unwrap_or(name);
-        MODELS
-            .iter()
-            .filter(|(start, _)| name.starts_with(start))
-            .max_by_key(|(start, _)| start.len())
-            .map(|(_, found)| *found)
-    }
-
     fn name(self) -> &'static str {
         match self {
             Self::O200k => "o200k_base",

@@ -43,6 +43,36 @@ pub(super) enum Class {
 }
 
 impl Class {
+    pub(super) const ALL: [Self; 27] = [
+        Self::Control,
+        Self::Lower,
+        Self::Upper,
+        Self::Digit,
+        Self::Space,
+        Self::Tab,
+        Self::Break,
+        Self::Mark,
+        Self::Cont80,
+        Self::ContLine,
+        Self::ContBox,
+        Self::ContMiddle,
+        Self::ContOther,
+        Self::Latin1Sign,
+        Self::Latin,
+        Self::Greek,
+        Self::Cyrillic,
+        Self::Hebrew,
+        Self::Arabic,
+        Self::Indic,
+        Self::Symbol,
+        Self::Kana,
+        Self::Han,
+        Self::Hangul,
+        Self::Wide,
+        Self::Plane,
+        Self::End,
+    ];
+
     pub(super) const fn of(byte: u8) -> Self {
         match byte {
             b'a'..=b'z' => Self::Lower,

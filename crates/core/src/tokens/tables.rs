@@ -1,7 +1,7 @@
 //! Places, pairs and weights, folded at compile time into the three tables that the estimate walks.
 
 use super::pair::{Ahead, CONTS_AT, LEADS_AT, pair_class};
-use super::place::{Class, State};
+use super::place::{Class, Kind, State};
 use super::weights;
 
 /// By state (upper byte) and byte that follows (lower byte): the weight of the place given that byte in the lower half,
@@ -18,9 +18,8 @@ pub(super) static CHANCE: [u16; 256] = chance();
 pub(super) const TOKEN_BITS: u32 = 12;
 const ONE_TOKEN: u32 = 1 << TOKEN_BITS;
 
-/// Columns that no byte of UTF-8 can take. `END` closes a text. `SKIP` stays where it is and adds nothing.
+/// The column that closes a text; no byte of UTF-8.
 pub(super) const END: u8 = 0xFF;
-pub(super) const SKIP: u8 = 0xFE;
 
 /// Weights are characters from `#` to `~` without the backslash, zero in the middle.
 const ZERO: u8 = 45;
@@ -30,28 +29,49 @@ const ODDS_OF_STEP: f64 = 1.181_360_412_865_645_8;
 /// The sum of three zero weights.
 const EVEN: usize = 3 * ZERO as usize;
 /// Keeps the sum with a pair weight within a byte. Even so the chance is above 0.99.
-const LARGEST_MOVE: u8 = u8::MAX - LARGEST;
+const LARGEST_MOVE: u16 = (u8::MAX - LARGEST) as u16;
 
 const fn weight(letter: u8) -> u8 {
     if letter > b'\\' { letter - b'#' - 1 } else { letter - b'#' }
 }
 
+// Compile time is spent per step here, so what repeats is worked out once.
+
+const CLASSES: [Class; 256] = {
+    let mut classes = [Class::End; 256];
+    let mut byte = 0;
+    while byte < END as usize {
+        classes[byte] = Class::of(byte as u8);
+        byte += 1;
+    }
+    classes
+};
+
+const PAIR_CLASSES: [usize; 256] = {
+    let mut classes = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        classes[byte] = pair_class(byte as u8);
+        byte += 1;
+    }
+    classes
+};
+
 const fn moves() -> [u16; 1 << 16] {
     let mut table = [0; 1 << 16];
     let mut row = 0;
+    let mut aheads = [0; 256];
     while row < State::COUNT {
         let state = State::of_row(row);
+        if row == state.kind.first_row() && !matches!(state.kind, Kind::Start) {
+            aheads = aheads_of(state.kind);
+        }
+        let places = moves_by_class(state);
         let mut byte = 0;
         while byte < 256 {
-            table[row << 8 | byte] = match byte as u8 {
-                SKIP => (row as u16) << 8,
-                END => move_weight(state, Class::End, ZERO) as u16,
-                next => {
-                    let class = Class::of(next);
-                    let weight = move_weight(state, class, ahead(state, pair_class(next)));
-                    (state.after(class).row() as u16) << 8 | weight as u16
-                }
-            };
+            let (next, place) = places[CLASSES[byte] as usize];
+            let sum = place + aheads[byte];
+            table[row << 8 | byte] = next << 8 | if sum > LARGEST_MOVE { LARGEST_MOVE } else { sum };
             byte += 1;
         }
         row += 1;
@@ -59,34 +79,51 @@ const fn moves() -> [u16; 1 << 16] {
     table
 }
 
-const fn move_weight(state: State, class: Class, ahead: u8) -> u8 {
-    let first = state.kind.first_row();
-    let row = state.row();
-    if row == State::START.row() {
-        // Before the first byte there is nothing that could be a token.
-        return 0;
-    }
+/// The next state, and the weight of the place by the class that follows.
+const fn moves_by_class(state: State) -> [(u16, u16); Class::ALL.len()] {
     let letters = weights::PLACES[state.kind as usize];
-    let sum = weight(letters[(row - first) * Class::COLUMNS + class.column()]) + ahead;
-    if sum > LARGEST_MOVE { LARGEST_MOVE } else { sum }
+    let from = (state.row() - state.kind.first_row()) * Class::COLUMNS;
+    let mut moves = [(0, 0); Class::ALL.len()];
+    let mut at = 0;
+    while at < Class::ALL.len() {
+        let class = Class::ALL[at];
+        let place = match state.kind {
+            // Nothing stands before the start that could be a token.
+            Kind::Start => 0,
+            _ => weight(letters[from + class.column()]) as u16,
+        };
+        moves[class as usize] = (state.after(class).row() as u16, place);
+        at += 1;
+    }
+    moves
 }
 
-const fn ahead(state: State, next: usize) -> u8 {
-    match Ahead::of(state.kind) {
-        Ahead::Character(script) if next >= CONTS_AT => weight(weights::AHEAD_CHARACTER[script][next - CONTS_AT]),
-        Ahead::Ascii(kind) if next < LEADS_AT => weight(weights::AHEAD_ASCII[kind][next]),
-        _ => ZERO,
+/// The weight of each byte that can follow.
+const fn aheads_of(kind: Kind) -> [u16; 256] {
+    let ahead = Ahead::of(kind);
+    let mut table = [ZERO as u16; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let next = PAIR_CLASSES[byte];
+        match ahead {
+            Ahead::Character(script) if next >= CONTS_AT => {
+                table[byte] = weight(weights::AHEAD_CHARACTER[script][next - CONTS_AT]) as u16;
+            }
+            Ahead::Ascii(kind) if next < LEADS_AT => table[byte] = weight(weights::AHEAD_ASCII[kind][next]) as u16,
+            _ => {}
+        }
+        byte += 1;
     }
+    table
 }
 
 const fn pairs() -> [u8; 1 << 16] {
     let mut table = [ZERO; 1 << 16];
     let mut byte = 0;
     while byte < 256 {
-        let second = pair_class(byte as u8);
         let mut before = 0;
         while before < 256 {
-            table[byte << 8 | before] = pair(pair_class(before as u8), second);
+            table[byte << 8 | before] = pair(PAIR_CLASSES[before], PAIR_CLASSES[byte]);
             before += 1;
         }
         byte += 1;

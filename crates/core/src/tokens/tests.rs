@@ -118,21 +118,6 @@ fn a_long_text_of_short_pieces_is_exact() {
     assert_eq!(O200K.count(&minified) as usize, reference);
 }
 
-#[test]
-fn models_have_the_encoding_of_their_longest_known_name() {
-    for (model, encoding) in [
-        ("gpt-4o-mini", Some(Encoding::O200k)),
-        ("gpt-4-turbo", Some(Encoding::Cl100k)),
-        ("openai/gpt-5.1-codex", Some(Encoding::O200k)),
-        ("ft:gpt-3.5-turbo:acme::x", Some(Encoding::Cl100k)),
-        ("o3-mini", Some(Encoding::O200k)),
-        ("claude-opus-4-6", None),
-        ("", None),
-    ] {
-        assert_eq!(Encoding::of_model(model), encoding, "{model}");
-    }
-}
-
 proptest! {
     // The reference is slow.
     #![proptest_config(ProptestConfig::with_cases(100))]

@@ -74,20 +74,19 @@ impl Check<'_, '_> {
             (Content::Blocks { .. }, _) if self.message.role == Role::Tool => {}
             (Content::Blocks { .. }, format) => {
                 let has_blocks = self.own_parts().any(|part| part.place == Place::Block);
-                if !has_blocks && !(self.may_be_empty() || self.says_otherwise(format)) {
+                if !(has_blocks || self.may_be_empty() || self.says_otherwise(format)) {
                     self.add(Rule::EmptyMessage, Subject::Message, "the content is an empty array");
                 }
             }
-            (Content::Text(literal), Format::Anthropic | Format::ClaudeCode) => {
-                let raw = self.transcript.raw(literal.inner());
-                if decode(raw).trim().is_empty() && !(raw.is_empty() && self.may_be_empty()) {
-                    self.add(Rule::EmptyMessage, Subject::Message, "the content is blank");
-                }
+            // Of the final assistant message an empty array is taken, an empty text is not.
+            (Content::Text(literal), Format::Anthropic | Format::ClaudeCode)
+                if decode(self.transcript.raw(literal.inner())).trim().is_empty() =>
+            {
+                self.add(Rule::EmptyMessage, Subject::Message, "the content is blank");
             }
+            (Content::Absent, Format::OpenAiChat) if self.says_otherwise(Format::OpenAiChat) => {}
             (Content::Absent, Format::OpenAiChat) if self.message.role == Role::Assistant => {
-                if !self.says_otherwise(Format::OpenAiChat) {
-                    self.add(Rule::EmptyMessage, Subject::Message, "no content, no call, no refusal");
-                }
+                self.add(Rule::EmptyMessage, Subject::Message, "no content, no call, no refusal");
             }
             (Content::Absent, _) => self.add(Rule::NullContent, Subject::Message, "the content is missing or null"),
             _ => {}
@@ -108,12 +107,13 @@ impl Check<'_, '_> {
                 continue;
             };
             match part.kind {
+                PartKind::ToolCall if self.in_flight.binary_search(&part_index).is_ok() => {}
                 PartKind::ToolCall | PartKind::ToolResult if self.is_foreign(part) => {
                     let kind = if part.kind == PartKind::ToolCall { "call" } else { "result" };
                     let detail = format!("a {kind} where this format has none");
                     self.add(Rule::ForeignCall, Subject::Part(part_index), detail);
                 }
-                PartKind::ToolCall if self.in_flight.binary_search(&part_index).is_err() => {
+                PartKind::ToolCall => {
                     if let Some(fault) = arguments_fault(self.transcript, part) {
                         self.add(Rule::BadArguments, Subject::Part(part_index), fault);
                     }
@@ -125,11 +125,11 @@ impl Check<'_, '_> {
                     self.add(Rule::BlankText, Subject::Part(part_index), "a text block without text");
                 }
                 PartKind::Opaque if part.place == Place::Block => self.opaque(part_index, part),
-                PartKind::Opaque if part.place == Place::Item => {
-                    if Pairing::of_call(self.transcript.raw(part.name)).is_some() {
-                        let subject = Subject::Pair { call: part_index, result: None };
-                        self.add(Rule::EmptyCallId, subject, "a call without `call_id`");
-                    }
+                PartKind::Opaque
+                    if part.place == Place::Item && Pairing::of_call(self.transcript.raw(part.name)).is_some() =>
+                {
+                    let subject = Subject::Pair { call: part_index, result: None };
+                    self.add(Rule::EmptyCallId, subject, "a call without `call_id`");
                 }
                 _ => {}
             }

@@ -1,7 +1,7 @@
 //! Whether a provider would take this transcript: its rules, strictly, as a list of violations.
 //!
-//! Three views are checked one after the other: what each message holds ([`content`]), which result
-//! answers which call and where ([`pairs`]), and in which order roles come ([`sequence`]). A call
+//! Three views are checked one after the other: what each message holds (`content`), which result
+//! answers which call and where (`pairs`), and in which order roles come (`sequence`). A call
 //! still in flight at the end is no violation: its client is about to answer it.
 
 mod content;
@@ -18,53 +18,32 @@ pub(crate) use sequence::{MOST_MARKS, is_reasoning, marks_in_messages};
 use std::fmt;
 use turns::Turns;
 
-/// What a provider demands.
+/// What a provider demands; [`RULES`] says it for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "the table of rules explains every one")]
 pub enum Rule {
-    /// See [`RULES`], which says for each rule what it demands.
     BarePrompt,
-    #[expect(missing_docs, reason = "the table explains")]
     UnknownRole,
-    #[expect(missing_docs, reason = "the table explains")]
     NullContent,
-    #[expect(missing_docs, reason = "the table explains")]
     ContentShape,
-    #[expect(missing_docs, reason = "the table explains")]
     BlankText,
-    #[expect(missing_docs, reason = "the table explains")]
     EmptyMessage,
-    #[expect(missing_docs, reason = "the table explains")]
     BadArguments,
-    #[expect(missing_docs, reason = "the table explains")]
     EmptyToolCalls,
-    #[expect(missing_docs, reason = "the table explains")]
     ForeignCall,
-    #[expect(missing_docs, reason = "the table explains")]
     EmptyCallId,
-    #[expect(missing_docs, reason = "the table explains")]
     DuplicateCallId,
-    #[expect(missing_docs, reason = "the table explains")]
     UnansweredCall,
-    #[expect(missing_docs, reason = "the table explains")]
     OrphanResult,
-    #[expect(missing_docs, reason = "the table explains")]
     DuplicateResult,
-    #[expect(missing_docs, reason = "the table explains")]
     MisplacedResult,
-    #[expect(missing_docs, reason = "the table explains")]
     ResultsNotFirst,
-    #[expect(missing_docs, reason = "the table explains")]
     SameRoleNeighbours,
-    #[expect(missing_docs, reason = "the table explains")]
     LeadingRole,
-    #[expect(missing_docs, reason = "the table explains")]
     NoUserMessage,
-    #[expect(missing_docs, reason = "the table explains")]
     TooManyMarks,
-    #[expect(missing_docs, reason = "the table explains")]
     SealedLast,
-    #[expect(missing_docs, reason = "the table explains")]
     DanglingReasoning,
 }
 

@@ -172,7 +172,10 @@ impl Pairs {
                 other_content = true;
                 continue;
             }
-            match open.calls.get_mut(&key_of_result(transcript, part_index, part)).map(VecDeque::pop_front) {
+            let waiting = open.calls.get_mut(&key_of_result(transcript, part_index, part));
+            // Lines of a reply and its results can be mixed up in a session file; an answer still comes later.
+            let is_later = |place: &usize| self.calls.get(*place).is_some_and(|call| call.part < part_index);
+            match waiting.map(|waiting| waiting.front().is_some_and(is_later).then(|| waiting.pop_front()).flatten()) {
                 Some(Some(call)) => {
                     if let Some(call) = self.calls.get_mut(call) {
                         call.answer = Answer::InPlace(part_index);
@@ -276,7 +279,10 @@ fn first_flying_turn(transcript: &Transcript<'_>, turns: &Turns) -> Option<usize
     let list = &turns.list;
     match transcript.format {
         Format::OpenAiResponses => {
-            let calls_end = list.iter().rposition(|turn| turn.role != Role::Tool)?;
+            let is_result = |index: usize| {
+                matches!(transcript.parts_at(index), [Part { kind: PartKind::ToolResult, place: Place::Item, .. }])
+            };
+            let calls_end = (0..list.len()).rev().find(|&index| !is_result(index))?;
             let ahead = list.get(..=calls_end)?;
             let first = ahead.iter().rposition(|turn| turn.role != Role::Assistant).map_or(0, |at| at + 1);
             (first <= calls_end).then_some(first)
@@ -291,11 +297,8 @@ fn first_flying_turn(transcript: &Transcript<'_>, turns: &Turns) -> Option<usize
             if turn.role == Role::Assistant {
                 return Some(last);
             }
-            let answers = turns
-                .messages_of(turn)
-                .iter()
-                .filter_map(|&index| transcript.messages.get(index))
-                .all(|message| only_answers(transcript, message));
+            let mut messages = turns.messages_of(turn).iter().filter_map(|&index| transcript.messages.get(index));
+            let answers = turn.role == Role::User && messages.all(|message| only_answers(transcript, message));
             let (before, turn) = speakers.next()?;
             (answers && turn.role == Role::Assistant).then_some(before)
         }

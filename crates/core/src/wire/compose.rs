@@ -380,3 +380,92 @@ fn uuid_of(parent: &str, message: &str) -> String {
     let hex = |from: usize, to: usize| hash.get(from..to).unwrap_or_default();
     format!("{}-{}-8{}-a{}-{}", hex(0, 8), hex(8, 12), hex(13, 16), hex(17, 20), hex(20, 32))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::read;
+
+    #[test]
+    fn every_format_has_its_words_for_a_text() {
+        let text = |format| text_message(format, Role::Assistant, "a\n\"b\"", Envelope::default());
+        assert_eq!(text(Format::OpenAiChat), r#"{"role":"assistant","content":"a\n\"b\""}"#);
+        assert_eq!(text(Format::ShareGpt), r#"{"from":"gpt","value":"a\n\"b\""}"#);
+        assert_eq!(text(Format::Anthropic), r#"{"role":"assistant","content":[{"type":"text","text":"a\n\"b\""}]}"#);
+        assert_eq!(
+            text(Format::OpenAiResponses),
+            r#"{"type":"message","role":"assistant","content":[{"type":"output_text","text":"a\n\"b\""}]}"#
+        );
+        for (format, _) in Format::NAMES {
+            let document = text(format);
+            let transcript = read(&document, Some(format)).unwrap();
+            assert_eq!(transcript.messages[0].role, Role::Assistant);
+            assert_eq!(transcript.words(&transcript.parts[0]), "a\n\"b\"");
+        }
+    }
+
+    #[test]
+    fn a_session_line_has_a_uuid_of_its_content() {
+        let line = |text, parent| {
+            text_message(Format::ClaudeCode, Role::User, text, Envelope { parent, purpose: Purpose::Summary })
+        };
+        let uuid = |line: &str| field::word(line, Span::new(0, line.len()), "uuid").to_owned();
+        let one = uuid(&line("x", None));
+        assert_eq!(one, uuid(&line("x", None)));
+        assert_ne!(one, uuid(&line("y", None)));
+        assert_ne!(one, uuid(&line("x", Some("\"u1\""))));
+        let groups: Vec<usize> = one.split('-').map(str::len).collect();
+        assert_eq!(groups, [8, 4, 4, 4, 12]);
+        assert_eq!(one.as_bytes()[14], b'8');
+        assert!(line("x", Some("\"u1\"")).contains(r#""parentUuid":"u1","isCompactSummary":true"#));
+    }
+
+    /// The first message after a text was added to it.
+    fn with_text(format: Format, message: &str, side: Side) -> String {
+        let document = format!("[{message}]");
+        let transcript = read(&document, Some(format)).unwrap();
+        let mut rewrite = Rewrite::default();
+        add_text(&transcript, &mut rewrite, 0, "new", side);
+        let after = rewrite.apply(&transcript);
+        after[1..after.len() - 1].to_owned()
+    }
+
+    #[test]
+    fn a_text_joins_a_string_or_a_list() {
+        let chat = |message: &str, side| with_text(Format::OpenAiChat, message, side);
+        assert_eq!(
+            chat(r#"{"role":"user","content":"old"}"#, Side::Front),
+            r#"{"role":"user","content":"new\n\nold"}"#
+        );
+        assert_eq!(chat(r#"{"role":"user","content":"old"}"#, Side::Back), r#"{"role":"user","content":"old\n\nnew"}"#);
+        assert_eq!(chat(r#"{"role":"user","content":""}"#, Side::Back), r#"{"role":"user","content":"new"}"#);
+        assert_eq!(
+            chat(r#"{"role":"assistant","content":null}"#, Side::Back),
+            r#"{"role":"assistant","content":"new"}"#
+        );
+        let blocks = |content: &str| {
+            with_text(Format::Anthropic, &format!(r#"{{"role":"user","content":{content}}}"#), Side::Front)
+        };
+        assert_eq!(
+            blocks(r#"[{"type":"tool_result","tool_use_id":"c"}, {"type":"text","text":"old"}]"#),
+            r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"c"}, {"type":"text","text":"new"},{"type":"text","text":"old"}]}"#
+        );
+        assert_eq!(
+            blocks(r#""old""#),
+            r#"{"role":"user","content":[{"type":"text","text":"new"},{"type":"text","text":"old"}]}"#
+        );
+        assert_eq!(
+            with_text(Format::OpenAiResponses, r#"{"role":"assistant","content":[]}"#, Side::Back),
+            r#"{"role":"assistant","content":[{"type":"output_text","text":"new"}]}"#
+        );
+    }
+
+    #[test]
+    fn own_words_leave_the_results_behind() {
+        let document = r#"[{"role":"user","content":[{"type":"tool_result","tool_use_id":"c"},{"type":"text", "text":"x"}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"d"}]}]"#;
+        let transcript = read(document, Some(Format::Anthropic)).unwrap();
+        let words = own_words(&transcript, 0, Envelope::default());
+        assert_eq!(words.as_deref(), Some(r#"{"role":"user","content":[{"type":"text", "text":"x"}]}"#));
+        assert_eq!(own_words(&transcript, 1, Envelope::default()), None);
+    }
+}

@@ -44,12 +44,15 @@ fn is_lines(text: &str, scanner: &Scanner<'_>) -> bool {
     let first_line = rest.lines().next().unwrap_or_default();
     let mut line = Scanner::new(first_line, 0);
     let mut has_list = false;
+    // A message or item may have an `input` of its own.
+    let mut is_element = false;
     let complete = line.object(|line, key| {
-        has_list |= LISTS.contains(&key);
+        has_list |= LISTS.contains(&key) && matches!(line.peek()?, Kind::Array | Kind::String);
+        is_element |= matches!(key, "role" | "call_id");
         line.skip().map(drop)
     });
     let after = rest.get(first_line.len()..).unwrap_or_default().trim_start();
-    complete.is_ok() && (!after.is_empty() || !has_list)
+    complete.is_ok() && (!after.is_empty() || !has_list || is_element)
 }
 
 fn detect_lines(scanner: &mut Scanner<'_>, wanted: Option<Format>) -> Result<Found> {

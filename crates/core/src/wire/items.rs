@@ -230,6 +230,13 @@ impl Gathered {
                     ..part(Place::Whole, *span)
                 });
             }
+            Content::Json(span) if is_result => self.parts.push(Part {
+                kind: PartKind::ToolResult,
+                content: fields.content.clone(),
+                id: if fields.call_id.is_empty() { fields.name } else { fields.call_id },
+                name: fields.name,
+                ..part(Place::Whole, *span)
+            }),
             Content::Absent if is_result => self.parts.push(Part {
                 kind: PartKind::ToolResult,
                 id: fields.call_id,

@@ -97,11 +97,10 @@ impl Shop {
             grep: grep.map(str::to_owned),
             context: 0,
             store: None,
+            config: None,
         };
-        let home = self.folder.path().to_string_lossy().into_owned();
-        let env = |name: &str| (name == "XDG_DATA_HOME").then(|| home.clone());
         let mut out = Vec::new();
-        run(&args, Limits::default(), &env, NOW, &mut out)
+        recall(&args, Some(self.path()), Limits::default(), NOW, &mut out)
             .map(|()| String::from_utf8(out).unwrap())
             .map_err(|error| (error.exit_code(), error.to_string()))
     }

@@ -1,0 +1,131 @@
+//! Decides whether a text carries line numbers, and takes them off.
+
+use std::borrow::Cow;
+
+use super::CodeLine;
+use crate::reduce::lines::lines;
+
+/// How line numbers are set apart from the code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::reduce) enum Numbering {
+    /// No numbers: lines are counted.
+    Counted,
+    /// `   12→code`
+    Arrow,
+    /// `   12\tcode`
+    Tab,
+    /// `12: code` or `12:code`
+    Colon,
+    /// `12 | code`
+    Bar,
+}
+
+/// Lines that are looked at to tell.
+const SAMPLE: usize = 40;
+
+impl Numbering {
+    /// The style that most of the first lines share, with rising numbers.
+    pub(in crate::reduce) fn of(text: &str) -> Numbering {
+        for style in [
+            Numbering::Arrow,
+            Numbering::Tab,
+            Numbering::Colon,
+            Numbering::Bar,
+        ] {
+            let mut fits = 0usize;
+            let mut seen = 0usize;
+            let mut last = 0usize;
+            for line in lines(text)
+                .take(SAMPLE)
+                .filter(|line| !line.trim().is_empty())
+            {
+                seen += 1;
+                if let Some((number, _)) = style.split(line) {
+                    if number > last {
+                        fits += 1;
+                    }
+                    last = number;
+                }
+            }
+            if fits > 0 && fits * 10 >= seen * 7 {
+                return style;
+            }
+        }
+        Numbering::Counted
+    }
+
+    /// Number and code of one line.
+    pub(in crate::reduce) fn split(self, line: &str) -> Option<(usize, &str)> {
+        let start = line.trim_start_matches(' ');
+        let digits = start.bytes().take_while(u8::is_ascii_digit).count();
+        if digits == 0 || digits > 9 {
+            return None;
+        }
+        let (number, rest) = start.split_at_checked(digits)?;
+        let code = match self {
+            Numbering::Counted => None,
+            Numbering::Arrow => rest.strip_prefix('→'),
+            Numbering::Tab => rest.strip_prefix('\t'),
+            Numbering::Colon => rest.strip_prefix(':'),
+            Numbering::Bar => rest.trim_start_matches(' ').strip_prefix('|'),
+        }?;
+        Some((number.parse().ok()?, code))
+    }
+}
+
+/// The text without its numbers, for every kind but code. `12:` may be a search result, so only the forms that
+/// file readers print are taken off.
+pub(in crate::reduce) fn plain(text: &str) -> Cow<'_, str> {
+    match Numbering::of(text) {
+        numbering @ (Numbering::Arrow | Numbering::Tab) => {
+            let mut plain = String::with_capacity(text.len());
+            for line in lines(text) {
+                plain.push_str(numbering.split(line).map_or(line, |(_, code)| code));
+                plain.push('\n');
+            }
+            Cow::Owned(plain)
+        }
+        _ => Cow::Borrowed(text),
+    }
+}
+
+/// The lines of a file with their numbers; a line without one among numbered lines has the number 0.
+pub(super) fn code_lines(text: &str, numbering: Numbering) -> impl Iterator<Item = CodeLine<'_>> {
+    lines(text)
+        .enumerate()
+        .map(move |(index, line)| match numbering {
+            Numbering::Counted => CodeLine {
+                number: index + 1,
+                text: line,
+            },
+            _ => numbering.split(line).map_or(
+                CodeLine {
+                    number: 0,
+                    text: line,
+                },
+                |(number, text)| CodeLine { number, text },
+            ),
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_taken_off() {
+        for (text, style) in [
+            ("     1→use a;\n     2→\n    10→fn b() {}", Numbering::Arrow),
+            ("1\tuse a;\n2\tfn b() {}", Numbering::Tab),
+            ("7: use a;\n8: fn b() {}", Numbering::Colon),
+            (" 1 | a\n 2 | b", Numbering::Bar),
+            ("use a;\nfn b() {}", Numbering::Counted),
+        ] {
+            assert_eq!(Numbering::of(text), style, "{text}");
+        }
+        let read: Vec<_> = code_lines("note\n  3→x\n  4→y", Numbering::Arrow)
+            .map(|line| (line.number, line.text))
+            .collect();
+        assert_eq!(read, [(0, "note"), (3, "x"), (4, "y")]);
+    }
+}

@@ -1,0 +1,288 @@
+//! Decides what kind of output a text is: the tool's name and argument first, then the look of a bounded sample.
+
+use super::lines::{lines, prefix, suffix};
+use super::{
+    Kind, Source, alarm, build, json, listing, log, search, stack_trace, table, test_report, web,
+    words,
+};
+
+/// Bytes of the start, the middle and the end that are looked at.
+const SAMPLE: usize = 6 * 1024;
+
+/// What kind of output this is.
+#[must_use]
+pub fn detect(source: &Source<'_>, text: &str) -> Kind {
+    let clean = super::clean::clean(text);
+    kind_of(source, &super::code::without_numbers(&clean))
+}
+
+/// What kind of output a cleaned text without line numbers is.
+pub(super) fn kind_of(source: &Source<'_>, text: &str) -> Kind {
+    let sample = Sample::of(text);
+    match Origin::of(source) {
+        Origin::Search => search_kind(&sample),
+        Origin::Listing => Kind::Listing,
+        Origin::File => file_kind(source.argument, text, &sample).unwrap_or(Kind::Code),
+        Origin::Web => Kind::Web,
+        Origin::Report => report_kind(text, &sample),
+        Origin::Shell => {
+            let read =
+                file_of_command(source.argument).and_then(|path| file_kind(path, text, &sample));
+            match structure(text, &sample) {
+                Some(kind @ (Kind::Json | Kind::Diff | Kind::Web)) => kind,
+                _ if read.is_some() => read.unwrap_or(Kind::Code),
+                Some(kind) => kind,
+                None => Kind::Command,
+            }
+        }
+    }
+}
+
+/// What the tool does, as far as its name tells.
+enum Origin {
+    Search,
+    Listing,
+    File,
+    Web,
+    Report,
+    Shell,
+}
+
+impl Origin {
+    fn of(source: &Source<'_>) -> Origin {
+        let tool = prefix(source.tool, 64).to_ascii_lowercase();
+        let has = |parts: &[&str]| parts.iter().any(|part| tool.contains(part));
+        let url = source.argument.starts_with("http://") || source.argument.starts_with("https://");
+        if has(&[
+            "websearch",
+            "web_search",
+            "webfetch",
+            "web_fetch",
+            "fetch",
+            "browser",
+            "url",
+        ]) || url
+        {
+            Origin::Web
+        } else if has(&["grep", "search", "ripgrep"]) {
+            Origin::Search
+        } else if has(&["glob", "list_dir", "listdir", "list_files", "find_file"]) || tool == "ls" {
+            Origin::Listing
+        } else if has(&["read", "view", "open_file", "cat_file", "get_file"])
+            || ["edit", "write", "multiedit"].contains(&tool.as_str())
+        {
+            Origin::File
+        } else if has(&["task", "agent", "plan", "skill"]) {
+            Origin::Report
+        } else {
+            Origin::Shell
+        }
+    }
+}
+
+/// True when the output comes from a command, which may say that it failed in any kind of output.
+pub(super) fn is_shell(source: &Source<'_>) -> bool {
+    matches!(Origin::of(source), Origin::Shell)
+}
+
+/// Lines of the start, the middle and the end of a text.
+struct Sample<'a> {
+    lines: Vec<&'a str>,
+}
+
+impl<'a> Sample<'a> {
+    fn of(text: &'a str) -> Sample<'a> {
+        let mut sampled: Vec<&str> = Vec::new();
+        if text.len() <= 3 * SAMPLE {
+            sampled.extend(lines(text));
+        } else {
+            let middle = text
+                .get(text.floor_char_boundary(text.len() / 2)..)
+                .unwrap_or_default();
+            sampled.extend(lines(prefix(text, SAMPLE)));
+            sampled.extend(lines(prefix(middle, SAMPLE)).skip(1));
+            sampled.extend(lines(suffix(text, SAMPLE)).skip(1));
+        }
+        sampled.retain(|line| !line.trim().is_empty());
+        Sample {
+            lines: sampled
+                .into_iter()
+                .map(|line| prefix(line, 1_000))
+                .collect(),
+        }
+    }
+
+    fn count(&self, is: impl Fn(&str) -> bool) -> usize {
+        self.lines.iter().filter(|line| is(line)).count()
+    }
+
+    /// True when at least `percent` of the lines are such, and there are at least three.
+    fn mostly(&self, percent: usize, is: impl Fn(&str) -> bool) -> bool {
+        let count = self.count(is);
+        count >= 3 && count * 100 >= self.lines.len() * percent
+    }
+}
+
+fn search_kind(sample: &Sample<'_>) -> Kind {
+    let paths = sample.count(|line| search::is_path(line) && !line.contains(':'));
+    let hits = sample.count(|line| search::hit(line, "").is_some());
+    if paths > hits && paths * 2 > sample.lines.len() {
+        Kind::Listing
+    } else if hits * 3 > sample.lines.len() {
+        Kind::Search
+    } else {
+        Kind::Command
+    }
+}
+
+/// A report of another agent: text, unless it is clearly something else.
+fn report_kind(text: &str, sample: &Sample<'_>) -> Kind {
+    match structure(text, sample) {
+        Some(kind @ (Kind::Diff | Kind::Json)) => kind,
+        _ => Kind::Prose,
+    }
+}
+
+/// Extensions and the kind of what is in such files; others hold code.
+const EXTENSIONS: &[(&[&str], Kind)] = &[
+    (&["csv", "tsv"], Kind::Table),
+    (&["md", "txt", "rst", "adoc", "mdx"], Kind::Prose),
+    (
+        &[
+            "yaml",
+            "yml",
+            "toml",
+            "ini",
+            "env",
+            "properties",
+            "conf",
+            "cfg",
+        ],
+        Kind::KeyValue,
+    ),
+    (&["log"], Kind::Log),
+    (&["html", "htm"], Kind::Web),
+    (&["diff", "patch"], Kind::Diff),
+    (&["json", "jsonl", "ndjson", "ipynb"], Kind::Json),
+];
+
+fn file_kind(path: &str, text: &str, sample: &Sample<'_>) -> Option<Kind> {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    let (_, extension) = name.rsplit_once('.')?;
+    let lower = prefix(extension, 16).to_ascii_lowercase();
+    let known = EXTENSIONS
+        .iter()
+        .find(|(extensions, _)| extensions.contains(&lower.as_str()))
+        .map(|(_, kind)| *kind);
+    match known {
+        // A part of a document is unreadable for a parser; its keys are still read line by line.
+        Some(Kind::Json) if !json::looks_like(text) => Some(if json::is_lines(&sample.lines) {
+            Kind::Json
+        } else {
+            Kind::KeyValue
+        }),
+        // Saved outputs of other tools end in `.txt`.
+        Some(Kind::Prose) if lower == "txt" => Some(structure(text, sample).unwrap_or(Kind::Prose)),
+        Some(kind) => Some(kind),
+        None if lower.len() <= 6 && lower.bytes().all(|b| b.is_ascii_alphanumeric()) => {
+            Some(Kind::Code)
+        }
+        None => None,
+    }
+}
+
+/// The file that a shell command prints, if that is all it does.
+fn file_of_command(command: &str) -> Option<&str> {
+    let first = command
+        .rsplit("&&")
+        .next()
+        .unwrap_or(command)
+        .split(['|', '>'])
+        .next()
+        .unwrap_or(command);
+    let mut words = first.split_ascii_whitespace();
+    match words.next()? {
+        "cat" | "head" | "tail" | "sed" | "nl" | "bat" | "less" => words.next_back(),
+        "git" => first
+            .contains("git show ")
+            .then(|| words.next_back()?.split_once(':').map(|(_, path)| path))
+            .flatten(),
+        _ => None,
+    }
+}
+
+/// The kind that the look of a text alone tells.
+fn structure(text: &str, sample: &Sample<'_>) -> Option<Kind> {
+    let lines = &sample.lines;
+    let headers = sample.count(|line| {
+        line.starts_with("diff --git ") || line.starts_with("+++ ") || line.starts_with("@@ -")
+    });
+    if headers >= 2 {
+        return Some(Kind::Diff);
+    }
+    if json::looks_like(text) || json::is_lines(lines) {
+        return Some(if sample.mostly(60, log::is_json_event) {
+            Kind::Log
+        } else {
+            Kind::Json
+        });
+    }
+    if web::looks_like(text) {
+        return Some(Kind::Web);
+    }
+    if sample.count(test_report::is_mark) >= 2 || sample.count(test_report::is_summary) >= 1 {
+        return Some(Kind::TestReport);
+    }
+    let frames = sample.count(stack_trace::is_frame);
+    if frames >= 3 && frames * 100 >= lines.len() * 30
+        || (frames >= 1
+            && lines
+                .iter()
+                .take(3)
+                .any(|line| stack_trace::is_header(line)))
+    {
+        return Some(Kind::StackTrace);
+    }
+    let diagnostics =
+        sample.count(|line| build::diagnostic(line).is_some_and(|found| found.severity.is_some()));
+    if diagnostics >= 2 && diagnostics * 100 >= lines.len() * 5
+        || sample.count(build::is_status) >= 1
+    {
+        return Some(Kind::Build);
+    }
+    if sample.mostly(40, |line| log::level(line).is_some() || log::has_time(line)) {
+        return Some(Kind::Log);
+    }
+    if sample.mostly(70, listing::is_entry) {
+        return Some(Kind::Listing);
+    }
+    if sample.mostly(60, |line| search::hit(line, "").is_some()) {
+        return Some(Kind::Search);
+    }
+    if table::looks_like(lines) {
+        return Some(Kind::Table);
+    }
+    if sample.mostly(8, |line| words::definition(line).is_some())
+        && sample.mostly(20, |line| {
+            line.trim_end().ends_with(['{', '}', ';', ':', ')'])
+        })
+    {
+        return Some(Kind::Code);
+    }
+    if sample.mostly(70, super::key_value::is_pair) {
+        return Some(Kind::KeyValue);
+    }
+    let sentences = sample.count(|line| {
+        line.len() > 40
+            && line.contains(' ')
+            && line.trim_end().ends_with(['.', ':', '!', '?'])
+            && alarm::severity(line).is_none()
+    });
+    let headings = sample.count(|line| {
+        line.starts_with("# ") || line.starts_with("## ") || line.starts_with("### ")
+    });
+    if sentences * 2 > lines.len() || headings >= 2 {
+        return Some(Kind::Prose);
+    }
+    None
+}
