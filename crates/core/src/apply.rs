@@ -1,5 +1,6 @@
 //! Applying a plan: from steps to bytes.
 
+use crate::edit::Span;
 use crate::handoff;
 use crate::plan::{Fold, Plan, Step, StepKind};
 use crate::prune;
@@ -18,6 +19,7 @@ pub(crate) fn apply(plan: &Plan, transcript: &Transcript<'_>) -> String {
     for step in &plan.steps {
         match step.kind {
             StepKind::Media => replace_media(transcript, &mut rewrite, step),
+            StepKind::SystemNote => note_in_system(transcript, &mut rewrite, step),
             StepKind::DropSealed => drop_sealed(transcript, &mut rewrite, plan, step),
             StepKind::Reduce | StepKind::Duplicate | StepKind::Superseded | StepKind::Arguments | StepKind::Clamp => {
                 if let Some((span, value)) = prune::replacement(transcript, step) {
@@ -34,6 +36,31 @@ pub(crate) fn apply(plan: &Plan, transcript: &Transcript<'_>) -> String {
         None => {}
     }
     rewrite.apply(transcript)
+}
+
+/// Appends a note to the system prompt, wherever the format keeps it.
+fn note_in_system(transcript: &Transcript<'_>, rewrite: &mut Rewrite, step: &Step) {
+    let Some(note) = &step.text else {
+        return;
+    };
+    let Some(system) = transcript.system else {
+        return compose::add_text(transcript, rewrite, step.message, note, Side::Back);
+    };
+    let raw = transcript.raw(system);
+    let end = system.end as usize - 1;
+    let at = Span::new(end, end);
+    match raw.as_bytes().first() {
+        Some(b'"') => {
+            let mut text = String::from("\\n\\n");
+            json::encode_into(note, &mut text);
+            rewrite.edits.replace(at, text);
+        }
+        Some(b'[') => {
+            let block = compose::text_block(transcript.format, Role::System, &json::encode(note));
+            rewrite.edits.replace(at, format!(",{block}"));
+        }
+        _ => {}
+    }
 }
 
 /// Signed reasoning goes with its message when nothing else is in it.

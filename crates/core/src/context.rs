@@ -99,7 +99,12 @@ impl Foldline {
         let job = Job { format: self.format, request, ..Job::default() };
         let done = compact(body, &self.policy, &self.state, &job)?;
         self.state = done.state.clone();
-        self.setting = Some(Setting { model: done.model.clone(), budgets: done.budgets, measure: Default::default() });
+        self.setting = Some(Setting {
+            model: done.model.clone(),
+            inputs: Default::default(),
+            budgets: done.budgets,
+            measure: Default::default(),
+        });
         Ok(done)
     }
 }

@@ -6,16 +6,18 @@
 //! deterministic, so nothing has to be kept in between.
 
 use crate::apply::apply;
+use crate::handoff;
 use crate::models::{ApiFamily, ModelProfile, ModelTable};
 use crate::plan::{Outcome, Plan};
 use crate::planner::{CannotFit, Planner, Request, Size, Verdict, decide, record};
-use crate::policy::{BudgetInputs, Budgets, Policy, Preset};
+use crate::policy::{BudgetInputs, Budgets, Policy, Preset, Tail};
 use crate::repair::repair;
 use crate::state::{SessionState, Usage};
 use crate::summary::{Summary, SummaryJob};
 use crate::tokens::{Counter, Counts, Measure, measure};
 use crate::transcript::{Format, Reported, Transcript};
 use crate::wire::{self, WireError};
+use crate::zone;
 use std::borrow::Cow;
 
 /// Why a document could not be compacted.
@@ -73,6 +75,8 @@ pub struct Compaction<'a> {
 pub struct Setting {
     /// The model.
     pub model: ModelProfile,
+    /// What its budgets follow from, beside policy and model.
+    pub inputs: BudgetInputs,
     /// Its budgets.
     pub budgets: Budgets,
     /// How tokens are counted.
@@ -98,7 +102,16 @@ impl Setting {
             image_tokens: budgets.image_tokens,
             scale: state.calibration.ratio(),
         };
-        Setting { model, budgets, measure }
+        Setting { model, inputs, budgets, measure }
+    }
+
+    /// The same setting with a tail that follows the recent pace, where the policy wants that (`tail: auto`).
+    pub fn at_pace(self, transcript: &Transcript<'_>, counts: &Counts, policy: &Policy) -> Setting {
+        if policy.compression.tail != Tail::Auto {
+            return self;
+        }
+        let inputs = BudgetInputs { tail_need: Some(zone::recent_need(transcript, counts)), ..self.inputs };
+        Setting { budgets: Budgets::of(policy, &self.model, inputs), inputs, ..self }
     }
 }
 
@@ -140,7 +153,10 @@ pub fn compact<'a>(
     let Some(repaired) = repaired else {
         return compact_sound(Cow::Borrowed(text), &input, policy, state, job);
     };
-    let sound = wire::read(&repaired.text, Some(input.format))?;
+    // Where nothing but damage was there, nothing is left to read: it goes through as it came.
+    let Ok(sound) = wire::read(&repaired.text, Some(input.format)) else {
+        return compact_sound(Cow::Borrowed(text), &input, policy, state, job);
+    };
     let done = compact_sound(Cow::Borrowed(repaired.text.as_str()), &sound, policy, state, job)?;
     let mut done = Compaction {
         body: Cow::Owned(done.body.into_owned()),
@@ -173,6 +189,7 @@ fn compact_sound<'a>(
 ) -> Result<Compaction<'a>, EngineError> {
     let setting = Setting::of(transcript, policy, job, state);
     let counts = count(transcript, &setting, state);
+    let setting = setting.at_pace(transcript, &counts, policy);
     let planner = Planner::new(transcript, &counts, policy, &setting, &job.request);
     let verdict = judge(transcript, &counts, policy, &setting, state, &job.request);
     let mut plan = match &verdict {
@@ -255,7 +272,10 @@ fn carried_out(plan: &Plan, transcript: &Transcript<'_>) -> Result<String, WireE
 
 /// Counts a transcript, with what the provider last reported as its base where that is known.
 pub fn count(transcript: &Transcript<'_>, setting: &Setting, state: &SessionState) -> Counts {
-    let reported = transcript.reported.or_else(|| {
+    // A session file keeps the usage of before a fold beside the lines that it kept.
+    let folded = (0..transcript.messages.len()).any(|index| handoff::is_handoff(transcript, index));
+    let recorded = transcript.reported.filter(|_| !folded);
+    let reported = recorded.or_else(|| {
         let Usage { prompt, messages } = state.usage?;
         (messages <= transcript.messages.len()).then_some(Reported { message: messages, prompt, output: 0 })
     });

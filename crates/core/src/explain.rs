@@ -76,6 +76,7 @@ pub fn name_of(kind: StepKind) -> &'static str {
         StepKind::Clamp => "clamp",
         StepKind::DropSealed => "unseal",
         StepKind::Carry => "carry",
+        StepKind::SystemNote => "note",
         StepKind::Repair => "repair",
     }
 }

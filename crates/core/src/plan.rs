@@ -46,6 +46,8 @@ pub enum StepKind {
     DropSealed,
     /// A request of the middle that stays alive in front of the tail.
     Carry,
+    /// A note appended to the system prompt.
+    SystemNote,
     /// Damage in the input that was repaired.
     Repair,
 }
@@ -183,6 +185,18 @@ impl Plan {
         for step in &mut self.steps {
             step.message = origin(step.message);
         }
+        if let Some(fold) = &mut self.fold {
+            fold.messages.iter_mut().for_each(|message| *message = origin(*message));
+            fold.messages.dedup();
+        }
+        let messages = repaired.messages;
+        let boundary = |index: usize| repaired.origin.get(index).copied().unwrap_or(messages);
+        self.zones = Zones {
+            head: boundary(self.zones.head),
+            tail: boundary(self.zones.tail),
+            messages,
+            carried: self.zones.carried.map(origin),
+        };
         let fixes = repaired.fixes.iter().map(|fix| Step {
             message: fix.message,
             part: None,

@@ -3,14 +3,15 @@
 //! Each proposal is one step on one part. Which of them are taken, and how many, is the planner's
 //! decision; here it is only said what each would give.
 
-use crate::ledger::{Act, Call, understand};
+use crate::ledger::{Act, Call, exit_code, understand};
 use crate::plan::{Step, StepKind};
 use crate::policy::Fidelity;
 use crate::recall::{self, Handle, Original};
 use crate::reduce;
 use crate::tokens::{Counts, Measure};
 use crate::transcript::{Content, Part, PartKind, Transcript};
-use crate::wire::json;
+use crate::edit::Edits;
+use crate::wire::json::{self, Scanner};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
@@ -229,6 +230,7 @@ struct Header {
     lines: usize,
     bytes: usize,
     media: usize,
+    exit: Option<i32>,
 }
 
 impl Header {
@@ -241,13 +243,14 @@ impl Header {
             Some(call) => call.tool.to_owned(),
             None => "tool output".to_owned(),
         };
-        Header { what, lines: words.lines().count(), bytes: words.len(), media }
+        Header { what, lines: words.lines().count(), bytes: words.len(), media, exit: exit_code(words) }
     }
 
     fn line(&self, note: &str) -> String {
         let size = if self.bytes < 2048 { format!("{} B", self.bytes) } else { format!("{} KB", self.bytes / 1024) };
+        let exit = self.exit.map(|code| format!("exit {code}, ")).unwrap_or_default();
         let media = if self.media > 0 { format!(", {} images", self.media) } else { String::new() };
-        format!("{}{} · {} lines, {size}{media} · {note}]", Header::OPENING, self.what, self.lines)
+        format!("{}{} · {exit}{} lines, {size}{media} · {note}]", Header::OPENING, self.what, self.lines)
     }
 }
 
@@ -298,27 +301,24 @@ fn media_type<'a>(transcript: &Transcript<'a>, part: &Part) -> Cow<'a, str> {
     }
 }
 
-/// The same JSON with long strings cut; `None` when there are none or it is no JSON.
+/// The same JSON with long strings cut, everything else as it is written; `None` when there are none or
+/// it is no JSON.
 fn shorten_leaves(source: &str, shown: &str) -> Option<String> {
-    let mut value: serde_json::Value = serde_json::from_str(source).ok()?;
-    let mut cut = 0;
-    shorten(&mut value, shown, &mut cut);
-    (cut > 0).then(|| value.to_string())
-}
-
-fn shorten(value: &mut serde_json::Value, shown: &str, cut: &mut usize) {
-    match value {
-        serde_json::Value::String(text) if text.len() > 2 * ARGUMENT_HEAD => {
-            let head = text.floor_char_boundary(ARGUMENT_HEAD);
-            let gone = text.len() - head;
-            text.truncate(head);
-            text.push_str(&format!("… [{gone} more characters{shown}]"));
-            *cut += 1;
+    Scanner::new(source, 0).skip().ok()?;
+    let mut edits = Edits::new();
+    let mut scanner = Scanner::new(source, 0);
+    while let Some(quote) = memchr::memchr(b'"', source.as_bytes().get(scanner.offset()..)?) {
+        scanner = Scanner::new(source, scanner.offset() + quote);
+        let literal = scanner.string().ok()?;
+        let is_key = scanner.next_byte() == Some(b':');
+        if !is_key && literal.len() > 2 * ARGUMENT_HEAD {
+            let text = json::decode(literal.inner().of(source));
+            let head = text.get(..text.floor_char_boundary(ARGUMENT_HEAD)).unwrap_or_default();
+            let gone = text.len() - head.len();
+            edits.replace(literal, json::encode(&format!("{head}… [{gone} more characters{shown}]")));
         }
-        serde_json::Value::Array(items) => items.iter_mut().for_each(|item| shorten(item, shown, cut)),
-        serde_json::Value::Object(fields) => fields.values_mut().for_each(|field| shorten(field, shown, cut)),
-        _ => {}
     }
+    (!edits.is_empty()).then(|| edits.splice(source))
 }
 
 /// The value that replaces a part's content in the document.

@@ -23,8 +23,6 @@ pub struct SessionState {
     pub calibration: Calibration,
     /// Whether the pressure warning has been given.
     pub warned: bool,
-    /// The handle of the last handoff: a handoff that is not the conversation's own is not trusted as its state.
-    pub handoff: Option<String>,
 }
 
 /// Why folds save too little.

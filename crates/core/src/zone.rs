@@ -11,7 +11,7 @@ use crate::transcript::{Format, PartKind, Role, Transcript};
 use serde::Serialize;
 
 /// At least this many messages are recent, whatever they cost: the latest call, its result, and what was said.
-const FEWEST_RECENT: usize = 3;
+pub(crate) const FEWEST_RECENT: usize = 3;
 /// `protect_last_n` beyond this many is honoured by tokens, not by count: twenty large outputs would
 /// otherwise fill a window that the fold has to free.
 const MOST_RECENT_BY_COUNT: usize = 8;
@@ -160,6 +160,17 @@ fn align(counts: &Counts, cuts: &Cuts, head: usize, start: usize, reach: u64) ->
 fn pulled_back(counts: &Counts, cuts: &Cuts, anchor: usize, tail: usize, reach: u64) -> usize {
     let start = cuts.at_or_before(anchor);
     if counts.between(start, cuts.len()) <= reach { start } else { tail }
+}
+
+/// Tokens that the recent pace asks for: what the last dozen turns of the assistant and their results cost.
+pub fn recent_need(transcript: &Transcript<'_>, counts: &Counts) -> u32 {
+    const TURNS: usize = 12;
+    let start = (0..transcript.messages.len())
+        .rev()
+        .filter(|&index| transcript.messages.get(index).is_some_and(|message| message.role == Role::Assistant))
+        .nth(TURNS - 1)
+        .unwrap_or_default();
+    u32::try_from(counts.between(start, transcript.messages.len())).unwrap_or(u32::MAX)
 }
 
 /// The last message in which a person really says something.

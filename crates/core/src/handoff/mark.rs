@@ -79,7 +79,8 @@ pub fn split(text: &str) -> (Cow<'_, str>, &str) {
     // The framing is everything before the first heading.
     let body = match inside.find("\n## ") {
         Some(at) => inside.get(at + 1..).unwrap_or_default(),
-        None => inside.split_once('\n').map_or(inside, |(_, body)| body),
+        // Without headings the opening mark itself is the framing.
+        None => inside.split_once(']').map_or(inside, |(_, body)| body.trim_start_matches(':')),
     };
     (Cow::Borrowed(body.trim()), rest.trim_start())
 }

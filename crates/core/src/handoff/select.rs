@@ -91,7 +91,9 @@ impl<'l> Selection<'l> {
         asks.sort_by_key(|&entry| {
             let entry = self.ledger.entries.get(entry);
             let is_goal = entry.is_some_and(|entry| entry.section == Section::Goal);
-            (!is_goal, std::cmp::Reverse(entry.map_or(0, |entry| entry.message)))
+            let message = entry.map_or(0, |entry| entry.message);
+            // The oldest goal is the goal; of the asks the newest count most.
+            (!is_goal, if is_goal { i64::from(message) } else { -i64::from(message) })
         });
         for entry in asks {
             let cost = self.costs.get(entry).copied().unwrap_or_default();

@@ -252,6 +252,7 @@ impl Gathering<'_, '_> {
 
     /// Errors of commands that did not succeed later.
     fn tell_blockers(&mut self, actions: &[Action]) {
+        self.drop_solved(actions);
         let mut solved: Vec<&str> = Vec::new();
         let mut blockers = Vec::new();
         for action in actions.iter().rev() {
@@ -274,6 +275,18 @@ impl Gathering<'_, '_> {
         for (message, text) in blockers.into_iter().rev() {
             self.entry(message, Section::Blocked, text, BLOCKER_WORTH, Voice::Tool);
         }
+    }
+
+    /// Blockers of an earlier handoff leave when the same action has worked since.
+    fn drop_solved(&mut self, actions: &[Action]) {
+        let worked: Vec<String> = actions
+            .iter()
+            .filter(|action| !action.failed)
+            .map(|action| format!("- {} {}: ", action.act.verb(), action.target))
+            .collect();
+        self.ledger.entries.retain(|entry| {
+            entry.section != Section::Blocked || !worked.iter().any(|solved| entry.text.starts_with(solved.as_str()))
+        });
     }
 
     fn tell_state(&mut self, folded: &[usize]) {

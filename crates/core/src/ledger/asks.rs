@@ -1,14 +1,17 @@
 //! What people asked, and what they got: user messages verbatim, the reply that answered each.
 
 use super::{Gathering, Voice};
-use crate::handoff::Section;
+use crate::handoff::{self, Section};
+use crate::transcript::PartKind;
 
 /// A longer message of a user is cut in the middle: its beginning asks, its end insists.
 const LONGEST_ASK: usize = 2_400;
 /// How much of the reply is quoted beside the ask.
 const LONGEST_ANSWER: usize = 240;
-/// User messages are worth more than any name: they are few and carry what must be respected.
-const ASK_WORTH: f32 = 400.0;
+/// What it is all for is told before anything else.
+const GOAL_WORTH: f32 = 800.0;
+/// Older asks compete like other facts; the newest have a share of the handoff to themselves.
+const ASK_WORTH: f32 = 12.0;
 /// A sentence that sets a limit outlives the request that it came with.
 const CONSTRAINT_WORTH: f32 = 60.0;
 
@@ -41,9 +44,9 @@ const LIMITS: [&str; 22] = [
 /// An ask that waits for its answer.
 #[derive(Debug)]
 pub(super) struct Ask {
-    message: usize,
-    text: String,
-    answer: Option<String>,
+    pub(super) message: usize,
+    pub(super) text: String,
+    pub(super) answer: Option<String>,
 }
 
 impl Gathering<'_, '_> {
@@ -81,12 +84,12 @@ impl Gathering<'_, '_> {
     /// Sorts the asks: answered ones, and those that still wait.
     pub(super) fn close_asks(&mut self) {
         let asks = std::mem::take(&mut self.record.asks);
-        let first = asks.first().map(|ask| ask.message);
+        let first = self.first_request(&asks);
         let latest = asks.last().map(|ask| ask.message);
         for ask in asks {
             let Ask { message, text, answer } = ask;
             if Some(message) == first {
-                self.entry(message, Section::Goal, format!("User: {text}"), ASK_WORTH * 2.0, Voice::User);
+                self.entry(message, Section::Goal, format!("User: {text}"), GOAL_WORTH, Voice::User);
                 continue;
             }
             match answer {
@@ -97,6 +100,35 @@ impl Gathering<'_, '_> {
                 _ => self.entry(message, Section::PendingAsks, format!("- User: {text}"), ASK_WORTH, Voice::User),
             }
         }
+    }
+}
+
+impl Gathering<'_, '_> {
+    /// The ask that all of it began with, if it is among these and no earlier handoff has told it.
+    fn first_request(&mut self, asks: &[Ask]) -> Option<usize> {
+        if self.ledger.entries.iter().any(|entry| entry.section == Section::Goal) {
+            return None;
+        }
+        let first = asks.first().map(|ask| ask.message);
+        let before = first.unwrap_or(self.transcript.messages.len());
+        let live = (0..before).find(|&index| {
+            self.transcript.speaks(index) && !handoff::is_handoff(self.transcript, index)
+        });
+        let Some(live) = live else {
+            return first;
+        };
+        // It stands above as a message of its own; a line of it is enough here.
+        let words: Vec<_> = self
+            .transcript
+            .parts_at(live)
+            .iter()
+            .filter(|part| part.kind == PartKind::Text)
+            .map(|part| spoken(&self.transcript.words(part)))
+            .collect();
+        if let Some(line) = first_line(&words.join("\n")) {
+            self.entry(live, Section::Goal, format!("User: {line}"), GOAL_WORTH, Voice::User);
+        }
+        None
     }
 }
 

@@ -23,7 +23,7 @@ const TROUBLE: [&str; 12] = [
 ];
 
 /// The exit code that an output states.
-pub(super) fn exit_code(output: &str) -> Option<i32> {
+pub(crate) fn exit_code(output: &str) -> Option<i32> {
     let edges = edges(output);
     // All phrases have the word; most outputs do not.
     edges.iter().copied().find_map(code_in)

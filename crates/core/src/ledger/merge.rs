@@ -1,5 +1,6 @@
 //! Earlier handoffs among the folded messages: their facts go on, with less weight the older they get.
 
+use super::asks::Ask;
 use super::{Entry, Gathering, Group, Voice};
 use crate::handoff::{self, Section};
 use rustc_hash::FxHashMap;
@@ -28,13 +29,19 @@ impl Gathering<'_, '_> {
                 Section::ActiveTask | Section::InProgress | Section::ActiveState => continue,
                 Section::Goal => 800.0,
                 Section::Constraints => 90.0,
-                Section::PendingAsks | Section::ResolvedQuestions => 200.0,
+                Section::PendingAsks | Section::ResolvedQuestions => 8.0,
                 Section::KeyDecisions => 10.0,
                 Section::RemainingWork => 20.0,
                 Section::Blocked => 6.0,
                 Section::CompletedActions => 2.0,
                 Section::RelevantFiles | Section::CriticalContext => 0.5,
             };
+            // An ask that waited may have been answered since.
+            if fact.section == Section::PendingAsks {
+                let text = fact.text.trim_start_matches("- ").trim_start_matches("User: ").to_owned();
+                self.record.asks.push(Ask { message: index, text, answer: None });
+                continue;
+            }
             if fact.section == Section::CompletedActions {
                 let number = fact.text.split('.').next().and_then(|number| number.trim().parse().ok()).unwrap_or(0);
                 self.record.numbered = self.record.numbered.max(number);

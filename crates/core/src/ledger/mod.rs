@@ -14,6 +14,7 @@ mod prose;
 mod todo;
 mod tool;
 
+pub(crate) use exits::exit_code;
 pub use tool::{Act, Arguments, Call, understand};
 
 use crate::handoff::{self, Section};

@@ -109,6 +109,10 @@ fn stopped(state: &SessionState) -> String {
 
 /// Takes note of what a plan achieved.
 pub fn record(state: &mut SessionState, plan: &Plan, policy: &Policy) {
+    if plan.changes_something() {
+        // What was reported for the longer conversation says nothing about the shorter one.
+        state.usage = None;
+    }
     let before = plan.tokens.before.max(1) as f64;
     let saved = 1.0 - plan.tokens.after as f64 / before;
     match &plan.fold {

@@ -19,6 +19,11 @@ impl Planner<'_, '_> {
         let folded = self.folded(&zones);
         let room = u64::from(self.budgets.effective_window);
         if folded.is_empty() {
+            if self.transcript.text.len() as u64 > self.budgets.max_body_bytes
+                && let Some(plan) = self.shed_media()
+            {
+                return Ok(plan);
+            }
             if self.counts.total() > room {
                 return self.descend(self.budgets.trigger.into());
             }
@@ -79,8 +84,12 @@ impl Planner<'_, '_> {
                 text: None,
             });
         }
-        let after = before - tokens + u64::from(handoff.tokens) + HANDOFF_ENVELOPE + carried_tokens;
+        let mut after = before - tokens + u64::from(handoff.tokens) + HANDOFF_ENVELOPE + carried_tokens;
         let iterative = folded.iter().any(|&index| handoff::is_handoff(self.transcript, index));
+        if let Some(note) = self.system_note().filter(|_| !iterative) {
+            after += note.after;
+            steps.push(note);
+        }
         let reason = format!("{} messages with {tokens} tokens become a handoff of {}", folded.len(), handoff.tokens);
         let mut plan = Plan {
             outcome: Outcome::Folded,
@@ -93,6 +102,26 @@ impl Planner<'_, '_> {
         };
         self.seal(&mut plan);
         plan
+    }
+
+    /// The note that the policy wants in the system prompt.
+    fn system_note(&self) -> Option<Step> {
+        let message = (0..self.transcript.messages.len())
+            .find(|&index| self.transcript.messages.get(index).is_some_and(|message| message.role.is_instruction()));
+        if !self.policy.compression.system_note || (self.transcript.system.is_none() && message.is_none()) {
+            return None;
+        }
+        Some(Step {
+            message: message.unwrap_or_default(),
+            part: None,
+            kind: StepKind::SystemNote,
+            tool: String::new(),
+            before: 0,
+            after: self.measure.text(SYSTEM_NOTE).into(),
+            fidelity: Fidelity::Exact,
+            handle: None,
+            text: Some(SYSTEM_NOTE.to_owned()),
+        })
     }
 
     /// Writes the handoff of a fold.
@@ -167,6 +196,10 @@ impl Planner<'_, '_> {
         unchanged
     }
 }
+
+/// What `system_note` appends to the system prompt.
+const SYSTEM_NOTE: &str = "[Earlier turns of this conversation may be folded into a handoff record. Build on the work it \
+                           describes instead of doing it again; memory files stay in force.]";
 
 /// A handoff longer than half of what it replaces is hardly worth the fold.
 fn most_useful(folded: u64) -> u32 {

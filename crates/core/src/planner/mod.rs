@@ -14,12 +14,12 @@ pub use decide::{Size, Trigger, Verdict, decide, record};
 use crate::engine::Setting;
 use crate::handoff::Standing;
 use crate::plan::{Outcome, Plan, TokenChange};
-use crate::policy::{Budgets, Policy};
+use crate::policy::{Budgets, Fidelity, Policy};
 use crate::prune::{Keeping, Pruner};
 use crate::summary::Summary;
 use crate::tokens::{Counts, Measure};
 use crate::transcript::{PartKind, Role, Transcript};
-use crate::zone::{Cuts, TailBudget, Zones, head_end, zones};
+use crate::zone::{Cuts, FEWEST_RECENT, TailBudget, Zones, head_end, zones};
 
 /// What a plan is made for.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -141,9 +141,8 @@ impl<'t, 'a> Planner<'t, 'a> {
         // Who asks for a fold wants one: below the trigger the tail gives way in proportion.
         if self.request.trigger == Trigger::Manual {
             let share = (self.counts.messages() as f64 * MANUAL_TAIL) as u64;
-            if share < budget.tokens {
-                return budget.with_tokens(share);
-            }
+            let budget = TailBudget { floor: FEWEST_RECENT, ..budget };
+            return if share < budget.tokens { budget.with_tokens(share) } else { budget };
         }
         budget
     }
@@ -158,6 +157,12 @@ impl<'t, 'a> Planner<'t, 'a> {
     /// Makes the plan: as little as suffices.
     pub fn plan(&self) -> Result<Plan, CannotFit> {
         let mut skips = Vec::new();
+        if self.policy.compression.fidelity == Fidelity::Exact {
+            return match self.request.target {
+                Some(target) => Err(self.cannot_fit(target, self.counts.total())),
+                None => Ok(self.unchanged("the policy allows exact steps only (compression.fidelity)")),
+            };
+        }
         // Who asks for a fold gets one; everybody else is served with the least that suffices.
         if self.request.trigger != Trigger::Manual {
             match self.prune_alone() {

@@ -2,7 +2,7 @@
 
 use super::Planner;
 use crate::plan::{Outcome, Plan, Skip, TokenChange};
-use crate::policy::{Fidelity, PruneOrder};
+use crate::policy::PruneOrder;
 use crate::prune::Proposal;
 use crate::transcript::PartKind;
 use crate::zone::Zones;
@@ -29,7 +29,7 @@ impl Planner<'_, '_> {
             .map(|part| part.content.span().len())
             .sum();
         let is_hopeless = (best > target || bytes > MOST_PRUNED_BYTES) && over_bytes == 0;
-        if self.policy.compression.fidelity > Fidelity::Recoverable || is_hopeless {
+        if is_hopeless {
             skips.push(Skip::NoRunway { tokens: best, target });
             return Err(skips);
         }
@@ -74,6 +74,39 @@ impl Planner<'_, '_> {
         };
         self.seal(&mut plan);
         Ok(plan)
+    }
+
+    /// Media in protected messages that must go because the body has too many bytes: oldest first, the
+    /// newest that a person sent stay.
+    pub(super) fn shed_media(&self) -> Option<Plan> {
+        let mut over = (self.transcript.text.len() as u64).saturating_sub(self.budgets.max_body_bytes);
+        let pruner = self.pruner();
+        let mut plan = self.unchanged("");
+        for (index, part) in self.transcript.parts.iter().enumerate() {
+            if over == 0 {
+                break;
+            }
+            if part.kind != PartKind::Media {
+                continue;
+            }
+            let Some(proposal) = pruner.propose(index) else {
+                continue;
+            };
+            over = over.saturating_sub(part.span.len() as u64);
+            plan.tokens.after -= proposal.step.saves().min(plan.tokens.after);
+            plan.steps.push(proposal.step);
+            plan.originals.push(proposal.original);
+        }
+        if plan.steps.is_empty() {
+            return None;
+        }
+        plan.outcome = Outcome::Pruned;
+        plan.reason = format!("{} images and documents gave way to the limit of bytes", plan.steps.len());
+        if over > 0 {
+            plan.warnings.push(format!("the body is still {over} bytes over its limit"));
+        }
+        self.seal(&mut plan);
+        Some(plan)
     }
 
     /// Parts of the middle that may be pruned with their tokens, in the order of the policy.

@@ -85,7 +85,7 @@ impl Change {
         let mut fixes = done.fixes.clone();
         let notes = self.notes.into_iter();
         fixes.extend(notes.map(|(message, rule, what)| Fix { message: origin_of(message), rule, what }));
-        Repaired { text: self.rewrite.apply(current), fixes, origin }
+        Repaired { text: self.rewrite.apply(current), fixes, origin, messages: done.messages }
     }
 
     /// A document without a message could not be read again.

@@ -41,6 +41,8 @@ pub struct Repaired {
     /// For each message of the document the message of the source that it stems from; for an
     /// inserted one the message that made it necessary.
     pub origin: Vec<usize>,
+    /// Messages of the source.
+    pub messages: usize,
 }
 
 /// One thing that was done.
@@ -108,6 +110,7 @@ pub fn repair(transcript: &Transcript<'_>) -> Option<Repaired> {
         text: transcript.text.to_owned(),
         fixes: Vec::new(),
         origin: (0..transcript.messages.len()).collect(),
+        messages: transcript.messages.len(),
     };
     let mut next = one_round(transcript, findings, 0, &untouched);
     let mut done = untouched;
