@@ -11,6 +11,8 @@ use crate::models::{ApiFamily, ModelProfile, ModelTable};
 use crate::plan::{Outcome, Plan};
 use crate::planner::{CannotFit, Planner, Request, Size, Verdict, decide, record};
 use crate::policy::{BudgetInputs, Budgets, Policy, Preset, Tail};
+use crate::prune;
+use crate::recall::Handle;
 use crate::repair::repair;
 use crate::state::{SessionState, Usage};
 use crate::summary::{Summary, SummaryJob};
@@ -191,7 +193,10 @@ fn compact_sound<'a>(
     let counts = count(transcript, &setting, state);
     let setting = setting.at_pace(transcript, &counts, policy);
     let planner = Planner::new(transcript, &counts, policy, &setting, &job.request);
-    let verdict = judge(transcript, &counts, policy, &setting, state, &job.request);
+    let verdict = match is_settled(transcript.text, state) && job.request.target.is_none() {
+        true => Verdict::Wait("nothing new has come since the last compaction".into()),
+        false => judge(transcript, &counts, policy, &setting, state, &job.request),
+    };
     let mut plan = match &verdict {
         Verdict::Wait(reason) => planner.unchanged(reason.clone()),
         Verdict::Act(_) => planner.plan()?,
@@ -240,6 +245,9 @@ fn compact_sound<'a>(
     let mut state = state.clone();
     if verdict.acts() && plan.outcome != Outcome::Aborted {
         record(&mut state, &plan, policy);
+        if let Some(body) = &body {
+            state.settled = Some((body.len(), Handle::of(body).to_string()));
+        }
     }
     warn_of_pressure(&mut plan, &mut state, &setting.budgets);
     Ok(Compaction {
@@ -270,16 +278,25 @@ fn carried_out(plan: &Plan, transcript: &Transcript<'_>) -> Result<String, WireE
     }
 }
 
+/// Whether a document is the last result, with nothing new in it.
+fn is_settled(text: &str, state: &SessionState) -> bool {
+    state.settled.as_ref().is_some_and(|(length, handle)| *length == text.len() && *handle == Handle::of(text).to_string())
+}
+
 /// Counts a transcript, with what the provider last reported as its base where that is known.
 pub fn count(transcript: &Transcript<'_>, setting: &Setting, state: &SessionState) -> Counts {
     // A session file keeps the usage of before a fold beside the lines that it kept.
-    let folded = (0..transcript.messages.len()).any(|index| handoff::is_handoff(transcript, index));
-    let recorded = transcript.reported.filter(|_| !folded);
+    let recorded = transcript.reported.filter(|_| !has_been_compacted(transcript));
     let reported = recorded.or_else(|| {
         let Usage { prompt, messages } = state.usage?;
         (messages <= transcript.messages.len()).then_some(Reported { message: messages, prompt, output: 0 })
     });
     measure(transcript, &setting.measure).with_reported(reported)
+}
+
+fn has_been_compacted(transcript: &Transcript<'_>) -> bool {
+    (0..transcript.messages.len()).any(|index| handoff::is_handoff(transcript, index))
+        || transcript.parts.iter().any(|part| prune::is_reduced(transcript, part))
 }
 
 /// Whether to act on a counted transcript.

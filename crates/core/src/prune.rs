@@ -258,6 +258,12 @@ fn is_already_reduced(words: &str) -> bool {
     words.starts_with(Header::OPENING)
 }
 
+/// Whether a part is an output that was reduced before.
+pub fn is_reduced(transcript: &Transcript<'_>, part: &Part) -> bool {
+    part.kind == PartKind::ToolResult
+        && transcript.raw(part.content.span().inner()).starts_with(Header::OPENING)
+}
+
 fn first_line(text: &str) -> String {
     const LONGEST: usize = 120;
     let line = text.trim().lines().next().unwrap_or_default();

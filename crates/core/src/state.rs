@@ -23,6 +23,8 @@ pub struct SessionState {
     pub calibration: Calibration,
     /// Whether the pressure warning has been given.
     pub warned: bool,
+    /// Length and handle of the last result: the same document again has nothing new in it.
+    pub settled: Option<(usize, String)>,
 }
 
 /// Why folds save too little.

@@ -15,6 +15,10 @@ const AGAIN: [f32; 3] = [1.0, 0.2, 0.05];
 const LINE_OVERHEAD: u32 = 2;
 /// User messages come first, up to this share of the budget: few tokens, and everything hangs on them.
 const ASKS_SHARE: f64 = 0.35;
+/// The latest actions are always told: an agent that does not know what it did last does it again.
+const LATEST_ACTIONS: usize = 6;
+/// How fast the worth of a section's entries fades with those already chosen.
+const CROWDING: f32 = 0.35;
 
 /// An entry that waits to be chosen.
 struct Offer {
@@ -44,6 +48,7 @@ impl Ord for Offer {
 pub(super) fn select(ledger: &Ledger, budget: u32, measure: &Measure) -> Vec<usize> {
     let mut selection = Selection::new(ledger, budget, measure);
     selection.take_asks();
+    selection.take_latest_actions();
     selection.take_best();
     let mut chosen = selection.chosen;
     chosen.sort_unstable();
@@ -58,6 +63,8 @@ struct Selection<'l> {
     kept: Vec<u8>,
     taken: Vec<bool>,
     chosen: Vec<usize>,
+    /// How many entries of each section are chosen.
+    crowd: [u32; Section::ALL.len()],
     budget: u32,
     left: u32,
 }
@@ -73,6 +80,7 @@ impl<'l> Selection<'l> {
             kept: vec![0; ledger.weights.len()],
             taken: vec![false; ledger.entries.len()],
             chosen: Vec::new(),
+            crowd: [0; Section::ALL.len()],
             budget,
             left: budget,
         }
@@ -100,6 +108,17 @@ impl<'l> Selection<'l> {
             if self.budget - self.left + cost <= share {
                 self.take(entry);
             }
+        }
+    }
+
+    fn take_latest_actions(&mut self) {
+        let is_action = |entry: &usize| {
+            self.ledger.entries.get(*entry).is_some_and(|entry| entry.section == Section::CompletedActions)
+        };
+        let mut latest: Vec<usize> = (0..self.ledger.entries.len()).filter(is_action).collect();
+        latest.sort_by_key(|&entry| self.ledger.entries.get(entry).map_or(0, |entry| entry.message));
+        for entry in latest.into_iter().rev().take(LATEST_ACTIONS) {
+            self.take(entry);
         }
     }
 
@@ -161,7 +180,10 @@ impl<'l> Selection<'l> {
             .sum();
         // A heading is shared by the lines under it; a third of it is charged to the first.
         let cost = self.costs.get(entry).copied().unwrap_or_default() + self.heading(entry) / 3;
-        (names + facts.worth) / cost.max(1) as f32
+        // The tenth decision tells less than the first: what an entry is worth beside its names fades with
+        // the crowd it joins.
+        let crowd = self.crowd.get(facts.section as usize).copied().unwrap_or_default() as f32;
+        (names + facts.worth / (1.0 + CROWDING * crowd)) / cost.max(1) as f32
     }
 
     fn take(&mut self, entry: usize) {
@@ -177,6 +199,9 @@ impl<'l> Selection<'l> {
         let Some(facts) = self.ledger.entries.get(entry) else {
             return;
         };
+        if let Some(crowd) = self.crowd.get_mut(facts.section as usize) {
+            *crowd += 1;
+        }
         if let Some(group) = facts.group
             && let Some(open) = self.open.get_mut(group as usize)
         {

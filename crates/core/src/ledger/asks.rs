@@ -84,6 +84,8 @@ impl Gathering<'_, '_> {
     /// Sorts the asks: answered ones, and those that still wait.
     pub(super) fn close_asks(&mut self) {
         let asks = std::mem::take(&mut self.record.asks);
+        // A request that was carried is told by the handoff and by itself; once is enough.
+        let asks = latest_of_each(asks);
         let first = self.first_request(&asks);
         let latest = asks.last().map(|ask| ask.message);
         for ask in asks {
@@ -101,6 +103,19 @@ impl Gathering<'_, '_> {
             }
         }
     }
+}
+
+/// Of asks with the same words the last one.
+fn latest_of_each(asks: Vec<Ask>) -> Vec<Ask> {
+    let mut kept: Vec<Ask> = Vec::with_capacity(asks.len());
+    for mut ask in asks {
+        if let Some(place) = kept.iter().position(|known| known.text == ask.text) {
+            let known = kept.remove(place);
+            ask.answer = ask.answer.or(known.answer);
+        }
+        kept.push(ask);
+    }
+    kept
 }
 
 impl Gathering<'_, '_> {

@@ -29,6 +29,10 @@ impl Planner<'_, '_> {
             }
             return Ok(self.unchanged("head and tail cover the whole conversation; there is nothing to fold"));
         }
+        let handoffs = folded.iter().rposition(|&index| handoff::is_handoff(self.transcript, index));
+        if handoffs.is_some_and(|last| last + 1 == folded.len()) && self.counts.total() <= room {
+            return Ok(self.unchanged("nothing new has come since the last handoff"));
+        }
         let tokens: u64 = folded.iter().map(|&index| self.counts.message(index)).sum();
         let budget = self.budgets.handoff(u32::try_from(tokens).unwrap_or(u32::MAX)).min(most_useful(tokens));
         let ledger = self.ledger(&folded);
