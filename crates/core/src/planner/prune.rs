@@ -28,7 +28,7 @@ impl Planner<'_, '_> {
             .filter_map(|&(part, _)| self.transcript.parts.get(part))
             .map(|part| part.content.span().len())
             .sum();
-        let is_hopeless = (best > target || bytes > MOST_PRUNED_BYTES) && over_bytes == 0;
+        let is_hopeless = best > target || bytes > MOST_PRUNED_BYTES;
         if is_hopeless {
             skips.push(Skip::NoRunway { tokens: best, target });
             return Err(skips);
