@@ -190,7 +190,11 @@ fn compact_sound<'a>(
     job: &Job,
 ) -> Result<Compaction<'a>, EngineError> {
     let setting = Setting::of(transcript, policy, job, state);
-    let counts = count(transcript, &setting, state);
+    let counts = match job.request.target {
+        // A target is for this document; what a session file leaves out cannot be made smaller.
+        Some(_) => measure(transcript, &setting.measure),
+        None => count(transcript, &setting, state),
+    };
     let setting = setting.at_pace(transcript, &counts, policy);
     let planner = Planner::new(transcript, &counts, policy, &setting, &job.request);
     let verdict = match is_settled(transcript.text, state) && job.request.target.is_none() {

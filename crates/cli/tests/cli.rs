@@ -1,0 +1,234 @@
+//! The command as users meet it: what goes in, what comes out, which exit code says so.
+#![allow(clippy::unwrap_used)]
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+
+fn example(name: &str) -> PathBuf {
+    Path::new(EXAMPLES).join(name)
+}
+
+/// A place of its own for each test: settings and store of the user are out of reach.
+struct Desk {
+    folder: tempfile::TempDir,
+}
+
+impl Desk {
+    fn new() -> Desk {
+        Desk { folder: tempfile::tempdir().unwrap() }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_foldline"));
+        command.args(args).current_dir(self.folder.path());
+        command.env_clear().env("XDG_DATA_HOME", self.path("data")).env("XDG_CONFIG_HOME", self.path("config"));
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        self.command(args).stdin(Stdio::null()).output().unwrap()
+    }
+
+    fn feed(&self, args: &[&str], input: &[u8]) -> Output {
+        let mut child = self
+            .command(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let input = input.to_owned();
+        let feeder = std::thread::spawn(move || {
+            let _ = stdin.write_all(&input);
+        });
+        let output = child.wait_with_output().unwrap();
+        feeder.join().unwrap();
+        output
+    }
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().unwrap()
+}
+
+fn errors(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+#[test]
+fn a_session_is_compacted_and_its_originals_can_be_recalled() {
+    let desk = Desk::new();
+    let input = example("two-hour-session.anthropic.json");
+    let done = desk.run(&["compress", input.to_str().unwrap(), "--report", "report.json", "-o", "out.json"]);
+    assert_eq!(code(&done), 0, "{}", errors(&done));
+    let report: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(desk.path("report.json")).unwrap()).unwrap();
+    assert!(report["tokens"]["after"].as_u64() < report["tokens"]["before"].as_u64());
+    let valid = desk.run(&["validate", "out.json"]);
+    assert_eq!(code(&valid), 0, "{}", text(&valid));
+    let handles: Vec<&str> =
+        report["edits"].as_array().unwrap().iter().filter_map(|edit| edit["handle"].as_str()).collect();
+    assert!(!handles.is_empty());
+    for handle in handles {
+        let recalled = desk.run(&["recall", handle]);
+        assert_eq!(code(&recalled), 0, "{handle}: {}", errors(&recalled));
+        assert_eq!(foldline_core::recall::Handle::of(&text(&recalled)).to_string(), handle);
+    }
+}
+
+#[test]
+fn standard_input_becomes_standard_output_in_every_format() {
+    let desk = Desk::new();
+    for name in [
+        "two-hour-session.anthropic.json",
+        "two-hour-session.openai-chat.json",
+        "two-hour-session.openai-responses.json",
+        "claude-code-session.jsonl",
+        "trajectory.sharegpt.json",
+    ] {
+        let input = std::fs::read(example(name)).unwrap();
+        let done = desk.feed(&["compress", "--target-tokens", "9000", "--quiet"], &input);
+        assert_eq!(code(&done), 0, "{name}: {}", errors(&done));
+        assert!(errors(&done).is_empty(), "{name}: quiet means quiet");
+        let valid = desk.feed(&["validate"], &done.stdout);
+        assert_eq!(code(&valid), 0, "{name}: {}", text(&valid));
+    }
+}
+
+#[test]
+fn a_plan_is_printed_and_nothing_is_written() {
+    let desk = Desk::new();
+    let input = example("two-hour-session.openai-chat.json");
+    let done = desk.run(&["compress", input.to_str().unwrap(), "--dry-run", "--force", "-o", "out.json"]);
+    assert_eq!(code(&done), 0, "{}", errors(&done));
+    assert!(text(&done).contains("## Active Task"));
+    assert!(!desk.path("out.json").exists());
+    assert!(!desk.path("data").join("foldline").join("originals.db").exists() || text(&done).contains("fold"));
+}
+
+#[test]
+fn input_that_is_no_transcript_is_refused_with_its_place() {
+    let desk = Desk::new();
+    let deep = "[".repeat(100_000);
+    let nested = format!("{{\"messages\":[{{\"role\":\"user\",\"content\":{}}}]}}", "[".repeat(5_000));
+    let cases: [(&str, &[u8], &str); 10] = [
+        ("an empty file", b"", "empty"),
+        ("white space", b" \n ", "empty"),
+        ("a truncated body", br#"{"messages":[{"role":"user","content":"hel"#, "line 1, column"),
+        ("prose", b"hello there", "no JSON"),
+        ("a number", b"42", "no JSON"),
+        ("a foreign object", br#"{"name":"x"}"#, "messages"),
+        ("messages that are no list", br#"{"messages":{"role":"user"}}"#, "messages"),
+        ("a message without a role", br#"{"messages":[{"role":"user","content":"a"},{"content":"x"}]}"#, "messages[1]"),
+        ("deep nesting", deep.as_bytes(), "column"),
+        ("deep nesting inside a message", nested.as_bytes(), "nested deeper"),
+    ];
+    for (what, input, expected) in cases {
+        for verb in ["compress", "inspect", "validate"] {
+            let done = desk.feed(&[verb], input);
+            assert_eq!(code(&done), 2, "{what}, {verb}: {}", errors(&done));
+            assert!(errors(&done).starts_with("error: "), "{what}: {}", errors(&done));
+            assert!(errors(&done).contains(expected), "{what}: {} should say {expected}", errors(&done));
+            assert!(done.stdout.is_empty(), "{what}: nothing but the result goes to standard output");
+        }
+    }
+}
+
+#[test]
+fn binary_data_is_refused_with_the_first_byte_that_is_no_text() {
+    let desk = Desk::new();
+    let done = desk.feed(&["compress"], b"{\"messages\":\xff\xfe\x00");
+    assert_eq!(code(&done), 2);
+    assert!(errors(&done).contains("byte 12 is not UTF-8"), "{}", errors(&done));
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let done = Desk::new().run(&["inspect", "nowhere.json"]);
+    assert_eq!(code(&done), 2);
+    assert!(errors(&done).contains("nowhere.json"), "{}", errors(&done));
+}
+
+#[test]
+fn a_target_that_cannot_be_met_is_told_with_numbers() {
+    let desk = Desk::new();
+    let input = example("two-hour-session.anthropic.json");
+    let done = desk.run(&["compress", input.to_str().unwrap(), "--target-tokens", "500"]);
+    assert_eq!(code(&done), 3, "{}", errors(&done));
+    assert!(errors(&done).contains("500 tokens"), "{}", errors(&done));
+    assert!(done.stdout.is_empty());
+}
+
+#[test]
+fn settings_that_are_wrong_are_named_with_their_range() {
+    let desk = Desk::new();
+    let input = example("small.anthropic.json");
+    let done = desk.run(&["compress", input.to_str().unwrap(), "--set", "threshold=1.4"]);
+    assert_eq!(code(&done), 2);
+    let said = errors(&done);
+    assert!(said.contains("compression.threshold") && said.contains("1.4") && said.contains("0.95"), "{said}");
+    std::fs::write(desk.path("foldline.yaml"), "compression:\n  treshold: 0.5\n").unwrap();
+    let done = desk.run(&["config", "check", "foldline.yaml"]);
+    assert_eq!(code(&done), 1);
+    assert!(text(&done).contains("threshold"), "a likely name is suggested: {}", text(&done));
+}
+
+#[test]
+fn the_state_of_a_session_survives_between_calls() {
+    let desk = Desk::new();
+    let input = example("two-hour-session.openai-chat.json");
+    let args = ["compress", input.to_str().unwrap(), "--window", "64000", "--state", "state.json", "-o", "out.json"];
+    assert_eq!(code(&desk.run(&args)), 0);
+    let state = std::fs::read_to_string(desk.path("state.json")).unwrap();
+    assert!(state.contains("\"awaiting_usage\": true"), "{state}");
+    let again = desk.run(&["compress", "out.json", "--window", "64000", "--state", "state.json", "-o", "again.json"]);
+    assert_eq!(code(&again), 0);
+    assert_eq!(std::fs::read(desk.path("out.json")).unwrap(), std::fs::read(desk.path("again.json")).unwrap());
+}
+
+#[test]
+fn without_a_store_no_handle_is_shown() {
+    let desk = Desk::new();
+    let input = example("two-hour-session.anthropic.json");
+    let done = desk.run(&["compress", input.to_str().unwrap(), "--store", "none", "--quiet"]);
+    assert_eq!(code(&done), 0);
+    assert!(!text(&done).contains("fl-"), "a handle that leads nowhere");
+    assert!(!desk.path("data").exists());
+}
+
+#[test]
+fn a_store_that_cannot_be_had_costs_the_handles_and_not_the_work() {
+    let desk = Desk::new();
+    std::fs::write(desk.path("broken.db"), "this is no database, whatever its name says").unwrap();
+    let input = example("two-hour-session.anthropic.json");
+    let done = desk.run(&["compress", input.to_str().unwrap(), "--store", "broken.db"]);
+    assert_eq!(code(&done), 0, "{}", errors(&done));
+    assert!(errors(&done).contains("originals are not kept"), "{}", errors(&done));
+    assert!(!text(&done).contains("fl-"));
+}
+
+#[test]
+fn inspect_shows_where_the_tokens_are() {
+    let desk = Desk::new();
+    let input = example("two-hour-session.anthropic.json");
+    let shown = desk.run(&["inspect", input.to_str().unwrap()]);
+    for word in ["Tokens by source", "tool results", "Largest outputs", "Zones", "shell_exec", "%"] {
+        assert!(text(&shown).contains(word), "{word} is missing:\n{}", text(&shown));
+    }
+    let json = desk.run(&["inspect", input.to_str().unwrap(), "--json"]);
+    let found: serde_json::Value = serde_json::from_str(&text(&json)).unwrap();
+    let shares: f64 = found["by_source"].as_array().unwrap().iter().map(|share| share["percent"].as_f64().unwrap()).sum();
+    assert!((shares - 100.0).abs() < 0.5, "the sources add up to the whole: {shares}");
+}
