@@ -119,6 +119,10 @@ pub fn zones(transcript: &Transcript<'_>, counts: &Counts, cuts: &Cuts, head: us
     if let Some(request) = request.filter(|&request| request >= head && request < tail) {
         tail = pulled_back(counts, cuts, request, tail, reach);
     }
+    // An earlier handoff is state, not recent work: it is never where the tail begins.
+    while tail < messages && handoff::is_handoff(transcript, tail) && request.is_none_or(|request| request != tail) {
+        tail = cuts.at_or_after(tail + 1);
+    }
     let carried = request.filter(|&request| request >= head && request < tail);
     Zones { head: head.min(tail), tail, messages, carried }
 }

@@ -74,6 +74,9 @@ pub fn decide(size: Size, policy: &Policy, budgets: &Budgets, state: &SessionSta
     if tokens < u64::from(mark) {
         return Verdict::Wait(format!("{tokens} tokens, below the {name} of {mark}"));
     }
+    if state.strikes >= knobs.max_strikes {
+        return Verdict::Wait(stopped(state));
+    }
     if trigger == Trigger::Hygiene {
         return match size.messages < knobs.hygiene_min_messages as usize {
             true => Verdict::Wait(format!(
@@ -87,9 +90,6 @@ pub fn decide(size: Size, policy: &Policy, budgets: &Budgets, state: &SessionSta
         return Verdict::Wait(
             "the last fold still waits for reported usage; an estimate alone starts no second one".into(),
         );
-    }
-    if state.strikes >= knobs.max_strikes {
-        return Verdict::Wait(stopped(state));
     }
     Verdict::Act(format!("{tokens} tokens reach the trigger of {mark}"))
 }

@@ -34,7 +34,14 @@ impl Planner<'_, '_> {
             return Ok(self.unchanged("nothing new has come since the last handoff"));
         }
         let tokens: u64 = folded.iter().map(|&index| self.counts.message(index)).sum();
-        let budget = self.budgets.handoff(u32::try_from(tokens).unwrap_or(u32::MAX)).min(most_useful(tokens));
+        let earlier: u64 = folded
+            .iter()
+            .filter(|&&index| handoff::is_only_handoff(self.transcript, index))
+            .map(|&index| self.counts.message(index))
+            .sum();
+        // An update must not lose what the last handoff knew for want of room; only what is new is halved.
+        let most_useful = earlier + (tokens - earlier) / 2;
+        let budget = self.budgets.handoff(saturated(tokens)).min(saturated(most_useful));
         let ledger = self.ledger(&folded);
         let plan = self.fold(zones, folded, &ledger, budget);
         if plan.tokens.after > room {
@@ -151,6 +158,13 @@ impl Planner<'_, '_> {
         handoff::write(ledger, &frame, budget, self.measure)
     }
 
+    /// What the handoff of a fold costs when it has no room for facts.
+    pub(super) fn framing(&self, zones: &Zones, folded: &[usize]) -> u64 {
+        let original = self.original_of(folded);
+        let bare = self.write_handoff(zones, folded, &Ledger::default(), 0, original.as_ref());
+        u64::from(bare.tokens) + HANDOFF_ENVELOPE
+    }
+
     /// What a person says in a message.
     fn spoken(&self, index: usize) -> String {
         let texts: Vec<_> = self
@@ -205,9 +219,8 @@ impl Planner<'_, '_> {
 const SYSTEM_NOTE: &str = "[Earlier turns of this conversation may be folded into a handoff record. Build on the work it \
                            describes instead of doing it again; memory files stay in force.]";
 
-/// A handoff longer than half of what it replaces is hardly worth the fold.
-fn most_useful(folded: u64) -> u32 {
-    u32::try_from(folded / 2).unwrap_or(u32::MAX)
+fn saturated(tokens: u64) -> u32 {
+    u32::try_from(tokens).unwrap_or(u32::MAX)
 }
 
 /// Role and separators of one message.

@@ -38,8 +38,20 @@ const RUNGS: [Rung; 8] = [
 /// A handoff below this says nothing but its framing; a rung that leaves less is not taken while
 /// there are others.
 const USEFUL_HANDOFF: u64 = 600;
-/// The framing alone.
-const BARE_HANDOFF: u64 = 320;
+/// On the upper rungs the handoff gets at least this share of the free room.
+const FAIR_HANDOFF: f64 = 0.3;
+/// The first rung on which it has to make do with less.
+const LAST_FAIR: usize = 6;
+
+/// How much room a rung must leave for the handoff.
+#[derive(Clone, Copy)]
+enum Enough {
+    Tokens(u64),
+    Share(f64),
+    /// What its framing costs, with the task quoted and every section empty.
+    Framing,
+}
+
 /// Counts before and after a rewrite differ a little; the ladder aims this much lower.
 const MARGIN: f64 = 0.01;
 
@@ -49,10 +61,19 @@ impl Planner<'_, '_> {
         let aim = target - (target as f64 * MARGIN) as u64 - 8.min(target);
         let mut smallest = self.counts.total();
         for (index, rung) in RUNGS.iter().enumerate() {
-            let enough = if index + 1 < RUNGS.len() { USEFUL_HANDOFF } else { BARE_HANDOFF };
+            let enough = match index {
+                // While tail and head still have something to give, the handoff gets a fair share.
+                0..LAST_FAIR => Enough::Share(FAIR_HANDOFF),
+                _ if index + 1 < RUNGS.len() => Enough::Tokens(USEFUL_HANDOFF),
+                _ => Enough::Framing,
+            };
             if let Some(plan) = self.stand_on(rung, aim, enough, &mut smallest) {
                 return Ok(self.unless_it_grows(plan));
             }
+        }
+        // At the very edge the margin is what is missing; the result is counted before it is believed.
+        if let Some(plan) = RUNGS.last().and_then(|rung| self.stand_on(rung, target, Enough::Framing, &mut smallest)) {
+            return Ok(self.unless_it_grows(plan));
         }
         Err(self.cannot_fit(target, smallest))
     }
@@ -68,7 +89,7 @@ impl Planner<'_, '_> {
     }
 
     /// The plan of one rung, if it fits.
-    fn stand_on(&self, rung: &Rung, aim: u64, enough: u64, smallest: &mut u64) -> Option<Plan> {
+    fn stand_on(&self, rung: &Rung, aim: u64, enough: Enough, smallest: &mut u64) -> Option<Plan> {
         let head = match rung.head {
             Head::AsThePolicySays => self.head(),
             Head::InstructionsOnly => self.bare_head(),
@@ -88,8 +109,16 @@ impl Planner<'_, '_> {
             *smallest = (*smallest).min(rest);
             return (rest <= aim && !steps.is_empty()).then(|| self.shortened_only(zones, steps));
         }
+        let enough = match enough {
+            Enough::Tokens(tokens) => tokens,
+            Enough::Share(share) => ((free as f64 * share) as u64).max(USEFUL_HANDOFF),
+            Enough::Framing => {
+                let framing = self.framing(&zones, &folded);
+                *smallest = (*smallest).min(rest + framing);
+                framing
+            }
+        };
         if left < enough {
-            *smallest = (*smallest).min(rest + enough);
             return None;
         }
         let most = u64::from(self.budgets.handoff_max).max(left);

@@ -1,0 +1,21 @@
+//! The engine, from outside: laws on generated sessions, cases by rule, the example sessions.
+//! One program, because linking costs more than running.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod common;
+
+mod suite {
+    mod examples;
+    mod fold;
+    mod formats;
+    mod generator;
+    mod handoff;
+    mod iterative;
+    mod ladder;
+    mod laws;
+    mod policy;
+    mod prune;
+    mod state;
+    mod tokens;
+    mod zones;
+}
