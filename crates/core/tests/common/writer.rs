@@ -131,7 +131,7 @@ impl Writer {
         let text = quoted(text);
         let message = match self.format {
             Format::OpenAiChat => format!(r#"{{"role":"{role}","content":{text}}}"#),
-            Format::Anthropic if self.serial % 2 == 0 => format!(r#"{{"role":"{role}","content":{text}}}"#),
+            Format::Anthropic if self.serial.is_multiple_of(2) => format!(r#"{{"role":"{role}","content":{text}}}"#),
             Format::Anthropic | Format::ClaudeCode => {
                 format!(r#"{{"role":"{role}","content":[{{"type":"text","text":{text}}}]}}"#)
             }

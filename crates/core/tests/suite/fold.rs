@@ -183,7 +183,7 @@ fn nothing_of_ours_but_words_reaches_the_wire() {
     for format in WITH_CALLS {
         let text = session(format, 8, 2, 20).document();
         let done = run(&text, &policy(tokens(&text, format) * 2 - 2), &manual(format));
-        let known: Vec<String> = elements(&text).iter().flat_map(|element| keys(element)).collect();
+        let known: Vec<String> = elements(&text).iter().flat_map(keys).collect();
         for key in elements(&done.body).iter().flat_map(keys) {
             assert!(!key.starts_with('_'), "{format}: {key}");
             let own_mark = format == Format::ClaudeCode && (key == "isCompactSummary" || key == "isMeta");

@@ -374,7 +374,7 @@ proptest! {
 
     #[test]
     fn a_larger_window_never_keeps_less(case in case(), factor in 1.01..4.0f64) {
-        let mut small = case.clone();
+        let mut small = case;
         small.want = Want::Automatic;
         let mut large = small.clone();
         large.window = (f64::from(small.window) * factor) as u32;
@@ -569,7 +569,7 @@ proptest! {
                 .filter(|(_, part)| part.kind == PartKind::Sealed)
                 .filter(|(index, _)| {
                     let message = before.message_of(*index);
-                    !folded(message) && !(is_bound && message >= earliest)
+                    !(folded(message) || is_bound && message >= earliest)
                 })
                 .map(|(_, part)| before.raw(part.span).to_owned())
                 .collect();

@@ -56,7 +56,7 @@ fn p3_a_person_and_a_refusal_are_always_heard() {
     for trigger in [Trigger::Manual, Trigger::Overflow] {
         assert!(decide(size(10), &policy, &budgets, &state, trigger).acts(), "{trigger:?}");
     }
-    let mut off = policy.clone();
+    let mut off = policy;
     off.compression.enabled = false;
     for trigger in [Trigger::Manual, Trigger::Overflow, Trigger::Engine, Trigger::Hygiene] {
         assert!(!decide(size(1_000_000), &off, &budgets, &SessionState::default(), trigger).acts(), "{trigger:?}");

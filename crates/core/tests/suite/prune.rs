@@ -39,7 +39,7 @@ fn pruned(writer: &Writer, less: u64) -> Compaction<'static> {
     done
 }
 
-fn result<'a>(messages: &'a [Said], at: usize) -> &'a str {
+fn result(messages: &[Said], at: usize) -> &str {
     &messages.iter().flat_map(|said| &said.results).nth(at).unwrap().1
 }
 

@@ -94,7 +94,7 @@ fn p6_an_incompressible_conversation_is_left_alone_after_two_strikes() {
 #[test]
 fn p6_strikes_survive_a_restart_and_the_fold_itself() {
     let (done, policy) = folded();
-    let mut plan = done.plan.clone();
+    let mut plan = done.plan;
     plan.tokens = TokenChange { before: 1_000, after: 950, source: Source::Estimate };
     let mut state = SessionState::default();
     record(&mut state, &plan, &policy);
@@ -103,7 +103,7 @@ fn p6_strikes_survive_a_restart_and_the_fold_itself() {
     record(&mut state, &plan, &policy);
     let state = restarted(&state);
     assert_eq!(state.strikes, 2);
-    let mut blocked = state.clone();
+    let mut blocked = state;
     blocked.awaiting_usage = false;
     let text = session(CHAT, 10, 3, 30).document();
     let waits = run_with(&text, &policy, &blocked, &job(CHAT));

@@ -269,3 +269,29 @@ fn nothing_to_fold_gives_the_input_back_and_counts_as_a_strike() {
     assert!(third.plan.reason.contains("stopped"), "{}", third.plan.reason);
     let _ = SessionState::default();
 }
+
+#[test]
+fn z3_a_carried_request_is_not_glued_to_an_old_handoff_that_would_begin_the_tail() {
+    let mut writer = session(Format::OpenAiChat, 3, 2, 20);
+    writer.user("The real request.");
+    work(&mut writer, 10, 20);
+    writer.assistant("Half done.").user(&texts::old_handoff(texts::Maker::Foldline, 1));
+    work(&mut writer, 3, 20);
+    writer.assistant("Done.");
+    let text = writer.document();
+    let mut folds = 0;
+    for tail in (1_000..4_000).step_by(20) {
+        let mut policy = full(&text, Format::OpenAiChat);
+        policy.compression.tail = foldline_core::policy::Tail::Tokens(tail);
+        // Nothing is pruned, so that it folds.
+        policy.compression.protect_tool_tokens = foldline_core::policy::AutoOr::Fixed(1_000_000);
+        let done = run(&text, &policy, &job(Format::OpenAiChat));
+        folds += usize::from(done.plan.outcome == Outcome::Folded);
+        let messages = said(Format::OpenAiChat, &done.body);
+        let alive = messages
+            .iter()
+            .any(|said| said.role == "user" && said.texts.iter().any(|text| text.ends_with("The real request.")));
+        assert!(alive, "tail of {tail}: {:?}", done.plan.zones);
+    }
+    assert!(folds > 20, "{folds} folds");
+}

@@ -1,0 +1,21 @@
+//! Measurements of Foldline that need real sessions or time.
+//!
+//! - [`generate`] writes healthy transcripts of any length, [`convert`] brings a recorded Anthropic session
+//!   into the other two wire formats.
+//! - [`matrix`] runs the engine over sessions, formats, windows and presets and checks what must always hold.
+//! - `tokens` and `speed` measure; [`fuzz`] holds the bodies of the fuzz targets, so that plain tests replay them.
+#![forbid(unsafe_code)]
+#![warn(missing_docs, unreachable_pub)]
+
+pub mod best;
+pub mod convert;
+pub mod fuzz;
+pub mod generate;
+pub mod matrix;
+#[cfg(feature = "measure")]
+pub mod speed;
+#[cfg(feature = "measure")]
+pub mod tokens;
+
+/// What a measurement can fail with: always a matter for the person who started it.
+pub type Failure = Box<dyn std::error::Error + Send + Sync>;

@@ -1,0 +1,136 @@
+//! `lab`: measurements of Foldline from the command line.
+#![forbid(unsafe_code)]
+
+use clap::{Parser, Subcommand};
+use foldline_core::Format;
+use foldline_lab::{Failure, fuzz, generate, matrix, speed, tokens};
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+#[derive(Debug, Parser)]
+#[command(name = "lab", about = "Measurements of Foldline that need real sessions or time.")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Check every session in all formats, at all windows, with all presets.
+    Matrix {
+        /// Directory with Anthropic sessions.
+        directory: PathBuf,
+        /// Sessions at a time.
+        #[arg(long, default_value_t = 2)]
+        threads: usize,
+    },
+    /// Hold the token estimate against exact counts.
+    Tokens {
+        /// Directory with Anthropic sessions.
+        directory: PathBuf,
+    },
+    /// Time generated transcripts, in parts and as a process.
+    Speed {
+        /// Sizes in messages.
+        #[arg(long, value_delimiter = ',', default_values_t = [100, 1_000, 10_000])]
+        messages: Vec<usize>,
+        /// Formats; all three wire formats when left out.
+        #[arg(long, value_parser = format_named)]
+        format: Vec<Format>,
+        /// The binary to time as a process; without one only the library is timed.
+        #[arg(long)]
+        binary: Option<PathBuf>,
+        /// Repetitions, of which the best counts.
+        #[arg(long, default_value_t = 7)]
+        runs: usize,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write a generated transcript to standard output.
+    Generate {
+        /// Size in messages.
+        messages: usize,
+        /// Format.
+        #[arg(long, value_parser = format_named, default_value = "anthropic")]
+        format: Format,
+        /// Seed.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
+    /// Feed files to a fuzz target; ends with a panic where something does not hold.
+    Replay {
+        /// The target.
+        target: String,
+        /// What to feed.
+        files: Vec<PathBuf>,
+    },
+    /// Write a session in another format to standard output.
+    Convert {
+        /// An Anthropic session.
+        file: PathBuf,
+        /// Format.
+        #[arg(long, value_parser = format_named)]
+        format: Format,
+    },
+}
+
+fn format_named(name: &str) -> Result<Format, String> {
+    let wire = matrix::FORMATS.iter().find(|format| format.name() == name);
+    wire.copied().ok_or_else(|| "expected anthropic, openai-chat or openai-responses".to_owned())
+}
+
+fn main() -> ExitCode {
+    match run(Cli::parse().command) {
+        Ok(code) => code,
+        Err(error) => {
+            tell(&format!("lab: {error}"));
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(command: Command) -> Result<ExitCode, Failure> {
+    match command {
+        Command::Matrix { directory, threads } => {
+            let files = matrix::sessions(&directory)?;
+            let summary = matrix::run(&files, threads, |done, file| {
+                tell(&format!("{done}/{} {}", files.len(), file.display()));
+            })?;
+            print(&summary.to_string())?;
+            return Ok(ExitCode::from(u8::from(!summary.violations.is_empty())));
+        }
+        Command::Tokens { directory } => print(&tokens::measure(&matrix::sessions(&directory)?)?.to_string())?,
+        Command::Speed { messages, format, binary, runs, json } => {
+            let formats = if format.is_empty() { matrix::FORMATS.to_vec() } else { format };
+            let times = speed::measure(&messages, &formats, binary.as_deref(), runs, tell)?;
+            print(&if json { format!("{:#}\n", times.to_json()) } else { times.to_string() })?;
+        }
+        Command::Generate { messages, format, seed } => print(&generate::transcript(format, messages, seed))?,
+        Command::Replay { target, files } => {
+            let known = fuzz::TARGETS.iter().find(|(name, _)| *name == target);
+            let (_, body) = known.ok_or_else(|| format!("no fuzz target is called {target}"))?;
+            for file in files {
+                tell(&file.display().to_string());
+                body(&std::fs::read(file)?);
+            }
+        }
+        Command::Convert { file, format } => {
+            let session = serde_json::from_str(&std::fs::read_to_string(file)?)?;
+            print(&foldline_lab::convert::to(format, &session).to_string())?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
+}
+
+/// Progress and errors; where nobody listens, nothing is lost.
+fn tell(line: &str) {
+    _ = writeln!(std::io::stderr(), "{line}");
+}
