@@ -28,8 +28,7 @@ pub fn open(policy: &Policy) -> Result<Option<Store>, StoreError> {
 
 /// Stores what a compaction removed; when it returns, every handle can be recalled.
 pub fn keep(store: &Store, done: &Compaction<'_>) -> Result<(), StoreError> {
-    let texts: Vec<_> =
-        done.plan.originals.iter().map(|original| (original, original.text(&done.source))).collect();
+    let texts: Vec<_> = done.plan.originals.iter().map(|original| (original, original.text(&done.source))).collect();
     let originals: Vec<NewOriginal<'_>> = texts
         .iter()
         .map(|(original, text)| NewOriginal { handle: original.handle, text, tool: &original.tool })

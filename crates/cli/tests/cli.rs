@@ -37,13 +37,8 @@ impl Desk {
     }
 
     fn feed(&self, args: &[&str], input: &[u8]) -> Output {
-        let mut child = self
-            .command(args)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child =
+            self.command(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         let input = input.to_owned();
         let feeder = std::thread::spawn(move || {
@@ -229,6 +224,7 @@ fn inspect_shows_where_the_tokens_are() {
     }
     let json = desk.run(&["inspect", input.to_str().unwrap(), "--json"]);
     let found: serde_json::Value = serde_json::from_str(&text(&json)).unwrap();
-    let shares: f64 = found["by_source"].as_array().unwrap().iter().map(|share| share["percent"].as_f64().unwrap()).sum();
+    let shares: f64 =
+        found["by_source"].as_array().unwrap().iter().map(|share| share["percent"].as_f64().unwrap()).sum();
     assert!((shares - 100.0).abs() < 0.5, "the sources add up to the whole: {shares}");
 }

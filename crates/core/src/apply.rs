@@ -5,13 +5,13 @@ use crate::handoff;
 use crate::plan::{Fold, Plan, Step, StepKind};
 use crate::prune;
 use crate::rewrite::Rewrite;
-use rustc_hash::FxHashMap;
 use crate::transcript::{Format, Message, PartKind, Place, Role, Transcript};
 use crate::wire::{
     self,
     compose::{self, Envelope, Purpose, Side},
     field, json,
 };
+use rustc_hash::FxHashMap;
 
 /// The document with the plan carried out.
 pub(crate) fn apply(plan: &Plan, transcript: &Transcript<'_>) -> String {

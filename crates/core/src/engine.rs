@@ -284,7 +284,10 @@ fn carried_out(plan: &Plan, transcript: &Transcript<'_>) -> Result<String, WireE
 
 /// Whether a document is the last result, with nothing new in it.
 fn is_settled(text: &str, state: &SessionState) -> bool {
-    state.settled.as_ref().is_some_and(|(length, handle)| *length == text.len() && *handle == Handle::of(text).to_string())
+    state
+        .settled
+        .as_ref()
+        .is_some_and(|(length, handle)| *length == text.len() && *handle == Handle::of(text).to_string())
 }
 
 /// Counts a transcript, with what the provider last reported as its base where that is known.

@@ -187,6 +187,7 @@ impl Plan {
         }
         if let Some(fold) = &mut self.fold {
             fold.messages.iter_mut().for_each(|message| *message = origin(*message));
+            fold.messages.sort_unstable();
             fold.messages.dedup();
         }
         let messages = repaired.messages;

@@ -3,6 +3,7 @@
 //! Each proposal is one step on one part. Which of them are taken, and how many, is the planner's
 //! decision; here it is only said what each would give.
 
+use crate::edit::Edits;
 use crate::ledger::{Act, Call, exit_code, understand};
 use crate::plan::{Step, StepKind};
 use crate::policy::Fidelity;
@@ -10,7 +11,6 @@ use crate::recall::{self, Handle, Original};
 use crate::reduce;
 use crate::tokens::{Counts, Measure};
 use crate::transcript::{Content, Part, PartKind, Transcript};
-use crate::edit::Edits;
 use crate::wire::json::{self, Scanner};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
@@ -260,8 +260,7 @@ fn is_already_reduced(words: &str) -> bool {
 
 /// Whether a part is an output that was reduced before.
 pub fn is_reduced(transcript: &Transcript<'_>, part: &Part) -> bool {
-    part.kind == PartKind::ToolResult
-        && transcript.raw(part.content.span().inner()).starts_with(Header::OPENING)
+    part.kind == PartKind::ToolResult && transcript.raw(part.content.span().inner()).starts_with(Header::OPENING)
 }
 
 fn first_line(text: &str) -> String {

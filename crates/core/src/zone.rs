@@ -70,6 +70,8 @@ pub struct TailBudget {
     pub ceiling: u64,
     /// Messages that are protected where they fit.
     pub floor: usize,
+    /// Tokens within which those messages fit.
+    pub room: u64,
 }
 
 impl TailBudget {
@@ -79,12 +81,14 @@ impl TailBudget {
             tokens: budgets.tail.into(),
             ceiling: budgets.tail_ceiling.into(),
             floor: (knobs.protect_last_n as usize).clamp(FEWEST_RECENT, MOST_RECENT_BY_COUNT),
+            // More would leave a fold above the trigger that it is to get away from.
+            room: u64::from(budgets.trigger) / 2,
         }
     }
 
     /// The same shape at another size.
     pub fn with_tokens(self, tokens: u64) -> TailBudget {
-        TailBudget { tokens, ceiling: tokens + tokens / 2, ..self }
+        TailBudget { tokens, ceiling: tokens + tokens / 2, room: self.room.min(2 * tokens), ..self }
     }
 }
 
@@ -136,7 +140,7 @@ fn walk_back(transcript: &Transcript<'_>, counts: &Counts, head: usize, budget: 
     while start > head {
         let cost = counts.message(start - 1);
         let fits = spent < budget.tokens && spent + cost <= budget.ceiling;
-        let few = taken < FEWEST_RECENT || (taken < budget.floor && spent + cost <= 2 * budget.ceiling);
+        let few = taken < FEWEST_RECENT || (taken < budget.floor && spent + cost <= budget.room.max(budget.ceiling));
         if !fits && !few {
             break;
         }

@@ -110,9 +110,7 @@ impl From<rusqlite::Error> for Fault {
             Some(ErrorCode::NotADatabase) => Fault::NotADatabase,
             Some(ErrorCode::DiskFull) => Fault::DiskFull,
             Some(ErrorCode::ReadOnly) => Fault::ReadOnly,
-            Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
-                Fault::Denied(io::Error::other(words))
-            }
+            Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => Fault::Denied(io::Error::other(words)),
             Some(ErrorCode::SystemIoFailure) => Fault::Io(io::Error::other(words)),
             _ => Fault::Other(words),
         }

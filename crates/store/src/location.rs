@@ -16,9 +16,7 @@ mod tests {
     use super::*;
 
     fn path(variables: &[(&str, &str)]) -> Option<String> {
-        let env = |name: &str| {
-            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
-        };
+        let env = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
         default_path(&env).map(|path| path.to_string_lossy().into_owned())
     }
 

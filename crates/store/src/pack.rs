@@ -10,10 +10,7 @@ const LEVEL: i32 = 3;
 const PIECE: usize = 256 << 10;
 
 /// Packs a text and hands the pieces to `keep`, in order.
-pub(crate) fn pack<E: From<io::Error>>(
-    text: &str,
-    mut keep: impl FnMut(&[u8]) -> Result<(), E>,
-) -> Result<(), E> {
+pub(crate) fn pack<E: From<io::Error>>(text: &str, mut keep: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
     let mut packed = zstd::stream::read::Encoder::with_buffer(text.as_bytes(), LEVEL)?;
     // A known size lets the compressor choose tables to match: small texts need no large window.
     packed.set_pledged_src_size(u64::try_from(text.len()).ok())?;

@@ -41,22 +41,12 @@ impl Store {
 
     /// Keeps texts under a namespace, all or none. When it returns they are on the disk. Lets go of what
     /// exceeds the limits, but never of what it was just given.
-    pub fn put(
-        &self,
-        now_ms: i64,
-        namespace: &str,
-        originals: &[NewOriginal<'_>],
-    ) -> Result<Stored, StoreError> {
+    pub fn put(&self, now_ms: i64, namespace: &str, originals: &[NewOriginal<'_>]) -> Result<Stored, StoreError> {
         self.told(sqlite::put(&self.writer, &self.limits, now_ms, namespace, originals))
     }
 
     /// The original under a handle or a longer address. Notes that it was used.
-    pub fn get(
-        &self,
-        now_ms: i64,
-        namespace: &str,
-        address: impl Into<Address>,
-    ) -> Result<Recall, StoreError> {
+    pub fn get(&self, now_ms: i64, namespace: &str, address: impl Into<Address>) -> Result<Recall, StoreError> {
         let address = address.into();
         let recall = self.told(sqlite::get(&mut lock(&self.reader), namespace, &address))?;
         if let Recall::Found(original) = &recall

@@ -74,8 +74,7 @@ fn four_processes_make_one_store_and_write_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("new/originals.db");
     let names = ["a", "b", "c", "d"];
-    let workers: Vec<_> =
-        names.iter().map(|name| command(&path, name, 25, 4, 2_000).spawn().unwrap()).collect();
+    let workers: Vec<_> = names.iter().map(|name| command(&path, name, 25, 4, 2_000).spawn().unwrap()).collect();
     for mut worker in workers {
         let said = said(&mut worker);
         assert!(worker.wait().unwrap().success());

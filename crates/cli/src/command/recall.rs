@@ -3,9 +3,7 @@
 use crate::args::Tuning;
 use crate::failure::{Failure, Verdict};
 use crate::{keep, output};
-use foldline_store::{
-    Address, AddressError, Candidate, Expiry, Limits, Recall, Store, StoreError,
-};
+use foldline_store::{Address, AddressError, Candidate, Expiry, Limits, Recall, Store, StoreError};
 use regex::Regex;
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -60,7 +58,9 @@ pub enum RecallError {
     #[error("--grep: {0}")]
     Pattern(#[from] regex::Error),
     /// No store was named and there is no default.
-    #[error("no store: it is switched off in the settings, or neither XDG_DATA_HOME nor HOME is set; name one with --store")]
+    #[error(
+        "no store: it is switched off in the settings, or neither XDG_DATA_HOME nor HOME is set; name one with --store"
+    )]
     NoStore,
     /// The store failed.
     #[error(transparent)]
@@ -214,11 +214,8 @@ pub fn grep(text: &str, pattern: &Regex, lines: Lines, context: usize) -> Result
     let all: Vec<&str> = text.lines().collect();
     let range = lines.within(all.len())?;
     let chosen = all.get(range.clone()).unwrap_or_default();
-    let matches: Vec<usize> = (range.start..)
-        .zip(chosen)
-        .filter(|(_, line)| pattern.is_match(line))
-        .map(|(index, _)| index)
-        .collect();
+    let matches: Vec<usize> =
+        (range.start..).zip(chosen).filter(|(_, line)| pattern.is_match(line)).map(|(index, _)| index).collect();
     let mut shown = String::new();
     let mut matches = matches.into_iter().peekable();
     let mut next = range.start;
@@ -240,10 +237,7 @@ pub fn grep(text: &str, pattern: &Regex, lines: Lines, context: usize) -> Result
 }
 
 fn unknown(address: &Address, store: &Path) -> String {
-    format!(
-        "nothing is known of {address} in {}; if it was stored elsewhere, say where with --store",
-        store.display()
-    )
+    format!("nothing is known of {address} in {}; if it was stored elsewhere, say where with --store", store.display())
 }
 
 fn expired(address: &Address, at_ms: i64, why: Expiry) -> String {
@@ -251,8 +245,7 @@ fn expired(address: &Address, at_ms: i64, why: Expiry) -> String {
 }
 
 fn ambiguous(address: &Address, candidates: &[Candidate]) -> String {
-    let mut message =
-        format!("{address} stands for {} originals; ask for one with more digits:", candidates.len());
+    let mut message = format!("{address} stands for {} originals; ask for one with more digits:", candidates.len());
     for candidate in candidates {
         let note = match candidate.tool.as_deref() {
             None => " (expired)".to_owned(),

@@ -3,8 +3,8 @@ use std::path::{Path, PathBuf};
 use foldline_core::models::{ApiFamily, ModelTable};
 use foldline_core::policy::{AutoOr, CacheTtl, Policy, Preset, Tail, knobs};
 
-use super::*;
 use super::env::variable;
+use super::*;
 use crate::command::config;
 use crate::output::Paint;
 

@@ -126,9 +126,8 @@ impl Gathering<'_, '_> {
         }
         let first = asks.first().map(|ask| ask.message);
         let before = first.unwrap_or(self.transcript.messages.len());
-        let live = (0..before).find(|&index| {
-            self.transcript.speaks(index) && !handoff::is_handoff(self.transcript, index)
-        });
+        let live =
+            (0..before).find(|&index| self.transcript.speaks(index) && !handoff::is_handoff(self.transcript, index));
         let Some(live) = live else {
             return first;
         };
@@ -159,13 +158,18 @@ const CLIENT_BLOCKS: [&str; 8] = [
     "environment_details",
 ];
 /// How clients begin texts of their own in the user's turn.
-const CLIENT_OPENINGS: [&str; 3] = ["Base directory for this skill:", "[Request interrupted", "Caveat: The messages below"];
+const CLIENT_OPENINGS: [&str; 3] =
+    ["Base directory for this skill:", "[Request interrupted", "Caveat: The messages below"];
 
 /// The words of a user without what clients slip in between.
 fn spoken(words: &str) -> String {
     if let Some(opening) = CLIENT_OPENINGS.iter().find(|opening| words.trim_start().starts_with(**opening)) {
         let first = words.trim_start().lines().next().unwrap_or_default();
-        return if *opening == "Base directory for this skill:" { format!("[skill text: {first}]") } else { String::new() };
+        return if *opening == "Base directory for this skill:" {
+            format!("[skill text: {first}]")
+        } else {
+            String::new()
+        };
     }
     let mut kept = words.to_owned();
     for block in CLIENT_BLOCKS {

@@ -97,7 +97,7 @@ impl Planner<'_, '_> {
         let fixed = self.counts.outside() + self.counts.between(0, head);
         let free = aim.saturating_sub(fixed);
         let tail = (free as f64 * rung.tail) as u64;
-        let zones = self.zones_with(head, TailBudget { tokens: tail, ceiling: tail + tail / 2, floor: 1 });
+        let zones = self.zones_with(head, TailBudget { tokens: tail, ceiling: tail + tail / 2, floor: 1, room: tail });
         let folded = self.folded(&zones);
         let steps = rung.part_limit.map(|limit| self.shorten_tail(&zones, limit)).unwrap_or_default();
         let saved: u64 = steps.iter().map(|(step, _)| step.saves()).sum();
@@ -176,7 +176,9 @@ impl Planner<'_, '_> {
                 PartKind::ToolCall => pruner.propose(index).map(|proposal| (proposal.step, proposal.original)),
                 PartKind::ToolResult => {
                     let reduced = pruner.propose(index).filter(|proposal| proposal.step.after <= limit);
-                    reduced.map(|proposal| (proposal.step, proposal.original)).or_else(|| self.cut(&pruner, index, limit))
+                    reduced
+                        .map(|proposal| (proposal.step, proposal.original))
+                        .or_else(|| self.cut(&pruner, index, limit))
                 }
                 PartKind::Text if Some(message) != request => self.cut(&pruner, index, limit),
                 _ => None,

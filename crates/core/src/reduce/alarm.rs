@@ -102,9 +102,7 @@ pub(super) fn severity(line: &str) -> Option<Severity> {
         if !is_word(line, found.start(), found.end()) {
             continue;
         }
-        let severity = TROUBLE
-            .get(found.pattern().as_usize())
-            .map(|(_, severity)| *severity);
+        let severity = TROUBLE.get(found.pattern().as_usize()).map(|(_, severity)| *severity);
         if severity == Some(Severity::Error) {
             return severity;
         }
@@ -136,11 +134,7 @@ pub(super) fn each<'a>(text: &'a str, mut visit: impl FnMut(&'a str, Severity)) 
 /// True when the match is a word of its own or the end of a name such as `TypeError`.
 fn is_word(line: &str, start: usize, end: usize) -> bool {
     let bytes = line.as_bytes();
-    let before = start
-        .checked_sub(1)
-        .and_then(|at| bytes.get(at))
-        .copied()
-        .unwrap_or(b' ');
+    let before = start.checked_sub(1).and_then(|at| bytes.get(at)).copied().unwrap_or(b' ');
     let first = bytes.get(start).copied().unwrap_or(b' ');
     let joined = if first.is_ascii_uppercase() {
         before.is_ascii_uppercase() || matches!(before, b'_' | b'/')
@@ -151,11 +145,7 @@ fn is_word(line: &str, start: usize, end: usize) -> bool {
         return false;
     }
     let rest = bytes.get(end..).unwrap_or_default();
-    let letters = rest
-        .iter()
-        .take_while(|b| b.is_ascii_alphabetic())
-        .take(12)
-        .count();
+    let letters = rest.iter().take_while(|b| b.is_ascii_alphabetic()).take(12).count();
     let ending = rest.get(..letters).unwrap_or_default();
     if !ENDINGS.iter().any(|known| known.as_bytes() == ending) {
         return false;
@@ -173,30 +163,17 @@ fn is_word(line: &str, start: usize, end: usize) -> bool {
 fn is_none(before: &[u8], after: &[u8]) -> bool {
     let word_start = before.trim_ascii_end();
     let counted = before.len() > word_start.len()
-        && [&b"no"[..], b"No", b"without", b"zero"]
-            .iter()
-            .any(|word| ends_with_word(word_start, word))
+        && [&b"no"[..], b"No", b"without", b"zero"].iter().any(|word| ends_with_word(word_start, word))
         || (before.len() > word_start.len() && ends_with_word(word_start, b"0"));
     let value = after.trim_ascii_start();
-    let value = value
-        .strip_prefix(b":")
-        .or_else(|| value.strip_prefix(b"="))
-        .map(<[u8]>::trim_ascii_start);
+    let value = value.strip_prefix(b":").or_else(|| value.strip_prefix(b"=")).map(<[u8]>::trim_ascii_start);
     counted
-        || value.is_some_and(|value| {
-            matches!(
-                value,
-                [b'0'] | [b'0', b' ' | b',' | b';' | b')' | b'.' | b'\t' | b'\r', ..]
-            )
-        })
+        || value
+            .is_some_and(|value| matches!(value, [b'0'] | [b'0', b' ' | b',' | b';' | b')' | b'.' | b'\t' | b'\r', ..]))
 }
 
 fn ends_with_word(text: &[u8], word: &[u8]) -> bool {
-    text.strip_suffix(word).is_some_and(|rest| {
-        !rest
-            .last()
-            .is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'.')
-    })
+    text.strip_suffix(word).is_some_and(|rest| !rest.last().is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'.'))
 }
 
 /// One of several lines that say the same.
@@ -241,20 +218,11 @@ impl<'a> Distinct<'a> {
     pub(super) fn add(&mut self, line: &'a str, severity: Severity) {
         self.scratch.clear();
         template(line.as_bytes(), &mut self.scratch);
-        if let Some(entry) = self
-            .index
-            .get(self.scratch.as_slice())
-            .and_then(|at| self.entries.get_mut(*at))
-        {
+        if let Some(entry) = self.index.get(self.scratch.as_slice()).and_then(|at| self.entries.get_mut(*at)) {
             entry.count += 1;
         } else if self.entries.len() < MOST_DISTINCT {
-            self.index
-                .insert(self.scratch.clone().into_boxed_slice(), self.entries.len());
-            self.entries.push(Entry {
-                line,
-                severity,
-                count: 1,
-            });
+            self.index.insert(self.scratch.clone().into_boxed_slice(), self.entries.len());
+            self.entries.push(Entry { line, severity, count: 1 });
         } else {
             self.beyond += 1;
         }
@@ -264,14 +232,10 @@ impl<'a> Distinct<'a> {
     /// Lines that `shown` already holds are left out.
     pub(super) fn write(&self, room: usize, shown: &str) -> Vec<String> {
         let pending = |severity: Severity| {
-            self.entries
-                .iter()
-                .filter(move |entry| entry.severity == severity && !holds(shown, entry.line))
+            self.entries.iter().filter(move |entry| entry.severity == severity && !holds(shown, entry.line))
         };
         let most = (room * 2).max(1_200);
-        let full: usize = pending(Severity::Error)
-            .map(|entry| entry.line.trim().len().min(240) + 1)
-            .sum();
+        let full: usize = pending(Severity::Error).map(|entry| entry.line.trim().len().min(240) + 1).sum();
         let width = if full <= room {
             240
         } else if full <= most {
@@ -315,11 +279,7 @@ impl<'a> Distinct<'a> {
 impl Entry<'_> {
     fn written(&self, width: usize) -> String {
         let line = cut(self.line.trim(), width);
-        if self.count > 1 {
-            format!("{line} (×{})", self.count)
-        } else {
-            line.into_owned()
-        }
+        if self.count > 1 { format!("{line} (×{})", self.count) } else { line.into_owned() }
     }
 }
 
@@ -339,11 +299,7 @@ impl Families {
         let mut scratch = Vec::new();
         template(entry.line.trim().as_bytes(), &mut scratch);
         let line = String::from_utf8_lossy(&scratch).into_owned();
-        let key = line
-            .split_ascii_whitespace()
-            .take(3)
-            .collect::<Vec<_>>()
-            .join(" ");
+        let key = line.split_ascii_whitespace().take(3).collect::<Vec<_>>().join(" ");
         let key = cut(&key, 60).into_owned();
         if let Some((_, count)) = self.index.get(&key).and_then(|at| self.counts.get_mut(*at)) {
             *count += entry.count;
@@ -356,11 +312,8 @@ impl Families {
     }
 
     fn write(self) -> Vec<String> {
-        let mut written: Vec<String> = self
-            .counts
-            .into_iter()
-            .map(|(key, count)| format!("{key} … (×{count})"))
-            .collect();
+        let mut written: Vec<String> =
+            self.counts.into_iter().map(|(key, count)| format!("{key} … (×{count})")).collect();
         if self.beyond > 0 {
             written.push(format!("[… {} further errors]", self.beyond));
         }
@@ -384,10 +337,7 @@ pub(super) fn template(line: &[u8], into: &mut Vec<u8>) {
             rest = rest.get(1..).unwrap_or_default();
             continue;
         }
-        let length = rest
-            .iter()
-            .take_while(|b| b.is_ascii_alphanumeric())
-            .count();
+        let length = rest.iter().take_while(|b| b.is_ascii_alphanumeric()).count();
         let (word, after) = rest.split_at(length);
         rest = after;
         let digits = word.iter().filter(|b| b.is_ascii_digit()).count();
@@ -412,8 +362,7 @@ pub(super) fn template(line: &[u8], into: &mut Vec<u8>) {
 fn is_id(word: &[u8], digits: usize) -> bool {
     let hexadecimal = word.strip_prefix(b"0x").unwrap_or(word);
     digits == word.len()
-        || ((word.len() >= 6 || hexadecimal.len() < word.len())
-            && hexadecimal.iter().all(u8::is_ascii_hexdigit))
+        || ((word.len() >= 6 || hexadecimal.len() < word.len()) && hexadecimal.iter().all(u8::is_ascii_hexdigit))
 }
 
 #[cfg(test)]
@@ -453,13 +402,8 @@ mod tests {
 
     #[test]
     fn equal_events_are_one_entry() {
-        let distinct = Distinct::of(
-            "12:01 error id 55 at 0x7fa3\nok\n12:02 error id 56 at 0x7fb4\nerror other\n",
-        );
-        assert_eq!(
-            distinct.write(500, ""),
-            ["12:01 error id 55 at 0x7fa3 (×2)", "error other"]
-        );
+        let distinct = Distinct::of("12:01 error id 55 at 0x7fa3\nok\n12:02 error id 56 at 0x7fb4\nerror other\n");
+        assert_eq!(distinct.write(500, ""), ["12:01 error id 55 at 0x7fa3 (×2)", "error other"]);
     }
 
     #[test]

@@ -49,11 +49,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
     let mut text = String::new();
     let mut hidden = 0usize;
     for severity in [Severity::Error, Severity::Warning] {
-        for group in report
-            .groups
-            .iter()
-            .filter(|group| group.severity == severity)
-        {
+        for group in report.groups.iter().filter(|group| group.severity == severity) {
             let fits = text.len() < room || (severity == Severity::Error && text.len() < room * 3);
             if fits {
                 let tight = text.len() > room;
@@ -64,10 +60,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
         }
     }
     if hidden + report.beyond > 0 {
-        push(
-            &mut text,
-            &format!("[… {} further diagnostics]", hidden + report.beyond),
-        );
+        push(&mut text, &format!("[… {} further diagnostics]", hidden + report.beyond));
     }
     for line in report.other.write(room.saturating_sub(text.len()), &text) {
         push(&mut text, &line);
@@ -79,21 +72,9 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
         }
     }
     let count = |severity| {
-        report
-            .groups
-            .iter()
-            .filter(|group| group.severity == severity)
-            .map(|group| group.count)
-            .sum::<usize>()
+        report.groups.iter().filter(|group| group.severity == severity).map(|group| group.count).sum::<usize>()
     };
-    Some(Body {
-        note: format!(
-            "{} errors, {} warnings",
-            count(Severity::Error),
-            count(Severity::Warning)
-        ),
-        text,
-    })
+    Some(Body { note: format!("{} errors, {} warnings", count(Severity::Error), count(Severity::Warning)), text })
 }
 
 impl<'a> Report<'a> {
@@ -136,25 +117,14 @@ impl<'a> Report<'a> {
         report
     }
 
-    fn add(
-        &mut self,
-        message: &'a str,
-        severity: Severity,
-        place: (&'a str, &'a str),
-    ) -> Option<usize> {
+    fn add(&mut self, message: &'a str, severity: Severity, place: (&'a str, &'a str)) -> Option<usize> {
         self.scratch.clear();
         alarm::template(message.as_bytes(), &mut self.scratch);
         let at = match self.index.get(self.scratch.as_slice()) {
             Some(at) => *at,
             None if self.groups.len() < MOST_DISTINCT => {
-                self.index
-                    .insert(self.scratch.clone().into_boxed_slice(), self.groups.len());
-                self.groups.push(Group {
-                    severity,
-                    message,
-                    places: Vec::new(),
-                    count: 0,
-                });
+                self.index.insert(self.scratch.clone().into_boxed_slice(), self.groups.len());
+                self.groups.push(Group { severity, message, places: Vec::new(), count: 0 });
                 self.groups.len() - 1
             }
             None => {
@@ -185,27 +155,16 @@ impl<'a> Group<'a> {
     fn written(&self, tight: bool) -> String {
         let shown = if tight { 1 } else { MOST_PLACES };
         let listed = self.places.iter().take(shown);
-        let mut line = listed
-            .clone()
-            .map(|(file, numbers)| format!("{file}:{}", numbers.join(",")))
-            .collect::<Vec<_>>()
-            .join(" ");
-        let more = self.count.saturating_sub(
-            listed
-                .map(|(_, numbers)| numbers.len())
-                .sum::<usize>()
-                .max(1),
-        );
+        let mut line =
+            listed.clone().map(|(file, numbers)| format!("{file}:{}", numbers.join(","))).collect::<Vec<_>>().join(" ");
+        let more = self.count.saturating_sub(listed.map(|(_, numbers)| numbers.len()).sum::<usize>().max(1));
         if more > 0 {
             line.push_str(&format!(" (+{more})"));
         }
         if !line.is_empty() {
             line.push_str(": ");
         }
-        line.push_str(&cut(
-            self.message.trim(),
-            if tight { 90 } else { LONGEST_MESSAGE },
-        ));
+        line.push_str(&cut(self.message.trim(), if tight { 90 } else { LONGEST_MESSAGE }));
         line
     }
 }
@@ -217,10 +176,7 @@ fn arrow_place(line: &str) -> Option<(&str, &str)> {
 
 /// ` 12 | code`, `   |   ^^^` and `   ^`.
 fn is_excerpt(line: &str) -> bool {
-    let text = line
-        .trim_start()
-        .trim_start_matches(|c: char| c.is_ascii_digit())
-        .trim_start();
+    let text = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit()).trim_start();
     text.starts_with("| ")
         || text == "|"
         || (text.starts_with('^') && text.trim_end_matches(['^', '~', ' ', '-']).is_empty())
@@ -231,25 +187,10 @@ pub(super) fn diagnostic(line: &str) -> Option<Diagnostic<'_>> {
     let line = bare(line);
     let text = line.trim_start();
     let head = prefix(text, 300);
-    for start in [
-        "error[",
-        "error: ",
-        "warning: ",
-        "warning[",
-        "fatal error: ",
-        "error TS",
-    ] {
+    for start in ["error[", "error: ", "warning: ", "warning[", "fatal error: ", "error TS"] {
         if text.starts_with(start) {
-            let severity = if start.starts_with('w') {
-                Severity::Warning
-            } else {
-                Severity::Error
-            };
-            return Some(Diagnostic {
-                place: "",
-                severity: Some(severity),
-                message: text,
-            });
+            let severity = if start.starts_with('w') { Severity::Warning } else { Severity::Error };
+            return Some(Diagnostic { place: "", severity: Some(severity), message: text });
         }
     }
     if head.starts_with(|c: char| c.is_ascii_digit()) {
@@ -266,18 +207,10 @@ pub(super) fn diagnostic(line: &str) -> Option<Diagnostic<'_>> {
         }
         let rest = head.get(at + 1..)?;
         let line_digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        let column = rest.get(line_digits + 1..).map_or(0, |rest| {
-            rest.bytes().take_while(u8::is_ascii_digit).count()
-        });
-        let numbers = if column > 0 {
-            line_digits + 1 + column
-        } else {
-            line_digits
-        };
+        let column = rest.get(line_digits + 1..).map_or(0, |rest| rest.bytes().take_while(u8::is_ascii_digit).count());
+        let numbers = if column > 0 { line_digits + 1 + column } else { line_digits };
         let end = at + 1 + line_digits;
-        let message = text
-            .get(at + 1 + numbers..)?
-            .trim_start_matches([')', ':', ' ']);
+        let message = text.get(at + 1 + numbers..)?.trim_start_matches([')', ':', ' ']);
         if message.is_empty() {
             return None;
         }
@@ -294,11 +227,7 @@ pub(super) fn diagnostic(line: &str) -> Option<Diagnostic<'_>> {
 /// A message without a word of severity is an error when a column stands before it: Go and ruff print none.
 fn severity_of(message: &str, with_column: bool) -> Option<Severity> {
     let starts = |words: &[&str]| {
-        words.iter().any(|word| {
-            message
-                .get(..word.len())
-                .is_some_and(|start| start.eq_ignore_ascii_case(word))
-        })
+        words.iter().any(|word| message.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word)))
     };
     if starts(&["warn"]) {
         Some(Severity::Warning)
@@ -325,21 +254,13 @@ fn stylish(text: &str) -> Option<Diagnostic<'_>> {
     } else {
         return None;
     };
-    Some(Diagnostic {
-        place: without_column(place),
-        severity: Some(severity),
-        message: rest,
-    })
+    Some(Diagnostic { place: without_column(place), severity: Some(severity), message: rest })
 }
 
 /// `path:12:3` without its column.
 fn without_column(place: &str) -> &str {
     match place.rsplit_once(':') {
-        Some((rest, column))
-            if rest.contains(':') && column.bytes().all(|b| b.is_ascii_digit()) =>
-        {
-            rest
-        }
+        Some((rest, column)) if rest.contains(':') && column.bytes().all(|b| b.is_ascii_digit()) => rest,
         Some((rest, column))
             if !rest.is_empty()
                 && rest.bytes().all(|b| b.is_ascii_digit())

@@ -17,11 +17,7 @@ pub(super) fn clean(text: &str) -> Cow<'_, str> {
     } else {
         Cow::Borrowed(text)
     };
-    let settled = if has_redraws(&visible) {
-        Cow::Owned(last_states(&visible))
-    } else {
-        visible
-    };
+    let settled = if has_redraws(&visible) { Cow::Owned(last_states(&visible)) } else { visible };
     match settled {
         Cow::Borrowed(text) => Cow::Borrowed(without_reminder(text)),
         Cow::Owned(mut text) => {
@@ -43,9 +39,7 @@ fn without_reminder(text: &str) -> &str {
 
 /// Colours and cursor moves are skipped in place; a line with a rarer escape goes through the terminal parser.
 fn without_escapes(text: &str) -> String {
-    let mut screen = Screen {
-        text: String::with_capacity(text.len()),
-    };
+    let mut screen = Screen { text: String::with_capacity(text.len()) };
     for line in lines(text) {
         screen.show(line);
         screen.text.push('\n');
@@ -99,10 +93,7 @@ fn has_redraws(text: &str) -> bool {
 fn last_states(text: &str) -> String {
     let mut settled = String::with_capacity(text.len());
     for line in lines(text) {
-        let last = line
-            .rsplit('\r')
-            .find(|state| !state.trim().is_empty())
-            .unwrap_or_default();
+        let last = line.rsplit('\r').find(|state| !state.trim().is_empty()).unwrap_or_default();
         settled.push_str(last);
         settled.push('\n');
     }
@@ -115,19 +106,13 @@ mod tests {
 
     #[test]
     fn escapes_vanish_and_tabs_stay() {
-        assert_eq!(
-            clean("\u{1b}[31merror\u{1b}[0m\tät\nplain\n"),
-            "error\tät\nplain\n"
-        );
+        assert_eq!(clean("\u{1b}[31merror\u{1b}[0m\tät\nplain\n"), "error\tät\nplain\n");
         assert_eq!(clean("\u{1b}]0;title\u{7}ok\n"), "ok\n");
     }
 
     #[test]
     fn a_progress_bar_keeps_its_last_state() {
-        assert_eq!(
-            clean("  1%\r 50%\r100% done\nnext\r\nend"),
-            "100% done\nnext\nend\n"
-        );
+        assert_eq!(clean("  1%\r 50%\r100% done\nnext\r\nend"), "100% done\nnext\nend\n");
         assert_eq!(clean("a\r\nb\r\n"), "a\r\nb\r\n");
     }
 
@@ -135,9 +120,6 @@ mod tests {
     fn a_reminder_at_the_end_is_no_output() {
         let text = format!("code\n\n{}\nbe careful\n{}\n", REMINDER.0, REMINDER.1);
         assert_eq!(clean(&text), "code");
-        assert_eq!(
-            clean("code </system-reminder> x"),
-            "code </system-reminder> x"
-        );
+        assert_eq!(clean("code </system-reminder> x"), "code </system-reminder> x");
     }
 }

@@ -44,30 +44,19 @@ impl<'a> Frame<'a> {
 
 pub(super) fn reduce(output: &Output<'_>) -> Body {
     let room = output.room;
-    let frame = Frame::of(
-        output.text,
-        room.percent(HEAD_SHARE),
-        room.percent(TAIL_SHARE),
-    );
+    let frame = Frame::of(output.text, room.percent(HEAD_SHARE), room.percent(TAIL_SHARE));
     let width = room.percent(TAIL_SHARE).min(LONGEST_LINE);
     let mut text = String::new();
     for line in lines(frame.head).filter(|line| !line.trim().is_empty()) {
         push(&mut text, &cut(line, width));
     }
-    let middle = middle(
-        output,
-        frame.middle,
-        room.percent(100 - HEAD_SHARE - TAIL_SHARE),
-    );
+    let middle = middle(output, frame.middle, room.percent(100 - HEAD_SHARE - TAIL_SHARE));
     let hidden = super::lines::count(frame.middle);
     if hidden > 0 {
         if middle.is_empty() {
             push(&mut text, &gap(hidden));
         } else {
-            push(
-                &mut text,
-                &format!("[… {hidden} lines omitted, among them:]"),
-            );
+            push(&mut text, &format!("[… {hidden} lines omitted, among them:]"));
             middle.iter().for_each(|line| push(&mut text, line));
             push(&mut text, "[…]");
         }
@@ -75,10 +64,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Body {
     for line in lines(frame.tail).filter(|line| !line.trim().is_empty()) {
         push(&mut text, &cut(line, width));
     }
-    Body {
-        note: String::new(),
-        text,
-    }
+    Body { note: String::new(), text }
 }
 
 /// Trouble first, then other telling lines while room is left.
@@ -89,19 +75,11 @@ fn middle(output: &Output<'_>, middle: &str, room: usize) -> Vec<String> {
         let candidates = lines(middle)
             .enumerate()
             .filter(|(_, line)| !line.trim().is_empty())
-            .map(|(position, line)| Candidate {
-                position,
-                weight: 0,
-                text: prefix(line.trim_end(), 160),
-                extra: 1,
-            })
+            .map(|(position, line)| Candidate { position, weight: 0, text: prefix(line.trim_end(), 160), extra: 1 })
             .take(MOST_CANDIDATES)
             .collect();
         for picked in pick(candidates, room - used, output.focus) {
-            if !written
-                .iter()
-                .any(|line| line.starts_with(picked.text.trim()))
-            {
+            if !written.iter().any(|line| line.starts_with(picked.text.trim())) {
                 written.push(picked.text.to_owned());
             }
         }

@@ -1,10 +1,7 @@
 //! Decides what kind of output a text is: the tool's name and argument first, then the look of a bounded sample.
 
 use super::lines::{lines, prefix, suffix};
-use super::{
-    Kind, Source, alarm, build, json, listing, log, search, stack_trace, table, test_report, web,
-    words,
-};
+use super::{Kind, Source, alarm, build, json, listing, log, search, stack_trace, table, test_report, web, words};
 
 /// Bytes of the start, the middle and the end that are looked at.
 const SAMPLE: usize = 6 * 1024;
@@ -26,8 +23,7 @@ pub(super) fn kind_of(source: &Source<'_>, text: &str) -> Kind {
         Origin::Web => Kind::Web,
         Origin::Report => report_kind(text, &sample),
         Origin::Shell => {
-            let read =
-                file_of_command(source.argument).and_then(|path| file_kind(path, text, &sample));
+            let read = file_of_command(source.argument).and_then(|path| file_kind(path, text, &sample));
             match structure(text, &sample) {
                 Some(kind @ (Kind::Json | Kind::Diff | Kind::Web)) => kind,
                 _ if read.is_some() => read.unwrap_or(Kind::Code),
@@ -53,16 +49,7 @@ impl Origin {
         let tool = prefix(source.tool, 64).to_ascii_lowercase();
         let has = |parts: &[&str]| parts.iter().any(|part| tool.contains(part));
         let url = source.argument.starts_with("http://") || source.argument.starts_with("https://");
-        if has(&[
-            "websearch",
-            "web_search",
-            "webfetch",
-            "web_fetch",
-            "fetch",
-            "browser",
-            "url",
-        ]) || url
-        {
+        if has(&["websearch", "web_search", "webfetch", "web_fetch", "fetch", "browser", "url"]) || url {
             Origin::Web
         } else if has(&["grep", "search", "ripgrep"]) {
             Origin::Search
@@ -96,20 +83,13 @@ impl<'a> Sample<'a> {
         if text.len() <= 3 * SAMPLE {
             sampled.extend(lines(text));
         } else {
-            let middle = text
-                .get(text.floor_char_boundary(text.len() / 2)..)
-                .unwrap_or_default();
+            let middle = text.get(text.floor_char_boundary(text.len() / 2)..).unwrap_or_default();
             sampled.extend(lines(prefix(text, SAMPLE)));
             sampled.extend(lines(prefix(middle, SAMPLE)).skip(1));
             sampled.extend(lines(suffix(text, SAMPLE)).skip(1));
         }
         sampled.retain(|line| !line.trim().is_empty());
-        Sample {
-            lines: sampled
-                .into_iter()
-                .map(|line| prefix(line, 1_000))
-                .collect(),
-        }
+        Sample { lines: sampled.into_iter().map(|line| prefix(line, 1_000)).collect() }
     }
 
     fn count(&self, is: impl Fn(&str) -> bool) -> usize {
@@ -147,19 +127,7 @@ fn report_kind(text: &str, sample: &Sample<'_>) -> Kind {
 const EXTENSIONS: &[(&[&str], Kind)] = &[
     (&["csv", "tsv"], Kind::Table),
     (&["md", "txt", "rst", "adoc", "mdx"], Kind::Prose),
-    (
-        &[
-            "yaml",
-            "yml",
-            "toml",
-            "ini",
-            "env",
-            "properties",
-            "conf",
-            "cfg",
-        ],
-        Kind::KeyValue,
-    ),
+    (&["yaml", "yml", "toml", "ini", "env", "properties", "conf", "cfg"], Kind::KeyValue),
     (&["log"], Kind::Log),
     (&["html", "htm"], Kind::Web),
     (&["diff", "patch"], Kind::Diff),
@@ -170,43 +138,29 @@ fn file_kind(path: &str, text: &str, sample: &Sample<'_>) -> Option<Kind> {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     let (_, extension) = name.rsplit_once('.')?;
     let lower = prefix(extension, 16).to_ascii_lowercase();
-    let known = EXTENSIONS
-        .iter()
-        .find(|(extensions, _)| extensions.contains(&lower.as_str()))
-        .map(|(_, kind)| *kind);
+    let known = EXTENSIONS.iter().find(|(extensions, _)| extensions.contains(&lower.as_str())).map(|(_, kind)| *kind);
     match known {
         // A part of a document is unreadable for a parser; its keys are still read line by line.
-        Some(Kind::Json) if !json::looks_like(text) => Some(if json::is_lines(&sample.lines) {
-            Kind::Json
-        } else {
-            Kind::KeyValue
-        }),
+        Some(Kind::Json) if !json::looks_like(text) => {
+            Some(if json::is_lines(&sample.lines) { Kind::Json } else { Kind::KeyValue })
+        }
         // Saved outputs of other tools end in `.txt`.
         Some(Kind::Prose) if lower == "txt" => Some(structure(text, sample).unwrap_or(Kind::Prose)),
         Some(kind) => Some(kind),
-        None if lower.len() <= 6 && lower.bytes().all(|b| b.is_ascii_alphanumeric()) => {
-            Some(Kind::Code)
-        }
+        None if lower.len() <= 6 && lower.bytes().all(|b| b.is_ascii_alphanumeric()) => Some(Kind::Code),
         None => None,
     }
 }
 
 /// The file that a shell command prints, if that is all it does.
 fn file_of_command(command: &str) -> Option<&str> {
-    let first = command
-        .rsplit("&&")
-        .next()
-        .unwrap_or(command)
-        .split(['|', '>'])
-        .next()
-        .unwrap_or(command);
+    let first = command.rsplit("&&").next().unwrap_or(command).split(['|', '>']).next().unwrap_or(command);
     let mut words = first.split_ascii_whitespace();
     match words.next()? {
         "cat" | "head" | "tail" | "sed" | "nl" | "bat" | "less" => words.next_back(),
-        "git" => first
-            .contains("git show ")
-            .then(|| words.next_back()?.split_once(':').map(|(_, path)| path))
-            .flatten(),
+        "git" => {
+            first.contains("git show ").then(|| words.next_back()?.split_once(':').map(|(_, path)| path)).flatten()
+        }
         _ => None,
     }
 }
@@ -214,18 +168,13 @@ fn file_of_command(command: &str) -> Option<&str> {
 /// The kind that the look of a text alone tells.
 fn structure(text: &str, sample: &Sample<'_>) -> Option<Kind> {
     let lines = &sample.lines;
-    let headers = sample.count(|line| {
-        line.starts_with("diff --git ") || line.starts_with("+++ ") || line.starts_with("@@ -")
-    });
+    let headers =
+        sample.count(|line| line.starts_with("diff --git ") || line.starts_with("+++ ") || line.starts_with("@@ -"));
     if headers >= 2 {
         return Some(Kind::Diff);
     }
     if json::looks_like(text) || json::is_lines(lines) {
-        return Some(if sample.mostly(60, log::is_json_event) {
-            Kind::Log
-        } else {
-            Kind::Json
-        });
+        return Some(if sample.mostly(60, log::is_json_event) { Kind::Log } else { Kind::Json });
     }
     if web::looks_like(text) {
         return Some(Kind::Web);
@@ -235,19 +184,12 @@ fn structure(text: &str, sample: &Sample<'_>) -> Option<Kind> {
     }
     let frames = sample.count(stack_trace::is_frame);
     if frames >= 3 && frames * 100 >= lines.len() * 30
-        || (frames >= 1
-            && lines
-                .iter()
-                .take(3)
-                .any(|line| stack_trace::is_header(line)))
+        || (frames >= 1 && lines.iter().take(3).any(|line| stack_trace::is_header(line)))
     {
         return Some(Kind::StackTrace);
     }
-    let diagnostics =
-        sample.count(|line| build::diagnostic(line).is_some_and(|found| found.severity.is_some()));
-    if diagnostics >= 2 && diagnostics * 100 >= lines.len() * 5
-        || sample.count(build::is_status) >= 1
-    {
+    let diagnostics = sample.count(|line| build::diagnostic(line).is_some_and(|found| found.severity.is_some()));
+    if diagnostics >= 2 && diagnostics * 100 >= lines.len() * 5 || sample.count(build::is_status) >= 1 {
         return Some(Kind::Build);
     }
     if sample.mostly(40, |line| log::level(line).is_some() || log::has_time(line)) {
@@ -263,9 +205,7 @@ fn structure(text: &str, sample: &Sample<'_>) -> Option<Kind> {
         return Some(Kind::Table);
     }
     if sample.mostly(8, |line| words::definition(line).is_some())
-        && sample.mostly(20, |line| {
-            line.trim_end().ends_with(['{', '}', ';', ':', ')'])
-        })
+        && sample.mostly(20, |line| line.trim_end().ends_with(['{', '}', ';', ':', ')']))
     {
         return Some(Kind::Code);
     }
@@ -278,9 +218,7 @@ fn structure(text: &str, sample: &Sample<'_>) -> Option<Kind> {
             && line.trim_end().ends_with(['.', ':', '!', '?'])
             && alarm::severity(line).is_none()
     });
-    let headings = sample.count(|line| {
-        line.starts_with("# ") || line.starts_with("## ") || line.starts_with("### ")
-    });
+    let headings = sample.count(|line| line.starts_with("# ") || line.starts_with("## ") || line.starts_with("### "));
     if sentences * 2 > lines.len() || headings >= 2 {
         return Some(Kind::Prose);
     }

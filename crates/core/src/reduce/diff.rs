@@ -51,8 +51,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
         if let Some(change) = changes.get(picked.position)
             && let Some(file) = files.get_mut(change.file)
         {
-            file.lines
-                .push(format!("{} {}", change.number, picked.text));
+            file.lines.push(format!("{} {}", change.number, picked.text));
         }
     }
     let mut text = String::new();
@@ -70,27 +69,15 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
             others.push(format!("{name} +{} -{}", file.added, file.removed));
             continue;
         }
-        push(
-            &mut text,
-            &format!(
-                "{name} +{} -{} in {} hunks",
-                file.added, file.removed, file.hunks
-            ),
-        );
+        push(&mut text, &format!("{name} +{} -{} in {} hunks", file.added, file.removed, file.hunks));
         file.lines.iter().for_each(|line| push(&mut text, line));
     }
-    if let Some(line) =
-        super::lines::roll("also:", others.iter().map(String::as_str), MOST_FILE_BYTES)
-    {
+    if let Some(line) = super::lines::roll("also:", others.iter().map(String::as_str), MOST_FILE_BYTES) {
         push(&mut text, &line);
     }
-    let (added, removed) = files.iter().fold((0, 0), |(added, removed), file| {
-        (added + file.added, removed + file.removed)
-    });
-    Some(Body {
-        note: format!("{} files, +{added} -{removed}", files.len()),
-        text,
-    })
+    let (added, removed) =
+        files.iter().fold((0, 0), |(added, removed), file| (added + file.added, removed + file.removed));
+    Some(Body { note: format!("{} files, +{added} -{removed}", files.len()), text })
 }
 
 /// Files and their changed lines; what stands before the first file goes to `before`.
@@ -102,18 +89,10 @@ fn read<'a>(text: &'a str, before: &mut Vec<&'a str>) -> (Vec<File<'a>>, Vec<Cha
     for line in lines(text) {
         if let Some(rest) = line.strip_prefix("diff --git ") {
             let path = rest.rsplit_once(" b/").map_or(rest, |(_, path)| path);
-            files.push(File {
-                path,
-                ..File::default()
-            });
+            files.push(File { path, ..File::default() });
             inside = false;
         } else if !inside && line.starts_with("+++ ") {
-            let path = line
-                .get(4..)
-                .unwrap_or_default()
-                .split('\t')
-                .next()
-                .unwrap_or_default();
+            let path = line.get(4..).unwrap_or_default().split('\t').next().unwrap_or_default();
             let path = path.strip_prefix("b/").unwrap_or(path);
             match files.last_mut() {
                 Some(file) if file.hunks == 0 => {
@@ -121,10 +100,7 @@ fn read<'a>(text: &'a str, before: &mut Vec<&'a str>) -> (Vec<File<'a>>, Vec<Cha
                         file.path = path;
                     }
                 }
-                _ => files.push(File {
-                    path,
-                    ..File::default()
-                }),
+                _ => files.push(File { path, ..File::default() }),
             }
         } else if line.starts_with("@@ ") {
             inside = true;
@@ -138,17 +114,9 @@ fn read<'a>(text: &'a str, before: &mut Vec<&'a str>) -> (Vec<File<'a>>, Vec<Cha
             if let Some(file) = files.last_mut() {
                 file.hunks += 1;
             }
-            let context = line
-                .get(3..)
-                .and_then(|rest| rest.split_once("@@ "))
-                .map_or("", |(_, context)| context);
+            let context = line.get(3..).and_then(|rest| rest.split_once("@@ ")).map_or("", |(_, context)| context);
             if !context.trim().is_empty() && changes.len() < MOST_CHANGES {
-                changes.push(Change {
-                    file: index,
-                    number,
-                    text: context,
-                    weight: 2,
-                });
+                changes.push(Change { file: index, number, text: context, weight: 2 });
             }
         } else if inside {
             let index = files.len().saturating_sub(1);
@@ -162,22 +130,13 @@ fn read<'a>(text: &'a str, before: &mut Vec<&'a str>) -> (Vec<File<'a>>, Vec<Cha
                 let body = line.get(1..).unwrap_or_default();
                 if !body.trim().is_empty() && changes.len() < MOST_CHANGES {
                     let weight = if definition(body).is_some() { 10 } else { 1 };
-                    changes.push(Change {
-                        file: index,
-                        number,
-                        text: line,
-                        weight,
-                    });
+                    changes.push(Change { file: index, number, text: line, weight });
                 }
             }
             if !line.starts_with('-') {
                 number += 1;
             }
-        } else if files.is_empty()
-            && before.len() < 6
-            && !line.trim().is_empty()
-            && !line.starts_with("--- ")
-        {
+        } else if files.is_empty() && before.len() < 6 && !line.trim().is_empty() && !line.starts_with("--- ") {
             before.push(prefix(line, 120));
         }
     }

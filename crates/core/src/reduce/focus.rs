@@ -34,27 +34,16 @@ pub(super) struct Focus {
 impl Focus {
     pub(super) fn new(words: &[&str]) -> Focus {
         let timing = words.iter().any(|word| TIMING.contains(word));
-        let mut telling: Vec<&str> = words
-            .iter()
-            .copied()
-            .filter(|word| word.len() >= 4 && !is_common(word))
-            .collect();
+        let mut telling: Vec<&str> = words.iter().copied().filter(|word| word.len() >= 4 && !is_common(word)).collect();
         telling.sort_unstable();
         telling.dedup();
         telling.truncate(MOST_WORDS);
         let finder = if telling.is_empty() {
             None
         } else {
-            AhoCorasick::builder()
-                .ascii_case_insensitive(true)
-                .build(&telling)
-                .ok()
+            AhoCorasick::builder().ascii_case_insensitive(true).build(&telling).ok()
         };
-        Focus {
-            words: telling.len(),
-            timing,
-            finder,
-        }
+        Focus { words: telling.len(), timing, finder }
     }
 
     /// True when the task is about timing or debugging.
@@ -69,9 +58,7 @@ impl Focus {
     /// Which words a line holds, as bits.
     pub(super) fn found_in(&self, line: &str) -> u64 {
         self.finder.as_ref().map_or(0, |finder| {
-            finder.find_iter(line).fold(0, |bits, found| {
-                bits | 1 << found.pattern().as_u32().min(63)
-            })
+            finder.find_iter(line).fold(0, |bits, found| bits | 1 << found.pattern().as_u32().min(63))
         })
     }
 }
@@ -84,12 +71,7 @@ mod tests {
     fn words_are_found_inside_names() {
         let focus = Focus::new(&["session", "the", "checkpoint"]);
         assert_eq!(focus.words(), 2);
-        assert_eq!(
-            focus
-                .found_in("func SaveSession(checkpointID)")
-                .count_ones(),
-            2
-        );
+        assert_eq!(focus.found_in("func SaveSession(checkpointID)").count_ones(), 2);
         assert_eq!(focus.found_in("nothing"), 0);
         assert!(Focus::new(&["slow"]).is_about_timing());
     }

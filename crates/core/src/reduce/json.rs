@@ -23,8 +23,8 @@ const LONGEST_VALUE: usize = 60;
 const LONGEST_TELLING: usize = 160;
 /// Keys whose values name things or say how they went.
 const TELLING: &[&str] = &[
-    "id", "name", "title", "status", "state", "error", "message", "path", "file", "url", "code",
-    "type", "reason", "key", "line", "number", "author", "body",
+    "id", "name", "title", "status", "state", "error", "message", "path", "file", "url", "code", "type", "reason",
+    "key", "line", "number", "author", "body",
 ];
 /// Keys that are worth a look in every item: what went wrong is never only counted.
 const JUDGING: &[&str] = &["error", "errors", "exception", "failure", "failed"];
@@ -56,11 +56,7 @@ struct Items {
 impl Items {
     /// What should be read of the next item.
     fn reading(&self) -> Reading {
-        if self.first.len() + self.briefs.len() < MOST_ITEMS + MOST_BRIEFS {
-            Reading::Full
-        } else {
-            Reading::Judged
-        }
+        if self.first.len() + self.briefs.len() < MOST_ITEMS + MOST_BRIEFS { Reading::Full } else { Reading::Judged }
     }
 
     fn add(&mut self, item: Shape) {
@@ -108,17 +104,13 @@ enum Reading {
 
 /// True when a text starts and ends like one JSON document.
 pub(super) fn looks_like(text: &str) -> bool {
-    let (start, end) = (
-        prefix(text, EDGE).trim_start(),
-        suffix(text, EDGE).trim_end(),
-    );
+    let (start, end) = (prefix(text, EDGE).trim_start(), suffix(text, EDGE).trim_end());
     let inner = start.get(1..).unwrap_or_default().trim_start();
     (start.starts_with('{') && end.ends_with('}') && (inner.starts_with('"') || inner == "}"))
         || (start.starts_with('[')
             && end.ends_with(']')
             && inner.starts_with([
-                '{', '[', '"', ']', '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 't',
-                'f', 'n',
+                '{', '[', '"', ']', '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 't', 'f', 'n',
             ]))
 }
 
@@ -144,23 +136,14 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
             push(&mut out, value);
         }
     }
-    let writer = Writer {
-        room: room.saturating_add(out.len() / 2),
-    };
+    let writer = Writer { room: room.saturating_add(out.len() / 2) };
     writer.write(&shape, 0, "", &mut out);
     Some(Body { note, text: out })
 }
 
 fn document(text: &str, reading: Reading, judged: &mut Vec<String>) -> Option<Shape> {
     let mut reader = serde_json::Deserializer::from_str(text);
-    let shape = Seed {
-        depth: 0,
-        key: "",
-        reading,
-        judged,
-    }
-    .deserialize(&mut reader)
-    .ok()?;
+    let shape = Seed { depth: 0, key: "", reading, judged }.deserialize(&mut reader).ok()?;
     reader.end().ok().map(|()| shape)
 }
 
@@ -169,11 +152,7 @@ fn stream(text: &str, judged: &mut Vec<String>) -> Option<Shape> {
     let mut items = Items::default();
     let mut broken = 0usize;
     for line in lines(text).filter(|line| !line.trim().is_empty()) {
-        let shape = if line.starts_with(['{', '[']) {
-            document(line, items.reading(), judged)
-        } else {
-            None
-        };
+        let shape = if line.starts_with(['{', '[']) { document(line, items.reading(), judged) } else { None };
         match shape {
             Some(shape) => items.add(shape),
             None => broken += 1,
@@ -198,9 +177,7 @@ impl<'de> DeserializeSeed<'de> for Seed<'_, '_> {
 
     fn deserialize<D: serde::Deserializer<'de>>(self, reader: D) -> Result<Shape, D::Error> {
         if self.depth > DEEPEST {
-            return reader
-                .deserialize_ignored_any(IgnoredAny)
-                .map(|_| Shape::Unread);
+            return reader.deserialize_ignored_any(IgnoredAny).map(|_| Shape::Unread);
         }
         reader.deserialize_any(self)
     }
@@ -241,14 +218,9 @@ impl<'de> Visitor<'de> for Seed<'_, '_> {
             }
         }
         Ok(match self.reading {
-            Reading::Full => Shape::Scalar(one_line(
-                value,
-                if is_telling(self.key) {
-                    LONGEST_TELLING
-                } else {
-                    LONGEST_VALUE
-                },
-            )),
+            Reading::Full => {
+                Shape::Scalar(one_line(value, if is_telling(self.key) { LONGEST_TELLING } else { LONGEST_VALUE }))
+            }
             Reading::Judged => Shape::Unread,
         })
     }
@@ -256,18 +228,10 @@ impl<'de> Visitor<'de> for Seed<'_, '_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<Shape, A::Error> {
         let mut items = Items::default();
         loop {
-            let reading = if self.reading == Reading::Full {
-                items.reading()
-            } else {
-                Reading::Judged
-            };
+            let reading = if self.reading == Reading::Full { items.reading() } else { Reading::Judged };
             let judged = &mut *self.judged;
-            let Some(shape) = entries.next_element_seed(Seed {
-                depth: self.depth + 1,
-                key: self.key,
-                reading,
-                judged,
-            })?
+            let Some(shape) =
+                entries.next_element_seed(Seed { depth: self.depth + 1, key: self.key, reading, judged })?
             else {
                 break;
             };
@@ -281,17 +245,8 @@ impl<'de> Visitor<'de> for Seed<'_, '_> {
         let mut more = 0usize;
         while let Some(Key(key)) = entries.next_key_seed(KeySeed)? {
             let judged = &mut *self.judged;
-            let reading = if kept.len() < MOST_KEYS {
-                self.reading
-            } else {
-                Reading::Judged
-            };
-            let shape = entries.next_value_seed(Seed {
-                depth: self.depth + 1,
-                key: &key,
-                reading,
-                judged,
-            })?;
+            let reading = if kept.len() < MOST_KEYS { self.reading } else { Reading::Judged };
+            let shape = entries.next_value_seed(Seed { depth: self.depth + 1, key: &key, reading, judged })?;
             if reading == Reading::Full {
                 kept.push((cut(&key, LONGEST_VALUE).into_owned(), shape));
             } else {
@@ -343,10 +298,7 @@ impl<'de> Visitor<'de> for KeySeed {
 fn is_telling(key: &str) -> bool {
     let lower = prefix(key, 40).to_ascii_lowercase();
     let last = lower.rsplit(['_', '-']).next().unwrap_or(&lower);
-    TELLING.contains(&last)
-        || ["Id", "Name", "Path", "Message", "Error", "Status"]
-            .iter()
-            .any(|end| key.ends_with(end))
+    TELLING.contains(&last) || ["Id", "Name", "Path", "Message", "Error", "Status"].iter().any(|end| key.ends_with(end))
 }
 
 fn one_line(value: &str, limit: usize) -> String {
@@ -360,11 +312,7 @@ fn one_line(value: &str, limit: usize) -> String {
         }
         line.push_str(prefix(part, limit + 8));
     }
-    if value.len() > limit {
-        format!("{}… ({} chars)", prefix(&line, limit), value.len())
-    } else {
-        line
-    }
+    if value.len() > limit { format!("{}… ({} chars)", prefix(&line, limit), value.len()) } else { line }
 }
 
 /// Writes a shape, one key per line, until the room is used up.
@@ -393,20 +341,15 @@ impl Writer {
 
     fn object(&self, keys: &[(String, Shape)], more: usize, depth: usize, out: &mut String) {
         let mut hidden: Vec<&str> = Vec::new();
-        let (telling, rest): (Vec<_>, Vec<_>) = keys
-            .iter()
-            .partition(|(key, shape)| is_telling(key) && matches!(shape, Shape::Scalar(..)));
+        let (telling, rest): (Vec<_>, Vec<_>) =
+            keys.iter().partition(|(key, shape)| is_telling(key) && matches!(shape, Shape::Scalar(..)));
         let indent = " ".repeat(depth.min(8));
         let mut line = indent.clone();
         for (key, shape) in telling.iter().chain(rest.iter()) {
             match shape {
                 _ if out.len() + line.len() > self.room => hidden.push(key),
                 Shape::Scalar(value) => {
-                    let _ = write!(
-                        line,
-                        "{}{key}: {value}",
-                        if line.len() > indent.len() { "; " } else { "" }
-                    );
+                    let _ = write!(line, "{}{key}: {value}", if line.len() > indent.len() { "; " } else { "" });
                     if line.len() > 160 {
                         push(out, &line);
                         line.clone_from(&indent);
@@ -424,9 +367,7 @@ impl Writer {
         if line.len() > indent.len() {
             push(out, &line);
         }
-        if let Some(rolled) =
-            super::lines::roll(&format!("{indent}also keys:"), hidden, MOST_KEY_BYTES)
-        {
+        if let Some(rolled) = super::lines::roll(&format!("{indent}also keys:"), hidden, MOST_KEY_BYTES) {
             push(out, &rolled);
         }
         if more > 0 {
@@ -436,37 +377,19 @@ impl Writer {
 
     fn array(&self, items: &Items, depth: usize, label: &str, out: &mut String) {
         let indent = " ".repeat(depth.min(8));
-        let scalars = items
-            .first
-            .iter()
-            .all(|item| matches!(item, Shape::Scalar(_)));
+        let scalars = items.first.iter().all(|item| matches!(item, Shape::Scalar(_)));
         if scalars {
             let first: Vec<String> = items.first.iter().filter_map(Shape::brief).collect();
             let values = first.iter().chain(&items.briefs).map(String::as_str);
             let room = self.room.saturating_sub(out.len()).max(80);
-            let line = super::lines::roll(
-                &format!("{indent}{label}{} values:", items.count),
-                values,
-                room.min(400),
-            );
+            let line = super::lines::roll(&format!("{indent}{label}{} values:", items.count), values, room.min(400));
             push(out, &line.unwrap_or_else(|| format!("{indent}{label}[]")));
             return;
         }
-        push(
-            out,
-            &format!(
-                "{indent}{label}{} items{}",
-                items.count,
-                keys_of(&items.first)
-            ),
-        );
+        push(out, &format!("{indent}{label}{} items{}", items.count, keys_of(&items.first)));
         // The first item shows the shape; a third of the room is left for the names of the others.
         let left = self.room.saturating_sub(out.len());
-        let room = if items.briefs.is_empty() {
-            self.room
-        } else {
-            out.len() + left * 2 / 3
-        };
+        let room = if items.briefs.is_empty() { self.room } else { out.len() + left * 2 / 3 };
         for (index, item) in items.first.iter().enumerate() {
             Writer { room }.write(item, depth + 1, &format!("#{index}: "), out);
         }
@@ -487,10 +410,5 @@ fn keys_of(items: &[Shape]) -> String {
     let Some(Shape::Object(keys, _)) = items.first() else {
         return String::new();
     };
-    super::lines::roll(
-        " with",
-        keys.iter().map(|(key, _)| key.as_str()),
-        MOST_KEY_BYTES,
-    )
-    .unwrap_or_default()
+    super::lines::roll(" with", keys.iter().map(|(key, _)| key.as_str()), MOST_KEY_BYTES).unwrap_or_default()
 }

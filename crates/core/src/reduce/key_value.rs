@@ -11,10 +11,7 @@ const MOST_WEIGHED: usize = 1 << 20;
 pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
     let mut candidates = Vec::new();
     let mut keys = 0usize;
-    for (position, line) in lines(prefix(output.text, MOST_WEIGHED))
-        .enumerate()
-        .take(MOST_CANDIDATES)
-    {
+    for (position, line) in lines(prefix(output.text, MOST_WEIGHED)).enumerate().take(MOST_CANDIDATES) {
         let text = line.trim_end();
         let Some(pair) = pair(text) else { continue };
         let indent = text.len() - text.trim_start().len();
@@ -25,12 +22,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
             (_, 1..=4) => 2,
             _ => 0,
         };
-        candidates.push(Candidate {
-            position,
-            weight,
-            text: shortened(text),
-            extra: 1,
-        });
+        candidates.push(Candidate { position, weight, text: shortened(text), extra: 1 });
     }
     if candidates.is_empty() {
         return None;
@@ -39,10 +31,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
     for picked in pick(candidates, output.room.bytes(), output.focus) {
         push(&mut text, picked.text);
     }
-    Some(Body {
-        note: format!("{keys} keys"),
-        text,
-    })
+    Some(Body { note: format!("{keys} keys"), text })
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,19 +57,11 @@ fn pair(text: &str) -> Option<Pair> {
     let end = bare.find([':', '='])?;
     let key = bare.get(..end)?.trim().trim_matches('"');
     let value = bare.get(end + 1..)?;
-    let separated = bare.as_bytes().get(end) == Some(&b'=')
-        || value.is_empty()
-        || value.starts_with([' ', '\t']);
+    let separated = bare.as_bytes().get(end) == Some(&b'=') || value.is_empty() || value.starts_with([' ', '\t']);
     let named = !key.is_empty()
         && key.len() <= 80
-        && key.bytes().all(|b| {
-            b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'/' | b'$' | b'@')
-        });
-    (separated && named).then_some(if value.trim().is_empty() {
-        Pair::Section
-    } else {
-        Pair::Value
-    })
+        && key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'/' | b'$' | b'@'));
+    (separated && named).then_some(if value.trim().is_empty() { Pair::Section } else { Pair::Value })
 }
 
 /// A pair without the end of a long value.

@@ -29,11 +29,7 @@ impl<'a> Iterator for Lines<'a> {
 }
 
 pub(super) fn lines(text: &str) -> Lines<'_> {
-    Lines {
-        text,
-        start: 0,
-        breaks: memchr::memchr_iter(b'\n', text.as_bytes()),
-    }
+    Lines { text, start: 0, breaks: memchr::memchr_iter(b'\n', text.as_bytes()) }
 }
 
 pub(super) fn count(text: &str) -> usize {
@@ -75,11 +71,7 @@ pub(super) fn push(body: &mut String, line: &str) {
 }
 
 /// `label: a, b, c (+4)`, with as many items as `room` holds; nothing for no items.
-pub(super) fn roll<'a>(
-    label: &str,
-    items: impl IntoIterator<Item = &'a str>,
-    room: usize,
-) -> Option<String> {
+pub(super) fn roll<'a>(label: &str, items: impl IntoIterator<Item = &'a str>, room: usize) -> Option<String> {
     let mut line = String::from(label);
     let mut left_out = 0usize;
     let mut shown = 0usize;
@@ -105,11 +97,7 @@ mod tests {
     #[test]
     fn lines_agree_with_the_standard_library() {
         for text in ["", "a", "a\n", "a\r\nb", "\n\n", "ä\nö\n\nü"] {
-            assert_eq!(
-                lines(text).collect::<Vec<_>>(),
-                text.lines().collect::<Vec<_>>(),
-                "{text:?}"
-            );
+            assert_eq!(lines(text).collect::<Vec<_>>(), text.lines().collect::<Vec<_>>(), "{text:?}");
             assert_eq!(count(text), text.lines().count(), "{text:?}");
         }
     }
@@ -123,10 +111,7 @@ mod tests {
 
     #[test]
     fn a_roll_counts_what_it_leaves_out() {
-        assert_eq!(
-            roll("files:", ["a", "b", "c"], 12).as_deref(),
-            Some("files: a, b (+1)")
-        );
+        assert_eq!(roll("files:", ["a", "b", "c"], 12).as_deref(), Some("files: a, b (+1)"));
         assert_eq!(roll("files:", [], 12), None);
     }
 }

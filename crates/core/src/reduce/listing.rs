@@ -45,20 +45,12 @@ struct Folders<'a> {
 
 impl<'a> Folders<'a> {
     fn add(&mut self, path: &str, name: &'a str) {
-        if self
-            .list
-            .get(self.last)
-            .is_none_or(|folder| folder.path != path)
-        {
+        if self.list.get(self.last).is_none_or(|folder| folder.path != path) {
             self.last = match self.index.get(path) {
                 Some(at) => *at,
                 None if self.list.len() < MOST_FOLDERS => {
                     self.index.insert(path.to_owned(), self.list.len());
-                    self.list.push(Folder {
-                        path: path.to_owned(),
-                        names: Vec::new(),
-                        count: 0,
-                    });
+                    self.list.push(Folder { path: path.to_owned(), names: Vec::new(), count: 0 });
                     self.list.len() - 1
                 }
                 None => {
@@ -99,11 +91,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
             }
             Some(Entry::Branch(depth, name)) => {
                 branch.truncate(depth.min(DEEPEST));
-                path.extend(
-                    branch
-                        .iter()
-                        .flat_map(|part| [part.trim_end_matches('/'), "/"]),
-                );
+                path.extend(branch.iter().flat_map(|part| [part.trim_end_matches('/'), "/"]));
                 branch.push(name);
                 (name, None)
             }
@@ -116,10 +104,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
         };
         total += 1;
         if size.is_some_and(|size| size >= HUGE) && huge.len() < 20 {
-            huge.push(format!(
-                "{path}{name} {} MB",
-                size.unwrap_or(0) / (1024 * 1024)
-            ));
+            huge.push(format!("{path}{name} {} MB", size.unwrap_or(0) / (1024 * 1024)));
         }
         folders.add(&path, name);
     }
@@ -129,10 +114,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
     folders.list.sort_by(|a, b| a.path.cmp(&b.path));
     let mut text = written(&folders.list, output);
     if folders.beyond > 0 {
-        push(
-            &mut text,
-            &format!("[… {} entries in further folders]", folders.beyond),
-        );
+        push(&mut text, &format!("[… {} entries in further folders]", folders.beyond));
     }
     if let Some(line) = super::lines::roll("huge:", huge.iter().map(String::as_str), 400) {
         push(&mut text, &line);
@@ -140,10 +122,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
     for line in other.write(output.room.bytes().saturating_sub(text.len()), &text) {
         push(&mut text, &line);
     }
-    Some(Body {
-        note: format!("{total} entries in {} folders", folders.list.len()),
-        text,
-    })
+    Some(Body { note: format!("{total} entries in {} folders", folders.list.len()), text })
 }
 
 /// Folders below the shared one; each gets a share of the room by its number of names.
@@ -151,10 +130,7 @@ fn written(folders: &[Folder<'_>], output: &Output<'_>) -> String {
     let shared = shared_folder(folders.iter().map(|folder| folder.path.as_str()));
     let room = output.room.bytes() * 5 / 4;
     let total: usize = folders.iter().map(|folder| folder.count).sum();
-    let labels: usize = folders
-        .iter()
-        .map(|folder| folder.path.len().saturating_sub(shared.len()) + 8)
-        .sum();
+    let labels: usize = folders.iter().map(|folder| folder.path.len().saturating_sub(shared.len()) + 8).sum();
     let for_names = room.saturating_sub(labels.min(room / 2));
     let mut text = String::new();
     if !shared.is_empty() {
@@ -173,10 +149,7 @@ fn written(folders: &[Folder<'_>], output: &Output<'_>) -> String {
             (name, 1) => format!("{name}:"),
             (name, count) => format!("{name} ({count}):"),
         };
-        let (listed, extra) = (
-            folder.names.iter().copied(),
-            folder.count - folder.names.len(),
-        );
+        let (listed, extra) = (folder.names.iter().copied(), folder.count - folder.names.len());
         if let Some(mut line) = super::lines::roll(&label, listed, label.len() + share) {
             if extra > 0 {
                 line.push_str(&format!(" (+{extra})"));
@@ -185,10 +158,7 @@ fn written(folders: &[Folder<'_>], output: &Output<'_>) -> String {
         }
     }
     if left_out > 0 {
-        push(
-            &mut text,
-            &format!("[… {left_out} entries in further folders]"),
-        );
+        push(&mut text, &format!("[… {left_out} entries in further folders]"));
     }
     text
 }
@@ -208,10 +178,7 @@ fn entry(line: &str) -> Option<Entry<'_>> {
         return None;
     }
     if text.starts_with("total ")
-        && text
-            .bytes()
-            .skip(6)
-            .all(|b| b.is_ascii_digit() || b == b'K' || b == b'M' || b == b'G' || b == b'.')
+        && text.bytes().skip(6).all(|b| b.is_ascii_digit() || b == b'K' || b == b'M' || b == b'G' || b == b'.')
     {
         return None;
     }
@@ -232,16 +199,10 @@ fn branch(line: &str) -> Option<Entry<'_>> {
     if !line.starts_with(['│', '├', '└', '|', '`', '+', ' ', '\u{a0}']) {
         return None;
     }
-    let start = line.find("── ").or_else(|| {
-        line.find("-- ")
-            .filter(|_| line.starts_with(['|', '`', '+']))
-    })?;
+    let start = line.find("── ").or_else(|| line.find("-- ").filter(|_| line.starts_with(['|', '`', '+'])))?;
     let lead = line.get(..start)?;
     let name = line.get(start..)?.trim_start_matches(['─', '-', ' ']);
-    if !lead
-        .chars()
-        .all(|c| matches!(c, '│' | '├' | '└' | '|' | '`' | '+' | ' ' | '\u{a0}'))
-    {
+    if !lead.chars().all(|c| matches!(c, '│' | '├' | '└' | '|' | '`' | '+' | ' ' | '\u{a0}')) {
         return None;
     }
     Some(Entry::Branch(lead.chars().count() / 4, name))
@@ -252,11 +213,7 @@ fn long_entry(text: &str) -> Option<Entry<'_>> {
     let mode = text.split_ascii_whitespace().next()?;
     if !(10..=11).contains(&mode.len())
         || !mode.starts_with(['-', 'd', 'l', 'c', 'b', 's', 'p'])
-        || !mode
-            .bytes()
-            .skip(1)
-            .take(9)
-            .all(|b| b"rwxsStT-".contains(&b))
+        || !mode.bytes().skip(1).take(9).all(|b| b"rwxsStT-".contains(&b))
     {
         return None;
     }

@@ -26,11 +26,7 @@ pub(super) enum Level {
 
 /// Levels and the names that logs give them.
 const LEVELS: [(Level, &str, &[&str]); 6] = [
-    (
-        Level::Fatal,
-        "fatal",
-        &["FATAL", "CRITICAL", "CRIT", "EMERG", "PANIC", "ALERT"],
-    ),
+    (Level::Fatal, "fatal", &["FATAL", "CRITICAL", "CRIT", "EMERG", "PANIC", "ALERT"]),
     (Level::Error, "error", &["ERROR", "ERR", "SEVERE"]),
     (Level::Warning, "warn", &["WARN", "WARNING"]),
     (Level::Info, "info", &["INFO", "NOTICE"]),
@@ -48,11 +44,7 @@ const LONGEST_EVENT: usize = 200;
 
 pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
     let room = output.room;
-    let frame = Frame::of(
-        output.text,
-        room.percent(EDGE_SHARE),
-        room.percent(EDGE_SHARE),
-    );
+    let frame = Frame::of(output.text, room.percent(EDGE_SHARE), room.percent(EDGE_SHARE));
     let mut counts = [0usize; 6];
     let mut trouble = Distinct::default();
     let mut debug = Vec::new();
@@ -65,9 +57,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
         match level {
             Some(Level::Fatal | Level::Error) => trouble.add(line, Severity::Error),
             Some(Level::Warning) => trouble.add(line, Severity::Warning),
-            Some(Level::Debug | Level::Trace) if timing && debug.len() < MOST_DEBUG => {
-                debug.push(line)
-            }
+            Some(Level::Debug | Level::Trace) if timing && debug.len() < MOST_DEBUG => debug.push(line),
             Some(_) => {}
             None => {
                 if let Some(severity) = alarm::severity(super::lines::prefix(line, 4_096)) {
@@ -89,22 +79,14 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
     let shown = format!("{text}{tail}");
     let mut middle = trouble.write(if timing { left / 2 } else { left }, &shown);
     let used: usize = middle.iter().map(|line| line.len() + 1).sum();
-    middle.extend(debug_lines(
-        &debug,
-        left.saturating_sub(used).max(left / 2),
-        output,
-    ));
+    middle.extend(debug_lines(&debug, left.saturating_sub(used).max(left / 2), output));
     if !frame.middle.is_empty() {
         push(
             &mut text,
             &format!(
                 "[… {} lines omitted{}]",
                 super::lines::count(frame.middle),
-                if middle.is_empty() {
-                    ""
-                } else {
-                    ", among them:"
-                }
+                if middle.is_empty() { "" } else { ", among them:" }
             ),
         );
     }
@@ -147,15 +129,9 @@ fn debug_lines(debug: &[&str], room: usize, output: &Output<'_>) -> Vec<String> 
         .collect();
     pick(candidates, room, output.focus)
         .iter()
-        .map(|picked| {
-            match distinct
-                .entries
-                .get(picked.position)
-                .map_or(1, |entry| entry.count)
-            {
-                1 => picked.text.to_owned(),
-                count => format!("{} (×{count})", picked.text),
-            }
+        .map(|picked| match distinct.entries.get(picked.position).map_or(1, |entry| entry.count) {
+            1 => picked.text.to_owned(),
+            count => format!("{} (×{count})", picked.text),
         })
         .collect()
 }
@@ -163,13 +139,9 @@ fn debug_lines(debug: &[&str], room: usize, output: &Output<'_>) -> Vec<String> 
 /// True when a line holds a time span such as `120ms` or `duration=3`.
 fn has_duration(line: &str) -> bool {
     let bytes = line.as_bytes();
-    memchr::memmem::find_iter(bytes, b"ms").any(|at| {
-        at.checked_sub(1)
-            .and_then(|at| bytes.get(at))
-            .is_some_and(u8::is_ascii_digit)
-    }) || ["elapsed", "duration", "took", "latency", " sec"]
-        .iter()
-        .any(|word| line.contains(word))
+    memchr::memmem::find_iter(bytes, b"ms")
+        .any(|at| at.checked_sub(1).and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_digit))
+        || ["elapsed", "duration", "took", "latency", " sec"].iter().any(|word| line.contains(word))
 }
 
 /// The level of a log line: a word of its own in capitals, in brackets, or the value of a `level` field.
@@ -193,19 +165,14 @@ pub(super) fn level(line: &str) -> Option<Level> {
         }
         let after = bytes.get(at).copied().unwrap_or(b' ');
         let apart = match before {
-            _ if byte.is_ascii_uppercase() => {
-                after != b'_' && word.iter().all(u8::is_ascii_uppercase)
-            }
+            _ if byte.is_ascii_uppercase() => after != b'_' && word.iter().all(u8::is_ascii_uppercase),
             b'=' | b'[' | b'<' => matches!(after, b' ' | b']' | b'>' | b'"' | b','),
             b'"' => after == b'"' && bytes.get(..start).is_some_and(names_level),
             _ => false,
         };
         if apart {
-            let known = LEVELS.iter().find(|(_, _, names)| {
-                names
-                    .iter()
-                    .any(|name| name.as_bytes().eq_ignore_ascii_case(word))
-            });
+            let known =
+                LEVELS.iter().find(|(_, _, names)| names.iter().any(|name| name.as_bytes().eq_ignore_ascii_case(word)));
             if let Some((level, ..)) = known {
                 return Some(*level);
             }
@@ -217,30 +184,17 @@ pub(super) fn level(line: &str) -> Option<Level> {
 /// True when the last key before a value is one for levels.
 fn names_level(before: &[u8]) -> bool {
     let key = before.split(|b| *b == b',').next_back().unwrap_or_default();
-    [&b"level"[..], b"severity", b"lvl"]
-        .iter()
-        .any(|name| memchr::memmem::find(key, name).is_some())
+    [&b"level"[..], b"severity", b"lvl"].iter().any(|name| memchr::memmem::find(key, name).is_some())
 }
 
 /// True for a line that starts with a time or a date.
 pub(super) fn has_time(line: &str) -> bool {
     let head = super::lines::prefix(line.trim_start_matches(['[', '(', ' ']), 24).as_bytes();
-    let shape: Vec<u8> = head
+    let shape: Vec<u8> = head.iter().map(|b| if b.is_ascii_digit() { b'0' } else { *b }).collect();
+    [&b"0000-00-00"[..], b"0000/00/00", b"00:00:00", b"00/00/0000", b"0000.00.00"]
         .iter()
-        .map(|b| if b.is_ascii_digit() { b'0' } else { *b })
-        .collect();
-    [
-        &b"0000-00-00"[..],
-        b"0000/00/00",
-        b"00:00:00",
-        b"00/00/0000",
-        b"0000.00.00",
-    ]
-    .iter()
-    .any(|date| shape.starts_with(date))
-        || (shape.get(3..).is_some_and(|rest| {
-            rest.starts_with(b" 00 00:00:00") || rest.starts_with(b"  0 00:00:00")
-        }))
+        .any(|date| shape.starts_with(date))
+        || (shape.get(3..).is_some_and(|rest| rest.starts_with(b" 00 00:00:00") || rest.starts_with(b"  0 00:00:00")))
 }
 
 /// True for a JSON object that is a log event: it has a level or a time, and a message.

@@ -113,16 +113,7 @@ impl Kind {
 
     /// Kinds whose lines are quoted from elsewhere, so that a word of trouble in them need not be one.
     const fn holds_foreign_text(self) -> bool {
-        matches!(
-            self,
-            Kind::Search
-                | Kind::Code
-                | Kind::Diff
-                | Kind::KeyValue
-                | Kind::Prose
-                | Kind::Web
-                | Kind::Json
-        )
+        matches!(self, Kind::Search | Kind::Code | Kind::Diff | Kind::KeyValue | Kind::Prose | Kind::Web | Kind::Json)
     }
 
     const fn name(self) -> &'static str {
@@ -185,17 +176,8 @@ pub fn reduce(source: &Source<'_>, text: &str) -> Option<Reduced> {
     let focus = Focus::new(source.focus);
     let plain = code::without_numbers(&clean);
     let detected = detect::kind_of(source, &plain);
-    let text_of_kind = if detected == Kind::Code {
-        &clean
-    } else {
-        &plain
-    };
-    let output = Output {
-        source: *source,
-        text: text_of_kind,
-        focus: &focus,
-        room: Room::of(clean.len()),
-    };
+    let text_of_kind = if detected == Kind::Code { &clean } else { &plain };
+    let output = Output { source: *source, text: text_of_kind, focus: &focus, room: Room::of(clean.len()) };
     let (kind, mut body) = body_of(detected, &output);
     if detect::is_shell(source) && kind.holds_foreign_text() {
         let announced = alarm::Distinct::announced(output.text);
@@ -211,12 +193,8 @@ pub fn reduce(source: &Source<'_>, text: &str) -> Option<Reduced> {
     }
     reduced.push_str("]\n");
     reduced.push_str(body.text.trim_end());
-    (reduced.len().saturating_mul(WORTHWHILE.1) <= text_len.saturating_mul(WORTHWHILE.0)).then_some(
-        Reduced {
-            kind,
-            text: reduced,
-        },
-    )
+    (reduced.len().saturating_mul(WORTHWHILE.1) <= text_len.saturating_mul(WORTHWHILE.0))
+        .then_some(Reduced { kind, text: reduced })
 }
 
 /// Runs the reducer of `kind`; one that finds the text to be something else hands over to the general one.
@@ -247,13 +225,9 @@ fn body_of(kind: Kind, output: &Output<'_>) -> (Kind, Body) {
 fn is_reduced(text: &str) -> bool {
     text.len() <= LARGEST_RESULT
         && lines::lines(text).take(4).any(|line| {
-            line.strip_prefix('[')
-                .and_then(|rest| rest.split_once(": "))
-                .is_some_and(|(name, rest)| {
-                    Kind::ALL.iter().any(|kind| kind.name() == name)
-                        && rest
-                            .trim_start_matches(|c: char| c.is_ascii_digit())
-                            .starts_with(" lines")
-                })
+            line.strip_prefix('[').and_then(|rest| rest.split_once(": ")).is_some_and(|(name, rest)| {
+                Kind::ALL.iter().any(|kind| kind.name() == name)
+                    && rest.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(" lines")
+            })
         })
 }

@@ -32,11 +32,7 @@ const LINE_COST: usize = 20;
 const DOUBLINGS: u32 = 3;
 
 /// The candidates that fill `room` best, in their original order.
-pub(super) fn pick<'a>(
-    candidates: Vec<Candidate<'a>>,
-    room: usize,
-    focus: &Focus,
-) -> Vec<Candidate<'a>> {
+pub(super) fn pick<'a>(candidates: Vec<Candidate<'a>>, room: usize, focus: &Focus) -> Vec<Candidate<'a>> {
     let scale = Scale::of(&candidates, focus);
     let mut covered: HashSet<&str> = HashSet::new();
     let mut heap: BinaryHeap<(u64, Reverse<usize>)> = BinaryHeap::with_capacity(candidates.len());
@@ -72,10 +68,7 @@ pub(super) fn pick<'a>(
         }
     }
     chosen.sort_unstable();
-    chosen
-        .iter()
-        .filter_map(|index| candidates.get(*index).cloned())
-        .collect()
+    chosen.iter().filter_map(|index| candidates.get(*index).cloned()).collect()
 }
 
 /// Less room than this holds no line that says something.
@@ -90,10 +83,7 @@ struct Scale<'a> {
 impl<'a> Scale<'a> {
     fn of(candidates: &[Candidate<'a>], focus: &Focus) -> Scale<'a> {
         let mut counts: HashMap<&'a str, u32> = HashMap::new();
-        for name in candidates
-            .iter()
-            .flat_map(|candidate| names(candidate.text))
-        {
+        for name in candidates.iter().flat_map(|candidate| names(candidate.text)) {
             *counts.entry(name).or_default() += 1;
         }
         let worths = counts
@@ -101,10 +91,7 @@ impl<'a> Scale<'a> {
             .map(|(name, count)| (name, worth(name) * (2 + count.ilog2().min(DOUBLINGS))))
             .filter(|(_, worth)| *worth > 0)
             .collect();
-        Scale {
-            worths,
-            bonus: focus_bonus(candidates, focus),
-        }
+        Scale { worths, bonus: focus_bonus(candidates, focus) }
     }
 
     /// Worth per byte, scaled up. A line that brings no name is worth half of its weight.
@@ -127,11 +114,7 @@ impl<'a> Scale<'a> {
             brought += worth;
         }
         let weight = candidate.weight + self.bonus.get(index).copied().unwrap_or(0);
-        let total = if brought == 0 {
-            weight / 2
-        } else {
-            brought + weight
-        };
+        let total = if brought == 0 { weight / 2 } else { brought + weight };
         u64::from(total) * 10_000 / (candidate.text.len() + candidate.extra + LINE_COST) as u64
     }
 }
@@ -141,10 +124,7 @@ fn focus_bonus(candidates: &[Candidate<'_>], focus: &Focus) -> Vec<u32> {
     if focus.words() == 0 {
         return Vec::new();
     }
-    let found: Vec<u64> = candidates
-        .iter()
-        .map(|candidate| focus.found_in(candidate.text))
-        .collect();
+    let found: Vec<u64> = candidates.iter().map(|candidate| focus.found_in(candidate.text)).collect();
     let total = candidates.len() as u64;
     let worths: Vec<u64> = (0..64)
         .map(|bit| {
@@ -155,12 +135,8 @@ fn focus_bonus(candidates: &[Candidate<'_>], focus: &Focus) -> Vec<u32> {
     found
         .iter()
         .map(|bits| {
-            let sum: u64 = worths
-                .iter()
-                .enumerate()
-                .filter(|(bit, _)| bits & (1 << bit) != 0)
-                .map(|(_, worth)| *worth)
-                .sum();
+            let sum: u64 =
+                worths.iter().enumerate().filter(|(bit, _)| bits & (1 << bit) != 0).map(|(_, worth)| *worth).sum();
             u32::try_from(sum.min(3 * FOCUS_WORTH)).unwrap_or(0)
         })
         .collect()
@@ -171,29 +147,13 @@ mod tests {
     use super::*;
 
     fn candidates<'a>(texts: &[&'a str]) -> Vec<Candidate<'a>> {
-        texts
-            .iter()
-            .enumerate()
-            .map(|(position, text)| Candidate {
-                position,
-                weight: 0,
-                text,
-                extra: 1,
-            })
-            .collect()
+        texts.iter().enumerate().map(|(position, text)| Candidate { position, weight: 0, text, extra: 1 }).collect()
     }
 
     #[test]
     fn a_repeated_line_is_picked_once() {
-        let picked = pick(
-            candidates(&["save_state(a)", "save_state(a)", "load_state(b)"]),
-            1000,
-            &Focus::new(&[]),
-        );
-        assert_eq!(
-            picked.iter().map(|c| c.position).collect::<Vec<_>>(),
-            [0, 2]
-        );
+        let picked = pick(candidates(&["save_state(a)", "save_state(a)", "load_state(b)"]), 1000, &Focus::new(&[]));
+        assert_eq!(picked.iter().map(|c| c.position).collect::<Vec<_>>(), [0, 2]);
     }
 
     #[test]
@@ -205,12 +165,7 @@ mod tests {
 
     #[test]
     fn a_name_that_comes_up_often_comes_first() {
-        let lines = [
-            "rareName a",
-            "oftenName b",
-            "oftenName = 1 + 2 + 3",
-            "oftenName = 4 + 5 + 6",
-        ];
+        let lines = ["rareName a", "oftenName b", "oftenName = 1 + 2 + 3", "oftenName = 4 + 5 + 6"];
         let picked = pick(candidates(&lines), 14, &Focus::new(&[]));
         assert_eq!(picked.iter().map(|c| c.position).collect::<Vec<_>>(), [1]);
     }

@@ -14,10 +14,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
     let mut headings = 0usize;
     let mut blank_before = true;
     let mut fenced = false;
-    for (position, line) in lines(prefix(output.text, MOST_WEIGHED))
-        .enumerate()
-        .take(MOST_CANDIDATES)
-    {
+    for (position, line) in lines(prefix(output.text, MOST_WEIGHED)).enumerate().take(MOST_CANDIDATES) {
         let text = line.trim();
         if text.is_empty() {
             blank_before = true;
@@ -39,17 +36,8 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
             _ => 1,
         };
         blank_before = false;
-        let text = if fenced {
-            prefix(text, 120)
-        } else {
-            first_sentence(text)
-        };
-        candidates.push(Candidate {
-            position,
-            weight,
-            text,
-            extra: 1,
-        });
+        let text = if fenced { prefix(text, 120) } else { first_sentence(text) };
+        candidates.push(Candidate { position, weight, text, extra: 1 });
     }
     if candidates.is_empty() {
         return None;
@@ -58,11 +46,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
     for picked in pick(candidates, output.room.bytes(), output.focus) {
         push(&mut text, picked.text);
     }
-    let note = if headings > 0 {
-        format!("{headings} headings")
-    } else {
-        String::new()
-    };
+    let note = if headings > 0 { format!("{headings} headings") } else { String::new() };
     Some(Body { note, text })
 }
 
@@ -79,12 +63,7 @@ fn first_sentence(text: &str) -> &str {
     let start = prefix(text, LONGEST_SENTENCE);
     let end = [". ", "! ", "? "]
         .iter()
-        .filter_map(|mark| {
-            start
-                .match_indices(mark)
-                .map(|(at, _)| at + 1)
-                .find(|at| *at > 24)
-        })
+        .filter_map(|mark| start.match_indices(mark).map(|(at, _)| at + 1).find(|at| *at > 24))
         .min();
     end.and_then(|at| start.get(..at)).unwrap_or(start)
 }

@@ -46,11 +46,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
             last = hit.path;
         }
         let at = *index.entry(hit.path).or_insert_with(|| {
-            files.push(File {
-                path: hit.path,
-                matches: 0,
-                lines: Vec::new(),
-            });
+            files.push(File { path: hit.path, matches: 0, lines: Vec::new() });
             files.len() - 1
         });
         if let Some(file) = files.get_mut(at) {
@@ -76,10 +72,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
         })
         .collect();
     let shared = shared_folder(files.iter().map(|file| file.path));
-    let names: usize = files
-        .iter()
-        .map(|file| file.path.len().saturating_sub(shared.len()) + 6)
-        .sum();
+    let names: usize = files.iter().map(|file| file.path.len().saturating_sub(shared.len()) + 6).sum();
     let room = output.room.bytes();
     let for_lines = room.saturating_sub(names.min(room / 2));
     for picked in pick(candidates, for_lines, output.focus) {
@@ -89,10 +82,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
             file.lines.push((hit.number, picked.text));
         }
     }
-    Some(Body {
-        note: format!("{matches} matches in {} files", files.len()),
-        text: written(&files, shared, room),
-    })
+    Some(Body { note: format!("{matches} matches in {} files", files.len()), text: written(&files, shared, room) })
 }
 
 /// Matching lines come before lines around them, definitions before uses.
@@ -126,13 +116,7 @@ fn written(files: &[File<'_>], shared: &str, room: usize) -> String {
     let others: Vec<String> = files
         .iter()
         .filter(|file| file.lines.is_empty())
-        .map(|file| {
-            format!(
-                "{} ({})",
-                file.path.strip_prefix(shared).unwrap_or(file.path),
-                file.matches
-            )
-        })
+        .map(|file| format!("{} ({})", file.path.strip_prefix(shared).unwrap_or(file.path), file.matches))
         .collect();
     if let Some(line) = super::lines::roll("also:", others.iter().map(String::as_str), room / 2) {
         push(&mut text, &line);
@@ -147,29 +131,16 @@ pub(super) fn shared_folder<'a>(paths: impl Iterator<Item = &'a str>) -> &'a str
     for path in paths {
         seen += 1;
         shared = Some(match shared {
-            None => path
-                .rfind('/')
-                .and_then(|at| path.get(..=at))
-                .unwrap_or_default(),
+            None => path.rfind('/').and_then(|at| path.get(..=at)).unwrap_or_default(),
             Some(folder) => common_folder(folder, path),
         });
     }
-    shared
-        .filter(|folder| seen > 1 && folder.len() > 8)
-        .unwrap_or_default()
+    shared.filter(|folder| seen > 1 && folder.len() > 8).unwrap_or_default()
 }
 
 fn common_folder<'a>(folder: &'a str, path: &str) -> &'a str {
-    let same = folder
-        .bytes()
-        .zip(path.bytes())
-        .take_while(|(a, b)| a == b)
-        .count();
-    let end = folder
-        .as_bytes()
-        .get(..same)
-        .and_then(|bytes| memchr::memrchr(b'/', bytes))
-        .map_or(0, |at| at + 1);
+    let same = folder.bytes().zip(path.bytes()).take_while(|(a, b)| a == b).count();
+    let end = folder.as_bytes().get(..same).and_then(|bytes| memchr::memrchr(b'/', bytes)).map_or(0, |at| at + 1);
     folder.get(..end).unwrap_or_default()
 }
 
@@ -180,24 +151,14 @@ pub(super) fn hit<'a>(line: &'a str, last: &str) -> Option<Hit<'a>> {
         && let Some(rest) = line.strip_prefix(last)
         && let Some((number, matched, text)) = number_of(rest)
     {
-        return Some(Hit {
-            path: prefix(line, last.len()),
-            number,
-            matched,
-            text,
-        });
+        return Some(Hit { path: prefix(line, last.len()), number, matched, text });
     }
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     if (1..=7).contains(&digits) {
         let (number, rest) = line.split_at_checked(digits)?;
         let matched = rest.starts_with(':');
         if matched || rest.starts_with('-') {
-            return Some(Hit {
-                path: "",
-                number: number.parse().ok()?,
-                matched,
-                text: rest.get(1..)?,
-            });
+            return Some(Hit { path: "", number: number.parse().ok()?, matched, text: rest.get(1..)? });
         }
     }
     let head = prefix(line, 300).as_bytes();
@@ -211,22 +172,12 @@ pub(super) fn hit<'a>(line: &'a str, last: &str) -> Option<Hit<'a>> {
             if let Some((number, matched, text)) = number_of(rest)
                 && is_path(path)
             {
-                return Some(Hit {
-                    path,
-                    number,
-                    matched,
-                    text,
-                });
+                return Some(Hit { path, number, matched, text });
             }
         }
     }
     let (path, text) = line.split_once(':')?;
-    (is_path(path) && !text.starts_with("//")).then_some(Hit {
-        path,
-        number: 0,
-        matched: true,
-        text,
-    })
+    (is_path(path) && !text.starts_with("//")).then_some(Hit { path, number: 0, matched: true, text })
 }
 
 /// `:12:text` or `-12-text`.
@@ -237,11 +188,7 @@ fn number_of(rest: &str) -> Option<(usize, bool, &str)> {
     if !(1..=7).contains(&digits) || after.as_bytes().get(digits) != Some(&mark) {
         return None;
     }
-    Some((
-        after.get(..digits)?.parse().ok()?,
-        mark == b':',
-        after.get(digits + 1..)?,
-    ))
+    Some((after.get(..digits)?.parse().ok()?, mark == b':', after.get(digits + 1..)?))
 }
 
 /// True for a word that can be a file: no blanks, and a slash or an extension.
@@ -250,10 +197,7 @@ pub(super) fn is_path(word: &str) -> bool {
     (2..=300).contains(&bytes.len())
         && !bytes.iter().any(|b| {
             b.is_ascii_whitespace()
-                || matches!(
-                    b,
-                    b'(' | b')' | b'"' | b'{' | b'}' | b'<' | b'>' | b'=' | b';' | b',' | b'|'
-                )
+                || matches!(b, b'(' | b')' | b'"' | b'{' | b'}' | b'<' | b'>' | b'=' | b';' | b',' | b'|')
         })
         && bytes.iter().any(|b| matches!(b, b'/' | b'.' | b'\\'))
         && bytes.iter().any(u8::is_ascii_alphanumeric)
@@ -267,29 +211,17 @@ mod tests {
     #[test]
     fn hits_are_read_in_every_form() {
         let read = |line| hit(line, "").map(|hit| (hit.path, hit.number, hit.matched, hit.text));
-        assert_eq!(
-            read("src/a-1-b.rs:12:let x"),
-            Some(("src/a-1-b.rs", 12, true, "let x"))
-        );
-        assert_eq!(
-            read("src/a.rs-13-  y"),
-            Some(("src/a.rs", 13, false, "  y"))
-        );
+        assert_eq!(read("src/a-1-b.rs:12:let x"), Some(("src/a-1-b.rs", 12, true, "let x")));
+        assert_eq!(read("src/a.rs-13-  y"), Some(("src/a.rs", 13, false, "  y")));
         assert_eq!(read("7:fn main"), Some(("", 7, true, "fn main")));
         assert_eq!(read("src/a.rs:plain"), Some(("src/a.rs", 0, true, "plain")));
         assert_eq!(read("no hit: here"), None);
-        assert_eq!(
-            hit("a-2-b.go-3-x", "a-2-b.go").map(|hit| hit.number),
-            Some(3)
-        );
+        assert_eq!(hit("a-2-b.go-3-x", "a-2-b.go").map(|hit| hit.number), Some(3));
     }
 
     #[test]
     fn the_shared_folder_ends_with_a_slash() {
-        assert_eq!(
-            shared_folder(["/work/project/a.rs", "/work/project/b/c.rs"].into_iter()),
-            "/work/project/"
-        );
+        assert_eq!(shared_folder(["/work/project/a.rs", "/work/project/b/c.rs"].into_iter()), "/work/project/");
         assert_eq!(shared_folder(["/work/project/a.rs"].into_iter()), "");
     }
 }

@@ -42,8 +42,7 @@ const FOREIGN: &[&str] = &[
     "__libc_start",
 ];
 
-static FOREIGN_FINDER: LazyLock<Option<AhoCorasick>> =
-    LazyLock::new(|| AhoCorasick::new(FOREIGN).ok());
+static FOREIGN_FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(FOREIGN).ok());
 
 /// Starts of lines that open or chain a trace.
 const HEADERS: &[&str] = &[
@@ -84,10 +83,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
         if is_frame(line) {
             all += 1;
             after_frame = true;
-            if FOREIGN_FINDER
-                .as_ref()
-                .is_some_and(|finder| finder.is_match(line))
-            {
+            if FOREIGN_FINDER.as_ref().is_some_and(|finder| finder.is_match(line)) {
                 foreign += 1;
             } else if frames.last() != Some(&text) && frames.len() < 4_096 {
                 frames.push(text);
@@ -116,11 +112,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
     let mut text = String::new();
     let mut hidden = 0usize;
     for line in &kept {
-        if text.len() < room || is_message(line) {
-            push(&mut text, &cut(line, LONGEST_LINE))
-        } else {
-            hidden += 1
-        }
+        if text.len() < room || is_message(line) { push(&mut text, &cut(line, LONGEST_LINE)) } else { hidden += 1 }
     }
     if hidden > 0 {
         push(&mut text, &super::lines::gap(hidden));
@@ -128,10 +120,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
     for line in other.write(room.saturating_sub(text.len()), &text) {
         push(&mut text, &line);
     }
-    Some(Body {
-        note: format!("{all} frames, {foreign} of libraries"),
-        text,
-    })
+    Some(Body { note: format!("{all} frames, {foreign} of libraries"), text })
 }
 
 /// Moves the frames of one trace to the kept lines: the outer and inner ends of a long trace.
@@ -142,10 +131,7 @@ fn settle<'a>(kept: &mut Vec<&'a str>, frames: &mut Vec<&'a str>) {
         frames.push("[…]");
         frames.extend(tail);
     }
-    let known: Vec<&str> = frames
-        .drain(..)
-        .filter(|frame| *frame == "[…]" || !kept.contains(frame))
-        .collect();
+    let known: Vec<&str> = frames.drain(..).filter(|frame| *frame == "[…]" || !kept.contains(frame)).collect();
     kept.extend(known);
 }
 
@@ -166,9 +152,7 @@ fn backtrace_frame(text: &str) -> bool {
         && text
             .get(digits..)
             .and_then(|rest| rest.strip_prefix(": "))
-            .is_some_and(|rest| {
-                rest.contains("::") && !rest.contains(' ') || rest.starts_with("0x")
-            })
+            .is_some_and(|rest| rest.contains("::") && !rest.contains(' ') || rest.starts_with("0x"))
 }
 
 pub(super) fn is_header(line: &str) -> bool {
@@ -184,8 +168,6 @@ fn is_message(text: &str) -> bool {
             || name.ends_with("Exception")
             || name.ends_with("Warning")
             || name.ends_with("Interrupt"))
-        && name
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'$'))
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'$'))
         || (severity(text).is_some() && is_header(text))
 }

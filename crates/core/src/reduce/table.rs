@@ -46,10 +46,7 @@ pub(super) fn looks_like(sample: &[&str]) -> bool {
 
 pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
     let text = output.text;
-    let start: Vec<&str> = lines(prefix(text, 16 * 1024))
-        .filter(|line| !line.trim().is_empty())
-        .take(60)
-        .collect();
+    let start: Vec<&str> = lines(prefix(text, 16 * 1024)).filter(|line| !line.trim().is_empty()).take(60).collect();
     let layout = layout(&start)?;
     let mut columns: Vec<Column> = Vec::new();
     let mut rows = 0usize;
@@ -58,10 +55,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
             columns = cells
                 .iter()
                 .take(MOST_COLUMNS)
-                .map(|name| Column {
-                    name: cut(name, 40).into_owned(),
-                    ..Column::default()
-                })
+                .map(|name| Column { name: cut(name, 40).into_owned(), ..Column::default() })
                 .collect();
         } else {
             rows += 1;
@@ -80,13 +74,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
 }
 
 /// Columns, edges, rows that stick out, and rows of trouble.
-fn written(
-    output: &Output<'_>,
-    text: &str,
-    layout: Layout,
-    columns: &[Column],
-    rows: usize,
-) -> String {
+fn written(output: &Output<'_>, text: &str, layout: Layout, columns: &[Column], rows: usize) -> String {
     let mut out = String::new();
     let room = output.room.bytes();
     for column in columns {
@@ -94,11 +82,8 @@ fn written(
             push(&mut out, &column.described());
         }
     }
-    let mut odd: Vec<usize> = columns
-        .iter()
-        .filter(|column| column.sticks_out())
-        .map(|column| column.most_row)
-        .collect();
+    let mut odd: Vec<usize> =
+        columns.iter().filter(|column| column.sticks_out()).map(|column| column.most_row).collect();
     odd.sort_unstable();
     odd.dedup();
     odd.truncate(4);
@@ -108,19 +93,10 @@ fn written(
         odd_rows(text, layout, &odd)
     };
     let body = text.trim_end();
-    let first: Vec<&str> = lines(body)
-        .filter(|line| is_row(line, layout))
-        .take(FIRST_ROWS + 1)
-        .collect();
-    first
-        .iter()
-        .skip(1)
-        .for_each(|row| push(&mut out, &cut(row, LONGEST_ROW)));
+    let first: Vec<&str> = lines(body).filter(|line| is_row(line, layout)).take(FIRST_ROWS + 1).collect();
+    first.iter().skip(1).for_each(|row| push(&mut out, &cut(row, LONGEST_ROW)));
     if rows > FIRST_ROWS + LAST_ROWS {
-        push(
-            &mut out,
-            &format!("[… {} rows omitted]", rows - FIRST_ROWS - LAST_ROWS),
-        );
+        push(&mut out, &format!("[… {} rows omitted]", rows - FIRST_ROWS - LAST_ROWS));
     }
     for row in &all {
         push(&mut out, &format!("sticks out: {}", cut(row, LONGEST_ROW)));
@@ -129,9 +105,7 @@ fn written(
         .skip(usize::from(body.len() > 2_000))
         .filter(|line| is_row(line, layout))
         .collect();
-    let keep = last
-        .len()
-        .saturating_sub(LAST_ROWS.min(rows.saturating_sub(FIRST_ROWS)));
+    let keep = last.len().saturating_sub(LAST_ROWS.min(rows.saturating_sub(FIRST_ROWS)));
     for row in last.split_off(keep) {
         push(&mut out, &cut(row, LONGEST_ROW));
     }
@@ -175,9 +149,7 @@ impl Column {
             self.spread += step * (number - self.mean);
         } else {
             self.words += 1;
-            if self.examples.len() < MOST_EXAMPLES
-                && !self.examples.iter().any(|known| known == cell)
-            {
+            if self.examples.len() < MOST_EXAMPLES && !self.examples.iter().any(|known| known == cell) {
                 self.examples.push(cut(cell, 30).into_owned());
             }
         }
@@ -189,26 +161,15 @@ impl Column {
 
     fn sticks_out(&self) -> bool {
         let deviation = (self.spread / self.numbers.max(1) as f64).sqrt();
-        self.is_number()
-            && self.numbers >= 12
-            && self.most - self.mean > STICKS_OUT * deviation
-            && deviation > 0.0
+        self.is_number() && self.numbers >= 12 && self.most - self.mean > STICKS_OUT * deviation && deviation > 0.0
     }
 
     fn described(&self) -> String {
-        let empty = if self.empty > 0 {
-            format!(", {} empty", self.empty)
-        } else {
-            String::new()
-        };
+        let empty = if self.empty > 0 { format!(", {} empty", self.empty) } else { String::new() };
         if self.is_number() {
             format!("{}: number {}..{}{empty}", self.name, self.least, self.most)
         } else {
-            format!(
-                "{}: text, e.g. {}{empty}",
-                self.name,
-                self.examples.join(", ")
-            )
+            format!("{}: text, e.g. {}{empty}", self.name, self.examples.join(", "))
         }
     }
 }
@@ -222,9 +183,7 @@ fn number(cell: &str) -> Option<f64> {
     }
     let digits = bare.as_bytes();
     if digits.len() <= 15 && digits.iter().all(u8::is_ascii_digit) {
-        let whole = digits
-            .iter()
-            .fold(0u64, |sum, digit| sum * 10 + u64::from(digit - b'0'));
+        let whole = digits.iter().fold(0u64, |sum, digit| sum * 10 + u64::from(digit - b'0'));
         return Some(whole as f64);
     }
     bare.parse().ok()
@@ -269,21 +228,14 @@ fn is_row(line: &str, layout: Layout) -> bool {
     match layout {
         Layout::Separated(_) => !line.trim().is_empty(),
         Layout::Bars => {
-            line.contains('|')
-                && !line
-                    .trim()
-                    .bytes()
-                    .all(|b| matches!(b, b'|' | b'-' | b':' | b'+' | b' ' | b'='))
+            line.contains('|') && !line.trim().bytes().all(|b| matches!(b, b'|' | b'-' | b':' | b'+' | b' ' | b'='))
         }
         Layout::Aligned => aligned_cells(line).nth(1).is_some(),
     }
 }
 
 fn aligned_cells(line: &str) -> impl Iterator<Item = &str> {
-    line.split("  ")
-        .flat_map(|part| part.split('\t'))
-        .map(str::trim)
-        .filter(|cell| !cell.is_empty())
+    line.split("  ").flat_map(|part| part.split('\t')).map(str::trim).filter(|cell| !cell.is_empty())
 }
 
 /// Separators of a line that stand outside quotes.
@@ -303,19 +255,11 @@ fn layout(sample: &[&str]) -> Option<Layout> {
     if few.len() < 3 {
         return None;
     }
-    let barred = few
+    let barred = few.iter().filter(|line| line.trim_start().starts_with('|')).count();
+    let ruled = few
         .iter()
-        .filter(|line| line.trim_start().starts_with('|'))
-        .count();
-    let ruled = few.iter().any(|line| {
-        line.contains("-+-")
-            && line
-                .trim()
-                .bytes()
-                .all(|b| matches!(b, b'-' | b'+' | b' ' | b'|'))
-    });
-    if barred * 10 >= few.len() * 8
-        || (ruled && few.iter().filter(|line| line.contains(" | ")).count() * 2 > few.len())
+        .any(|line| line.contains("-+-") && line.trim().bytes().all(|b| matches!(b, b'-' | b'+' | b' ' | b'|')));
+    if barred * 10 >= few.len() * 8 || (ruled && few.iter().filter(|line| line.contains(" | ")).count() * 2 > few.len())
     {
         return Some(Layout::Bars);
     }
@@ -324,23 +268,14 @@ fn layout(sample: &[&str]) -> Option<Layout> {
         let first = counts.first().copied().unwrap_or(0);
         let least = if separator == b'\t' { 1 } else { 2 };
         let same = counts.iter().filter(|count| **count == first).count();
-        let header_words = few
-            .first()
-            .map_or(0, |line| line.split_ascii_whitespace().count());
+        let header_words = few.first().map_or(0, |line| line.split_ascii_whitespace().count());
         if first >= least && same * 10 >= few.len() * 9 && header_words <= (first + 1) * 3 {
             return Some(Layout::Separated(separator));
         }
     }
     let widths: Vec<usize> = few.iter().map(|line| aligned_cells(line).count()).collect();
     let first = widths.first().copied().unwrap_or(0);
-    let same = widths
-        .iter()
-        .filter(|width| width.abs_diff(first) <= 1)
-        .count();
-    let flush = few
-        .iter()
-        .filter(|line| !line.starts_with([' ', '\t']))
-        .count();
-    (first >= 3 && same * 10 >= few.len() * 8 && flush * 10 >= few.len() * 8)
-        .then_some(Layout::Aligned)
+    let same = widths.iter().filter(|width| width.abs_diff(first) <= 1).count();
+    let flush = few.iter().filter(|line| !line.starts_with([' ', '\t'])).count();
+    (first >= 3 && same * 10 >= few.len() * 8 && flush * 10 >= few.len() * 8).then_some(Layout::Aligned)
 }

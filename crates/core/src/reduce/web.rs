@@ -9,15 +9,7 @@ use super::{Body, Focus, Output, prose};
 /// Pages are read up to this size; what follows is rarely text.
 const MOST_READ: usize = 2 << 20;
 /// Elements whose content nobody reads.
-const SILENT: &[&[u8]] = &[
-    b"script",
-    b"style",
-    b"noscript",
-    b"svg",
-    b"template",
-    b"nav",
-    b"footer",
-];
+const SILENT: &[&[u8]] = &[b"script", b"style", b"noscript", b"svg", b"template", b"nav", b"footer"];
 /// Elements that end a line.
 const BLOCKS: &[&[u8]] = &[
     b"p",
@@ -59,21 +51,13 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
     }
     let page = Page::of(prefix(output.text, MOST_READ));
     let focus: &Focus = output.focus;
-    let inner = Output {
-        source: output.source,
-        text: &page.text,
-        focus,
-        room: output.room,
-    };
+    let inner = Output { source: output.source, text: &page.text, focus, room: output.room };
     let body = prose::reduce(&inner)?;
     let note = match body.note.as_str() {
         "" => format!("{} links", page.links),
         note => format!("{note}, {} links", page.links),
     };
-    Some(Body {
-        note,
-        text: body.text,
-    })
+    Some(Body { note, text: body.text })
 }
 
 /// The readable text of a page, headings marked as in Markdown.
@@ -111,10 +95,7 @@ impl Silent {
 
 impl Page {
     fn of(html: &str) -> Page {
-        let mut page = Page {
-            text: String::new(),
-            links: 0,
-        };
+        let mut page = Page { text: String::new(), links: 0 };
         let mut silent = Silent::default();
         let emitter = CallbackEmitter::new(|event: CallbackEvent<'_>, _: Span<()>| -> Option<()> {
             match event {
@@ -126,9 +107,7 @@ impl Page {
                 CallbackEvent::EndTag { name } if !silent.closes(name) => {
                     page.block(name);
                 }
-                CallbackEvent::String { value } if silent.depth == 0 => {
-                    page.words(&String::from_utf8_lossy(value))
-                }
+                CallbackEvent::String { value } if silent.depth == 0 => page.words(&String::from_utf8_lossy(value)),
                 _ => {}
             }
             None

@@ -273,9 +273,7 @@ pub(super) fn is_common(word: &str) -> bool {
     };
     target.copy_from_slice(word.as_bytes());
     target.make_ascii_lowercase();
-    COMMON
-        .binary_search_by(|common| common.as_bytes().cmp(target))
-        .is_ok()
+    COMMON.binary_search_by(|common| common.as_bytes().cmp(target)).is_ok()
 }
 
 /// The rank of a line that defines something in one of the common languages.
@@ -311,10 +309,7 @@ pub(super) fn definition(line: &str) -> Option<Rank> {
 fn named_case(line: &str) -> bool {
     ["describe(", "it(", "test(", "t.Run(", "context("]
         .iter()
-        .any(|call| {
-            line.strip_prefix(call)
-                .is_some_and(|rest| rest.starts_with(['"', '\'', '`']))
-        })
+        .any(|call| line.strip_prefix(call).is_some_and(|rest| rest.starts_with(['"', '\'', '`'])))
 }
 
 /// `type name(…) {` at the left edge, or a method with a modifier.
@@ -331,20 +326,16 @@ fn c_like(line: &str, nested: bool, modified: bool) -> bool {
         && line.contains('(')
         && (2..=7).contains(&words)
         && !head.contains(['=', '.', '"'])
-        && ![
-            "if", "for", "while", "switch", "return", "else", "catch", "match",
-        ]
-        .iter()
-        .any(|word| head.starts_with(word))
+        && !["if", "for", "while", "switch", "return", "else", "catch", "match"]
+            .iter()
+            .any(|word| head.starts_with(word))
 }
 
 fn shell_function(line: &str) -> bool {
     line.split_once("()").is_some_and(|(name, rest)| {
         rest.trim() == "{"
             && !name.is_empty()
-            && name
-                .bytes()
-                .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
+            && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
     })
 }
 
@@ -354,11 +345,7 @@ mod tests {
 
     #[test]
     fn common_words_are_sorted_for_binary_search() {
-        assert!(
-            COMMON.is_sorted(),
-            "{:?}",
-            COMMON.windows(2).find(|pair| pair[0] > pair[1])
-        );
+        assert!(COMMON.is_sorted(), "{:?}", COMMON.windows(2).find(|pair| pair[0] > pair[1]));
     }
 
     #[test]

@@ -86,13 +86,22 @@ fn detect_body(scanner: &mut Scanner<'_>) -> Result<Found> {
             && field.is_none_or(|known| rank <= known)
         {
             field = Some(rank);
-            match scanner.peek()? {
-                Kind::Array => return look_at_list(scanner, &mut evidence),
-                _ => return scanner.skip().map(drop),
+            if scanner.peek()? == Kind::Array {
+                evidence =
+                    Evidence { claude: evidence.claude, anthropic: evidence.said_anthropic, ..Evidence::default() };
+                // No list is believed more than the first; behind another one it may still come.
+                if rank == 0 {
+                    return look_at_list(scanner, &mut evidence);
+                }
+                unless_stopped(look_at_list(&mut scanner.clone(), &mut evidence))?;
             }
+            return scanner.skip().map(drop);
         }
         match key {
-            "system" | "anthropic_version" => evidence.anthropic = true,
+            "system" | "anthropic_version" => {
+                evidence.said_anthropic = true;
+                evidence.anthropic = true;
+            }
             "model" => {
                 let model = text_inside(scanner)?;
                 evidence.claude = model.of(scanner.text()).to_ascii_lowercase().contains("claude");
@@ -147,6 +156,8 @@ fn look_at_list(scanner: &mut Scanner<'_>, evidence: &mut Evidence) -> Result<()
 struct Evidence {
     any_role: bool,
     system_message: bool,
+    /// The body says so beside its messages.
+    said_anthropic: bool,
     anthropic: bool,
     claude: bool,
     chat: bool,

@@ -75,9 +75,8 @@ pub(super) fn sweep(
 }
 
 fn aged(transaction: &Transaction<'_>, before: i64, batch: &Batch, most: u32) -> Result<Vec<Victim>, Fault> {
-    let mut oldest = transaction.prepare(
-        "SELECT id, size, footprint FROM originals WHERE used_at < ?1 ORDER BY used_at, id LIMIT ?2",
-    )?;
+    let mut oldest = transaction
+        .prepare("SELECT id, size, footprint FROM originals WHERE used_at < ?1 ORDER BY used_at, id LIMIT ?2")?;
     let victims = oldest.query_map(params![before, most], victim)?;
     Ok(victims.collect::<Result<Vec<_>, _>>()?.into_iter().filter(|v| !batch.contains_key(&v.row)).collect())
 }

@@ -57,8 +57,7 @@ fn find(snapshot: &Transaction<'_>, namespace: &str, address: &Address) -> Resul
           WHERE namespace = ?1 AND digest BETWEEN ?2 AND ?3
          ORDER BY digest LIMIT ?4",
     )?;
-    let rows =
-        statement.query_map(params![namespace, low.as_bytes(), high.as_bytes(), MOST_CANDIDATES], found)?;
+    let rows = statement.query_map(params![namespace, low.as_bytes(), high.as_bytes(), MOST_CANDIDATES], found)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 

@@ -64,11 +64,7 @@ pub(crate) fn put(
 
 fn digest_of(original: &NewOriginal<'_>) -> Result<Digest, Fault> {
     let digest = Digest::of(original.text);
-    if Address::from(original.handle).covers(&digest) {
-        Ok(digest)
-    } else {
-        Err(Fault::Mismatch(original.handle))
-    }
+    if Address::from(original.handle).covers(&digest) { Ok(digest) } else { Err(Fault::Mismatch(original.handle)) }
 }
 
 /// The statements of a put, prepared once for all its texts.
@@ -89,9 +85,7 @@ impl<'t> Shelf<'t> {
         Ok(Shelf {
             namespace,
             now,
-            find: prepare(
-                "SELECT id, footprint, used_at FROM originals WHERE namespace = ?1 AND digest = ?2",
-            )?,
+            find: prepare("SELECT id, footprint, used_at FROM originals WHERE namespace = ?1 AND digest = ?2")?,
             touch: prepare("UPDATE originals SET used_at = ?2 WHERE id = ?1")?,
             add: prepare(
                 "INSERT INTO originals (namespace, digest, tool, created_at, used_at, size, footprint)
@@ -107,9 +101,7 @@ impl<'t> Shelf<'t> {
     fn find(&mut self, digest: &Digest) -> Result<Option<(i64, u64)>, Fault> {
         let found = self
             .find
-            .query_row(params![self.namespace, digest.as_bytes()], |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-            })
+            .query_row(params![self.namespace, digest.as_bytes()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
             .optional()?;
         let Some((row, footprint, used_at)): Option<(i64, i64, i64)> = found else { return Ok(None) };
         if used_at < self.now.saturating_sub(millis(USE_GRAIN)) {
@@ -118,12 +110,7 @@ impl<'t> Shelf<'t> {
         Ok(Some((row, whole(footprint))))
     }
 
-    fn add(
-        &mut self,
-        original: &NewOriginal<'_>,
-        digest: &Digest,
-        change: &mut Change,
-    ) -> Result<(i64, u64), Fault> {
+    fn add(&mut self, original: &NewOriginal<'_>, digest: &Digest, change: &mut Change) -> Result<(i64, u64), Fault> {
         let size = i64::try_from(original.text.len()).unwrap_or(i64::MAX);
         let digest = digest.as_bytes();
         let row = self.add.insert(params![self.namespace, digest, original.tool, self.now, size])?;

@@ -177,8 +177,7 @@ fn nothing_on_the_way_of_a_put_or_get_scans_a_table() {
     ] {
         let mut plan = writer.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
         let blanks = rusqlite::params_from_iter(std::iter::repeat_n(0, plan.parameter_count()));
-        let steps: Vec<String> =
-            plan.query_map(blanks, |row| row.get(3)).unwrap().collect::<Result<_, _>>().unwrap();
+        let steps: Vec<String> = plan.query_map(blanks, |row| row.get(3)).unwrap().collect::<Result<_, _>>().unwrap();
         assert!(steps.iter().all(|step| step.starts_with("SEARCH")), "{sql}: {steps:?}");
     }
 }
@@ -187,8 +186,7 @@ fn nothing_on_the_way_of_a_put_or_get_scans_a_table() {
 fn the_footprint_covers_what_tiny_originals_take() {
     let opened = opened();
     let texts: Vec<_> = (0..5_000).map(|number| number.to_string()).collect();
-    let batch: Vec<_> =
-        texts.iter().map(|text| NewOriginal { handle: Handle::of(text), text, tool: "bash" }).collect();
+    let batch: Vec<_> = texts.iter().map(|text| NewOriginal { handle: Handle::of(text), text, tool: "bash" }).collect();
     put(&opened.writer, &Limits::default(), NOW, "", &batch).unwrap();
     prune(&opened.writer, &Limits::default(), NOW).unwrap();
     let on_disk = std::fs::metadata(opened.path()).unwrap().len();

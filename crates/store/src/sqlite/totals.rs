@@ -33,13 +33,7 @@ pub(crate) fn totals(connection: &Connection) -> Result<Stats, Fault> {
     let sql = "SELECT originals, size, footprint, tombstones FROM totals";
     let sums = connection.query_row(sql, [], |row| {
         let sum = |column| row.get::<_, i64>(column).map(whole);
-        Ok(Stats {
-            originals: sum(0)?,
-            text_bytes: sum(1)?,
-            stored_bytes: sum(2)?,
-            tombstones: sum(3)?,
-            file_bytes: 0,
-        })
+        Ok(Stats { originals: sum(0)?, text_bytes: sum(1)?, stored_bytes: sum(2)?, tombstones: sum(3)?, file_bytes: 0 })
     })?;
     Ok(sums)
 }

@@ -151,10 +151,8 @@ pub(crate) fn texts_under_one_handle_are_told_apart(place: Place) {
     assert_eq!(store.put(NOW, "", &[new(TWINS[1], "bash")]).unwrap().added, 1);
     let Recall::Ambiguous(candidates) = get(&store, NOW, TWINS[0]) else { panic!("one of two was chosen") };
     assert_eq!(candidates.len(), 2);
-    let mut texts: Vec<_> = candidates
-        .iter()
-        .map(|candidate| found(store.get(NOW, "", candidate.address).unwrap()).text)
-        .collect();
+    let mut texts: Vec<_> =
+        candidates.iter().map(|candidate| found(store.get(NOW, "", candidate.address).unwrap()).text).collect();
     texts.sort();
     assert_eq!(texts, TWINS);
 }
@@ -166,8 +164,7 @@ pub(crate) fn a_gone_text_and_a_kept_one_under_one_handle_are_told_apart(place: 
     let Recall::Ambiguous(candidates) = get(&store, NOW + 40 * DAY, TWINS[0]) else {
         panic!("the wrong text may have been given")
     };
-    let answers: Vec<_> =
-        candidates.iter().map(|candidate| store.get(NOW, "", candidate.address).unwrap()).collect();
+    let answers: Vec<_> = candidates.iter().map(|candidate| store.get(NOW, "", candidate.address).unwrap()).collect();
     assert!(answers.iter().any(|answer| matches!(answer, Recall::Expired { .. })));
     assert!(answers.iter().any(|answer| matches!(answer, Recall::Found(text) if text.text == TWINS[1])));
 }

@@ -37,10 +37,7 @@ fn all_lines_are_the_text() {
 fn mistaken_ranges_say_what_is_wrong() {
     let message = |range: &str| range.parse::<Lines>().unwrap_err().to_string();
     for wrong in ["", ":", "a:b", "1:2:3", "-3:", "1.5", "99999999999999999999"] {
-        assert!(
-            message(wrong).starts_with(&format!("`{wrong}` is no range of lines; expected A:B")),
-            "{wrong}"
-        );
+        assert!(message(wrong).starts_with(&format!("`{wrong}` is no range of lines; expected A:B")), "{wrong}");
     }
     assert_eq!(message("0:5"), "`0:5` names line 0; lines are counted from 1");
     assert_eq!(message("9:3"), "`9:3` ends before it begins; did you mean 3:9?");
@@ -149,8 +146,7 @@ fn two_originals_under_one_handle_ask_for_more_digits() {
     shop.put(NOW, &twins);
     let (code, message) = shop.recall(&Handle::of(twins[0]).to_string(), None).unwrap_err();
     assert_eq!(code, 1);
-    let addresses: Vec<_> =
-        message.lines().skip(1).map(|line| line.trim().trim_end_matches(" (bash)")).collect();
+    let addresses: Vec<_> = message.lines().skip(1).map(|line| line.trim().trim_end_matches(" (bash)")).collect();
     assert_eq!(addresses.len(), 2, "{message}");
     let mut texts: Vec<_> = addresses.iter().map(|address| shop.recall(address, None).unwrap()).collect();
     texts.sort();

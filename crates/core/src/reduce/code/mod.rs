@@ -59,44 +59,27 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
         push(&mut text, &cut(heading, LONGEST_SIGNATURE));
     }
     let imports = plain::imports(&read);
-    if let Some(line) = roll(
-        "imports:",
-        imports.names.iter().map(String::as_str),
-        room.percent(IMPORT_SHARE),
-    ) {
+    if let Some(line) = roll("imports:", imports.names.iter().map(String::as_str), room.percent(IMPORT_SHARE)) {
         push(&mut text, &line);
     }
     let candidates = candidates(&read, &definitions, &imports.lines);
-    for picked in pick(
-        candidates,
-        room.bytes().saturating_sub(text.len()),
-        output.focus,
-    ) {
+    for picked in pick(candidates, room.bytes().saturating_sub(text.len()), output.focus) {
         let number = read.get(picked.position).map_or(0, |line| line.number);
         match number {
             0 => push(&mut text, picked.text),
             _ => push(&mut text, &format!("{number} {}", picked.text)),
         }
     }
-    Some(Body {
-        note: format!("{} definitions", definitions.len()),
-        text,
-    })
+    Some(Body { note: format!("{} definitions", definitions.len()), text })
 }
 
 /// The file extension of the first path in an argument, lower-case.
 fn extension(argument: &str) -> &str {
     argument
         .split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ';' | '|'))
-        .filter_map(|word| {
-            Path::new(word)
-                .extension()
-                .and_then(|extension| extension.to_str())
-        })
+        .filter_map(|word| Path::new(word).extension().and_then(|extension| extension.to_str()))
         .find(|extension| {
-            !extension.is_empty()
-                && extension.len() <= 5
-                && extension.bytes().all(|b| b.is_ascii_alphanumeric())
+            !extension.is_empty() && extension.len() <= 5 && extension.bytes().all(|b| b.is_ascii_alphanumeric())
         })
         .unwrap_or_default()
 }
@@ -117,40 +100,20 @@ fn definitions<'a>(read: &[CodeLine<'a>], _extension: &str, _size: usize) -> Vec
 }
 
 /// Definitions weigh more than other lines; comments and closing braces are no candidates.
-fn candidates<'a>(
-    read: &[CodeLine<'a>],
-    definitions: &'a [Definition<'_>],
-    imports: &[usize],
-) -> Vec<Candidate<'a>> {
+fn candidates<'a>(read: &[CodeLine<'a>], definitions: &'a [Definition<'_>], imports: &[usize]) -> Vec<Candidate<'a>> {
     let mut defined = definitions.iter().peekable();
     let mut imported = imports.iter().peekable();
     let mut candidates = Vec::new();
     for (position, line) in read.iter().enumerate() {
         let extra = 2 + digits(line.number);
         while imported.next_if(|index| **index < position).is_some() {}
-        while defined
-            .next_if(|definition| definition.index < position)
-            .is_some()
-        {}
+        while defined.next_if(|definition| definition.index < position).is_some() {}
         if let Some(definition) = defined.next_if(|definition| definition.index == position) {
-            let text = plain::trimmed(super::lines::prefix(
-                &definition.signature,
-                LONGEST_SIGNATURE,
-            ));
-            candidates.push(Candidate {
-                position,
-                weight: weight(definition),
-                text,
-                extra,
-            });
+            let text = plain::trimmed(super::lines::prefix(&definition.signature, LONGEST_SIGNATURE));
+            candidates.push(Candidate { position, weight: weight(definition), text, extra });
         } else if imported.peek() != Some(&&position) && !plain::is_comment(line.text) {
             let text = plain::trimmed(super::lines::prefix(line.text.trim(), LONGEST_LINE));
-            candidates.push(Candidate {
-                position,
-                weight: 0,
-                text,
-                extra,
-            });
+            candidates.push(Candidate { position, weight: 0, text, extra });
         }
     }
     candidates.truncate(MOST_CANDIDATES);

@@ -26,19 +26,11 @@ const SAMPLE: usize = 40;
 impl Numbering {
     /// The style that most of the first lines share, with rising numbers.
     pub(in crate::reduce) fn of(text: &str) -> Numbering {
-        for style in [
-            Numbering::Arrow,
-            Numbering::Tab,
-            Numbering::Colon,
-            Numbering::Bar,
-        ] {
+        for style in [Numbering::Arrow, Numbering::Tab, Numbering::Colon, Numbering::Bar] {
             let mut fits = 0usize;
             let mut seen = 0usize;
             let mut last = 0usize;
-            for line in lines(text)
-                .take(SAMPLE)
-                .filter(|line| !line.trim().is_empty())
-            {
+            for line in lines(text).take(SAMPLE).filter(|line| !line.trim().is_empty()) {
                 seen += 1;
                 if let Some((number, _)) = style.split(line) {
                     if number > last {
@@ -91,21 +83,12 @@ pub(in crate::reduce) fn plain(text: &str) -> Cow<'_, str> {
 
 /// The lines of a file with their numbers; a line without one among numbered lines has the number 0.
 pub(super) fn code_lines(text: &str, numbering: Numbering) -> impl Iterator<Item = CodeLine<'_>> {
-    lines(text)
-        .enumerate()
-        .map(move |(index, line)| match numbering {
-            Numbering::Counted => CodeLine {
-                number: index + 1,
-                text: line,
-            },
-            _ => numbering.split(line).map_or(
-                CodeLine {
-                    number: 0,
-                    text: line,
-                },
-                |(number, text)| CodeLine { number, text },
-            ),
-        })
+    lines(text).enumerate().map(move |(index, line)| match numbering {
+        Numbering::Counted => CodeLine { number: index + 1, text: line },
+        _ => {
+            numbering.split(line).map_or(CodeLine { number: 0, text: line }, |(number, text)| CodeLine { number, text })
+        }
+    })
 }
 
 #[cfg(test)]
@@ -123,9 +106,8 @@ mod tests {
         ] {
             assert_eq!(Numbering::of(text), style, "{text}");
         }
-        let read: Vec<_> = code_lines("note\n  3→x\n  4→y", Numbering::Arrow)
-            .map(|line| (line.number, line.text))
-            .collect();
+        let read: Vec<_> =
+            code_lines("note\n  3→x\n  4→y", Numbering::Arrow).map(|line| (line.number, line.text)).collect();
         assert_eq!(read, [(0, "note"), (3, "x"), (4, "y")]);
     }
 }

@@ -16,42 +16,15 @@ struct Grammar {
 }
 
 const GRAMMARS: &[Grammar] = &[
-    Grammar {
-        extensions: &["rs"],
-        language: || tree_sitter_rust::LANGUAGE.into(),
-    },
-    Grammar {
-        extensions: &["py", "pyi"],
-        language: || tree_sitter_python::LANGUAGE.into(),
-    },
-    Grammar {
-        extensions: &["go"],
-        language: || tree_sitter_go::LANGUAGE.into(),
-    },
-    Grammar {
-        extensions: &["ts", "mts", "cts"],
-        language: || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
-    },
-    Grammar {
-        extensions: &["tsx"],
-        language: || tree_sitter_typescript::LANGUAGE_TSX.into(),
-    },
-    Grammar {
-        extensions: &["js", "jsx", "mjs", "cjs"],
-        language: || tree_sitter_javascript::LANGUAGE.into(),
-    },
-    Grammar {
-        extensions: &["java"],
-        language: || tree_sitter_java::LANGUAGE.into(),
-    },
-    Grammar {
-        extensions: &["c", "h"],
-        language: || tree_sitter_c::LANGUAGE.into(),
-    },
-    Grammar {
-        extensions: &["cc", "cpp", "cxx", "hpp", "hh", "hxx"],
-        language: || tree_sitter_cpp::LANGUAGE.into(),
-    },
+    Grammar { extensions: &["rs"], language: || tree_sitter_rust::LANGUAGE.into() },
+    Grammar { extensions: &["py", "pyi"], language: || tree_sitter_python::LANGUAGE.into() },
+    Grammar { extensions: &["go"], language: || tree_sitter_go::LANGUAGE.into() },
+    Grammar { extensions: &["ts", "mts", "cts"], language: || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into() },
+    Grammar { extensions: &["tsx"], language: || tree_sitter_typescript::LANGUAGE_TSX.into() },
+    Grammar { extensions: &["js", "jsx", "mjs", "cjs"], language: || tree_sitter_javascript::LANGUAGE.into() },
+    Grammar { extensions: &["java"], language: || tree_sitter_java::LANGUAGE.into() },
+    Grammar { extensions: &["c", "h"], language: || tree_sitter_c::LANGUAGE.into() },
+    Grammar { extensions: &["cc", "cpp", "cxx", "hpp", "hh", "hxx"], language: || tree_sitter_cpp::LANGUAGE.into() },
 ];
 
 /// Nodes that define something. `inside` says whether more definitions are looked for within.
@@ -135,13 +108,8 @@ const MOST_DEFINITIONS: usize = 20_000;
 const REPORTS_PER_KILOBYTE: usize = 24;
 
 /// What the file defines, or nothing when the language is unknown or a plain look at its lines sees more.
-pub(super) fn definitions<'a>(
-    read: &[CodeLine<'a>],
-    extension: &str,
-) -> Option<Vec<Definition<'a>>> {
-    let grammar = GRAMMARS
-        .iter()
-        .find(|grammar| grammar.extensions.contains(&extension))?;
+pub(super) fn definitions<'a>(read: &[CodeLine<'a>], extension: &str) -> Option<Vec<Definition<'a>>> {
+    let grammar = GRAMMARS.iter().find(|grammar| grammar.extensions.contains(&extension))?;
     let mut text = String::with_capacity(read.iter().map(|line| line.text.len() + 1).sum());
     for line in read {
         text.push_str(line.text);
@@ -159,19 +127,11 @@ fn parsed(text: &str, language: Language) -> Option<Tree> {
     let mut left = 1_000 + text.len() / 1_000 * REPORTS_PER_KILOBYTE;
     let mut progress = |_: &_| {
         left = left.saturating_sub(1);
-        if left == 0 {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let bytes = text.as_bytes();
     let mut piece = |at: usize, _: Point| bytes.get(at..).unwrap_or_default();
-    parser.parse_with_options(
-        &mut piece,
-        None,
-        Some(ParseOptions::new().progress_callback(&mut progress)),
-    )
+    parser.parse_with_options(&mut piece, None, Some(ParseOptions::new().progress_callback(&mut progress)))
 }
 
 /// Walks the tree without recursion, into containers only.
@@ -188,15 +148,13 @@ fn collected<'a>(tree: &Tree, text: &str) -> Vec<Definition<'a>> {
                 || node.child_by_field_name("declarator").is_some()
                 || kind == "impl_item"
                 || kind == "lexical_declaration";
-            let body_less =
-                kind.ends_with("_specifier") && node.child_by_field_name("body").is_none();
+            let body_less = kind.ends_with("_specifier") && node.child_by_field_name("body").is_none();
             if named && !body_less {
                 add(&mut found, node, shape.rank, depth, text);
             }
         }
-        let enter = shape.is_none_or(|shape| shape.inside == Inside::Look)
-            && depth < DEEPEST
-            && !STATEMENTS.contains(&kind);
+        let enter =
+            shape.is_none_or(|shape| shape.inside == Inside::Look) && depth < DEEPEST && !STATEMENTS.contains(&kind);
         if found.len() >= MOST_DEFINITIONS {
             break;
         }
@@ -219,12 +177,8 @@ fn collected<'a>(tree: &Tree, text: &str) -> Vec<Definition<'a>> {
 }
 
 fn add(found: &mut Vec<Definition<'_>>, node: Node<'_>, rank: Rank, depth: usize, text: &str) {
-    let row = node
-        .child_by_field_name("name")
-        .map_or(node.start_position().row, |name| name.start_position().row);
-    let end = node
-        .child_by_field_name("body")
-        .map_or(node.end_byte(), |body| body.start_byte());
+    let row = node.child_by_field_name("name").map_or(node.start_position().row, |name| name.start_position().row);
+    let end = node.child_by_field_name("body").map_or(node.end_byte(), |body| body.start_byte());
     let whole = text.get(node.start_byte()..end).unwrap_or_default();
     let mut signature = String::new();
     for word in prefix(whole, 4 * LONGEST_SIGNATURE).split_ascii_whitespace() {
@@ -242,12 +196,7 @@ fn add(found: &mut Vec<Definition<'_>>, node: Node<'_>, rank: Rank, depth: usize
         "var_spec" => "var ",
         _ => "",
     };
-    found.push(Definition {
-        index: row,
-        rank,
-        nested: depth > 2,
-        signature: Cow::Owned(format!("{lead}{signature}")),
-    });
+    found.push(Definition { index: row, rank, nested: depth > 2, signature: Cow::Owned(format!("{lead}{signature}")) });
 }
 
 #[cfg(test)]
@@ -255,14 +204,8 @@ mod tests {
     use super::*;
 
     fn outline(extension: &str, code: &str) -> Vec<(usize, String)> {
-        let read: Vec<CodeLine<'_>> = code
-            .lines()
-            .enumerate()
-            .map(|(index, text)| CodeLine {
-                number: index + 1,
-                text,
-            })
-            .collect();
+        let read: Vec<CodeLine<'_>> =
+            code.lines().enumerate().map(|(index, text)| CodeLine { number: index + 1, text }).collect();
         definitions(&read, extension)
             .expect("a grammar")
             .into_iter()
@@ -278,11 +221,7 @@ mod tests {
                 "pub struct A { x: u8 }\nimpl A {\n    fn b(&self,\n        c: u8) -> u8 { 1 }\n}\n",
                 "pub struct A|impl A|fn b(&self, c: u8) -> u8",
             ),
-            (
-                "py",
-                "class A:\n    @property\n    def b(self):\n        pass\n",
-                "class A:|def b(self):",
-            ),
+            ("py", "class A:\n    @property\n    def b(self):\n        pass\n", "class A:|def b(self):"),
             (
                 "go",
                 "package a\nfunc (s *S) B(x int) error { return nil }\ntype S struct{ x int }\n",
@@ -293,31 +232,12 @@ mod tests {
                 "export interface A { b(): void }\nexport function c(d: string): number { return 1 }\n",
                 "interface A|function c(d: string): number",
             ),
-            (
-                "js",
-                "class A { b() {} }\nconst c = 1;\n",
-                "class A|const c = 1;",
-            ),
-            (
-                "java",
-                "class A {\n  public int b(String c) { return 1; }\n}\n",
-                "class A|public int b(String c)",
-            ),
-            (
-                "c",
-                "#define X 1\nint main(int a) { return 0; }\n",
-                "#define X 1|int main(int a)",
-            ),
-            (
-                "cpp",
-                "namespace n {\nclass A {\n void b() {}\n};\n}\n",
-                "namespace n|class A|void b()",
-            ),
+            ("js", "class A { b() {} }\nconst c = 1;\n", "class A|const c = 1;"),
+            ("java", "class A {\n  public int b(String c) { return 1; }\n}\n", "class A|public int b(String c)"),
+            ("c", "#define X 1\nint main(int a) { return 0; }\n", "#define X 1|int main(int a)"),
+            ("cpp", "namespace n {\nclass A {\n void b() {}\n};\n}\n", "namespace n|class A|void b()"),
         ] {
-            let found: Vec<String> = outline(extension, code)
-                .into_iter()
-                .map(|(_, signature)| signature)
-                .collect();
+            let found: Vec<String> = outline(extension, code).into_iter().map(|(_, signature)| signature).collect();
             assert_eq!(found.join("|"), expected, "{extension}");
         }
     }
@@ -325,10 +245,7 @@ mod tests {
     #[test]
     fn a_signature_over_several_lines_is_one_line() {
         assert_eq!(
-            outline(
-                "go",
-                "package a\n\nfunc Long(\n\ta int,\n\tb int,\n) error {\n\treturn nil\n}\n"
-            ),
+            outline("go", "package a\n\nfunc Long(\n\ta int,\n\tb int,\n) error {\n\treturn nil\n}\n"),
             [(3, "func Long( a int, b int, ) error".to_owned())]
         );
     }

@@ -6,9 +6,7 @@ use super::{CodeLine, Definition};
 use crate::reduce::words::definition;
 
 /// Comment marks of common languages.
-const COMMENTS: &[&str] = &[
-    "//", "#", "/*", "*", "--", ";", "\"\"\"", "'''", "<!--", "%",
-];
+const COMMENTS: &[&str] = &["//", "#", "/*", "*", "--", ";", "\"\"\"", "'''", "<!--", "%"];
 /// Lines that start like a comment but are code.
 const NO_COMMENTS: &[&str] = &["#define", "#[", "#!", "#include", "--flag", "*("];
 
@@ -18,12 +16,7 @@ pub(super) fn definitions<'a>(read: &[CodeLine<'a>]) -> Vec<Definition<'a>> {
         if let Some(rank) = definition(line.text) {
             let signature = line.text.trim();
             let nested = line.text.len() > line.text.trim_start().len();
-            found.push(Definition {
-                index,
-                rank,
-                nested,
-                signature: Cow::Borrowed(signature),
-            });
+            found.push(Definition { index, rank, nested, signature: Cow::Borrowed(signature) });
         }
     }
     found
@@ -31,14 +24,9 @@ pub(super) fn definitions<'a>(read: &[CodeLine<'a>]) -> Vec<Definition<'a>> {
 
 /// The first words of a leading comment: what the file says about itself.
 pub(super) fn heading<'a>(read: &[CodeLine<'a>]) -> Option<&'a str> {
-    let first = read
-        .iter()
-        .take(12)
-        .map(|line| line.text.trim())
-        .find(|line| line.len() > 4)?;
+    let first = read.iter().take(12).map(|line| line.text.trim()).find(|line| line.len() > 4)?;
     let words = first.trim_start_matches(['/', '!', '*', '#', '-', '"', '\'', ' ', ';']);
-    (is_comment(first) && words.contains(' ') && !words.to_ascii_lowercase().contains("copyright"))
-        .then_some(first)
+    (is_comment(first) && words.contains(' ') && !words.to_ascii_lowercase().contains("copyright")).then_some(first)
 }
 
 /// What a file imports, and on which lines.
@@ -70,35 +58,21 @@ pub(super) fn imports(read: &[CodeLine<'_>]) -> Imports {
 }
 
 fn is_import(text: &str) -> bool {
-    [
-        "import ",
-        "use ",
-        "pub use ",
-        "#include ",
-        "require ",
-        "require_relative ",
-        "using ",
-    ]
-    .iter()
-    .any(|start| text.starts_with(start))
+    ["import ", "use ", "pub use ", "#include ", "require ", "require_relative ", "using "]
+        .iter()
+        .any(|start| text.starts_with(start))
         || (text.starts_with("from ") && text.contains(" import "))
         || (text.starts_with("const ") && text.contains("= require("))
 }
 
 /// The shortest telling part of an import: the quoted path's last part, or the path itself.
 fn imported(text: &str) -> Option<String> {
-    let quoted = text
-        .split(['"', '\'', '<', '>'])
-        .nth(1)
-        .filter(|path| !path.is_empty());
+    let quoted = text.split(['"', '\'', '<', '>']).nth(1).filter(|path| !path.is_empty());
     let path = match quoted {
         Some(path) => path,
-        None => text.split_ascii_whitespace().find(|word| {
-            !matches!(
-                *word,
-                "import" | "use" | "pub" | "from" | "using" | "static" | "type"
-            )
-        })?,
+        None => text
+            .split_ascii_whitespace()
+            .find(|word| !matches!(*word, "import" | "use" | "pub" | "from" | "using" | "static" | "type"))?,
     };
     let last = path.trim_end_matches(';').rsplit('/').next()?;
     (last.len() > 1).then(|| last.to_owned())
@@ -106,8 +80,7 @@ fn imported(text: &str) -> Option<String> {
 
 pub(super) fn is_comment(text: &str) -> bool {
     let text = text.trim_start();
-    COMMENTS.iter().any(|mark| text.starts_with(mark))
-        && !NO_COMMENTS.iter().any(|code| text.starts_with(code))
+    COMMENTS.iter().any(|mark| text.starts_with(mark)) && !NO_COMMENTS.iter().any(|code| text.starts_with(code))
 }
 
 /// A line without the brace that opens its body.

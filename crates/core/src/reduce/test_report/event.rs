@@ -24,10 +24,7 @@ pub(in crate::reduce) fn bare(line: &str) -> &str {
     line.strip_prefix('[')
         .and_then(|rest| rest.split_once("] "))
         .filter(|(name, _)| {
-            name.len() < 40
-                && name
-                    .bytes()
-                    .all(|b| b.is_ascii_alphanumeric() || matches!(b, b':' | b'-' | b'_'))
+            name.len() < 40 && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b':' | b'-' | b'_'))
         })
         .map_or(line, |(_, rest)| rest)
 }
@@ -41,9 +38,7 @@ pub(in crate::reduce) fn is_mark(line: &str) -> bool {
 pub(in crate::reduce) fn is_summary(line: &str) -> bool {
     let line = bare(line).trim();
     line.starts_with("test result: ")
-        || (line.starts_with("===")
-            && line.ends_with("===")
-            && (line.contains(" passed") || line.contains(" failed")))
+        || (line.starts_with("===") && line.ends_with("===") && (line.contains(" passed") || line.contains(" failed")))
         || (line.starts_with("Ran ") && line.contains(" tests in "))
         || line.starts_with("Tests:  ")
         || line.starts_with("Test Files  ")
@@ -67,18 +62,13 @@ pub(super) fn event(line: &str) -> Option<Event<'_>> {
             }
             let totals = text.ends_with('=')
                 && text.contains(" in ")
-                && [" passed", " failed", " error", "no tests"]
-                    .iter()
-                    .any(|word| text.contains(word));
+                && [" passed", " failed", " error", "no tests"].iter().any(|word| text.contains(word));
             totals.then_some(Event::Summary)
         }
         b'-' => {
             if let Some(name) = text.strip_prefix("--- FAIL: ") {
                 Some(Event::Fail(name.split(" (").next().unwrap_or(name), ""))
-            } else if let Some(name) = text
-                .strip_prefix("--- PASS: ")
-                .or_else(|| text.strip_prefix("--- SKIP: "))
-            {
+            } else if let Some(name) = text.strip_prefix("--- PASS: ").or_else(|| text.strip_prefix("--- SKIP: ")) {
                 Some(Event::Pass(name.split(" (").next().unwrap_or(name)))
             } else {
                 let name = text.strip_prefix("---- ")?.strip_suffix(" stdout ----")?;
@@ -88,18 +78,8 @@ pub(super) fn event(line: &str) -> Option<Event<'_>> {
         b't' => cargo_event(text),
         b'F' | b'E' | b'P' => worded_event(text),
         b'o' if text.starts_with("ok  \t") || text.starts_with("ok \t") => {
-            let name = text
-                .get(3..)
-                .unwrap_or_default()
-                .trim_start()
-                .split('\t')
-                .next()
-                .unwrap_or_default();
-            Some(if text.contains("coverage:") {
-                Event::Summary
-            } else {
-                Event::Package(name)
-            })
+            let name = text.get(3..).unwrap_or_default().trim_start().split('\t').next().unwrap_or_default();
+            Some(if text.contains("coverage:") { Event::Summary } else { Event::Package(name) })
         }
         b'o' => tap_pass(text),
         b'n' => text
@@ -107,21 +87,13 @@ pub(super) fn event(line: &str) -> Option<Event<'_>> {
             .map(|rest| Event::Fail(rest.split_once("- ").map_or(rest, |(_, name)| name), "")),
         b'_' => {
             let name = text.trim_matches('_').trim();
-            (text.starts_with("____") && text.ends_with("____") && !name.is_empty())
-                .then_some(Event::Fail(name, ""))
+            (text.starts_with("____") && text.ends_with("____") && !name.is_empty()).then_some(Event::Fail(name, ""))
         }
         b'R' => (text.starts_with("Ran ") && text.contains(" tests in ")).then_some(Event::Summary),
-        b'T' => [
-            "Tests:  ",
-            "Test Suites:",
-            "Tests  ",
-            "Test Files  ",
-            "Tests run:",
-            "Tests: ",
-        ]
-        .iter()
-        .any(|start| text.starts_with(start))
-        .then_some(Event::Summary),
+        b'T' => ["Tests:  ", "Test Suites:", "Tests  ", "Test Files  ", "Tests run:", "Tests: "]
+            .iter()
+            .any(|start| text.starts_with(start))
+            .then_some(Event::Summary),
         b'O' => (text == "OK" || text.starts_with("OK (")).then_some(Event::Summary),
         b'0'..=b'9' => numbered_event(text),
         0xe2 => glyph_event(text),
@@ -162,29 +134,20 @@ fn worded_event(text: &str) -> Option<Event<'_>> {
     }
     if let Some(rest) = text.strip_prefix("FAIL\t") {
         let package = rest.split('\t').next().unwrap_or(rest);
-        return Some(if rest.contains("build failed") {
-            Event::Fail(package, "build failed")
-        } else {
-            Event::Summary
-        });
+        return Some(if rest.contains("build failed") { Event::Fail(package, "build failed") } else { Event::Summary });
     }
     if let Some(rest) = text.strip_prefix("FAIL ") {
-        return crate::reduce::search::is_path(rest.split(' ').next().unwrap_or(rest))
-            .then_some(Event::Fail(rest, ""));
+        return crate::reduce::search::is_path(rest.split(' ').next().unwrap_or(rest)).then_some(Event::Fail(rest, ""));
     }
     if let Some(rest) = text.strip_prefix("PASS ") {
-        return crate::reduce::search::is_path(rest.split(' ').next().unwrap_or(rest))
-            .then_some(Event::Pass(rest));
+        return crate::reduce::search::is_path(rest.split(' ').next().unwrap_or(rest)).then_some(Event::Pass(rest));
     }
     None
 }
 
 fn tap_pass(text: &str) -> Option<Event<'_>> {
     let (number, name) = text.strip_prefix("ok ")?.split_once(" - ")?;
-    number
-        .bytes()
-        .all(|b| b.is_ascii_digit())
-        .then_some(Event::Pass(name))
+    number.bytes().all(|b| b.is_ascii_digit()).then_some(Event::Pass(name))
 }
 
 /// `3 passing`, `2 failed, 1 passed in 0.3s`, `1) name`.
@@ -192,23 +155,11 @@ fn numbered_event(text: &str) -> Option<Event<'_>> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let rest = text.get(digits..)?;
     if let Some(name) = rest.strip_prefix(") ") {
-        return (digits <= 4 && name.len() > 3)
-            .then_some(Event::Fail(name.trim_end_matches(':'), ""));
+        return (digits <= 4 && name.len() > 3).then_some(Event::Fail(name.trim_end_matches(':'), ""));
     }
-    let summary = [
-        " passing",
-        " failing",
-        " failed,",
-        " passed in ",
-        " passed,",
-        " failed in ",
-        " examples,",
-        " pending",
-    ];
-    summary
-        .iter()
-        .any(|word| prefix(rest, 20).starts_with(word))
-        .then_some(Event::Summary)
+    let summary =
+        [" passing", " failing", " failed,", " passed in ", " passed,", " failed in ", " examples,", " pending"];
+    summary.iter().any(|word| prefix(rest, 20).starts_with(word)).then_some(Event::Summary)
 }
 
 fn glyph_event(text: &str) -> Option<Event<'_>> {

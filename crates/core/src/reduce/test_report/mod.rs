@@ -51,11 +51,7 @@ struct Report<'a> {
 
 pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
     let report = Report::of(output.text);
-    if report.summaries.is_empty()
-        && report.failures.is_empty()
-        && report.passes == 0
-        && report.packages.is_empty()
-    {
+    if report.summaries.is_empty() && report.failures.is_empty() && report.passes == 0 && report.packages.is_empty() {
         return None;
     }
     let room = output.room.bytes();
@@ -64,13 +60,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
         push(&mut text, &cut(line.trim(), LONGEST_MESSAGE));
     }
     if report.summary_lines > report.summaries.len() {
-        push(
-            &mut text,
-            &format!(
-                "[… {} more summary lines]",
-                report.summary_lines - report.summaries.len()
-            ),
-        );
+        push(&mut text, &format!("[… {} more summary lines]", report.summary_lines - report.summaries.len()));
     }
     report.write_failures(&mut text, room);
     for line in report.other.write(room.saturating_sub(text.len()), &text) {
@@ -79,10 +69,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
     let left = room.saturating_sub(text.len());
     if !report.packages.is_empty() {
         let shared = shared_folder(report.packages.iter().copied());
-        let names = report
-            .packages
-            .iter()
-            .map(|name| name.strip_prefix(shared).unwrap_or(name));
+        let names = report.packages.iter().map(|name| name.strip_prefix(shared).unwrap_or(name));
         let label = if shared.is_empty() {
             format!("{} packages ok:", report.packages.len())
         } else {
@@ -98,14 +85,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
     {
         push(&mut text, &line);
     }
-    Some(Body {
-        note: format!(
-            "{} failed, {} passed seen",
-            report.failures.len(),
-            report.passes
-        ),
-        text,
-    })
+    Some(Body { note: format!("{} failed, {} passed seen", report.failures.len(), report.passes), text })
 }
 
 impl<'a> Report<'a> {
@@ -141,10 +121,7 @@ impl<'a> Report<'a> {
                 Some(Event::Fail(name, message)) => {
                     let at = report.failure(name);
                     if let Some(failure) = report.failures.get_mut(at) {
-                        for evidence in pending
-                            .drain(..)
-                            .chain((!message.is_empty()).then_some(message))
-                        {
+                        for evidence in pending.drain(..).chain((!message.is_empty()).then_some(message)) {
                             failure.add(evidence);
                         }
                     }
@@ -152,9 +129,7 @@ impl<'a> Report<'a> {
                 }
                 Some(Event::Summary) => {
                     report.summary_lines += 1;
-                    if severity(line) == Some(Severity::Error)
-                        || report.summaries.len() < MOST_SUMMARIES
-                    {
+                    if severity(line) == Some(Severity::Error) || report.summaries.len() < MOST_SUMMARIES {
                         if report.summaries.len() >= MOST_SUMMARIES * 4 {
                             continue;
                         }
@@ -189,10 +164,7 @@ impl<'a> Report<'a> {
     fn failure(&mut self, name: &'a str) -> usize {
         let key = key(name);
         *self.index.entry(key).or_insert_with(|| {
-            self.failures.push(Failure {
-                name,
-                evidence: Vec::new(),
-            });
+            self.failures.push(Failure { name, evidence: Vec::new() });
             self.failures.len() - 1
         })
     }
@@ -200,10 +172,7 @@ impl<'a> Report<'a> {
     /// Failures with evidence while there are few, and every name in any case.
     fn write_failures(&self, text: &mut String, room: usize) {
         let count = self.failures.len();
-        let evidence = EVIDENCE_SCALE
-            .iter()
-            .find(|(most, _)| count <= *most)
-            .map_or(0, |(_, lines)| *lines);
+        let evidence = EVIDENCE_SCALE.iter().find(|(most, _)| count <= *most).map_or(0, |(_, lines)| *lines);
         let limit = MOST_DETAIL.max(room) + text.len();
         let mut named = Vec::new();
         for failure in &self.failures {
@@ -211,10 +180,7 @@ impl<'a> Report<'a> {
                 named.push(failure.name);
                 continue;
             }
-            push(
-                text,
-                &format!("FAIL {}", cut(failure.name, LONGEST_MESSAGE)),
-            );
+            push(text, &format!("FAIL {}", cut(failure.name, LONGEST_MESSAGE)));
             for line in failure.evidence.iter().take(evidence) {
                 push(text, &format!("  {}", cut(line.trim(), LONGEST_MESSAGE)));
             }
@@ -227,12 +193,7 @@ impl<'a> Report<'a> {
 
 impl<'a> Failure<'a> {
     fn add(&mut self, line: &'a str) {
-        if self.evidence.len() < MOST_EVIDENCE
-            && !self
-                .evidence
-                .iter()
-                .any(|known| known.trim() == line.trim())
-        {
+        if self.evidence.len() < MOST_EVIDENCE && !self.evidence.iter().any(|known| known.trim() == line.trim()) {
             self.evidence.push(line);
         }
     }
@@ -241,15 +202,7 @@ impl<'a> Failure<'a> {
 /// The part of a name that detail blocks and summaries share.
 fn key(name: &str) -> &str {
     let name = name.split(" (").next().unwrap_or(name).trim();
-    name.rsplit("::")
-        .next()
-        .unwrap_or(name)
-        .rsplit(" > ")
-        .next()
-        .unwrap_or(name)
-        .rsplit(" › ")
-        .next()
-        .unwrap_or(name)
+    name.rsplit("::").next().unwrap_or(name).rsplit(" > ").next().unwrap_or(name).rsplit(" › ").next().unwrap_or(name)
 }
 
 /// True for lines that say why a test failed, or where.

@@ -5,29 +5,9 @@ use proptest::prelude::*;
 use super::{Source, many, reduce};
 use crate::reduce::{Kind, detect};
 
-const TOOLS: &[&str] = &[
-    "Bash",
-    "Read",
-    "Grep",
-    "Glob",
-    "Edit",
-    "WebFetch",
-    "Task",
-    "mcp__x__get",
-    "",
-];
-const ARGUMENTS: &[&str] = &[
-    "",
-    "src/a.rs",
-    "a.csv",
-    "b.json",
-    "c.yaml",
-    "cat d.go",
-    "cargo test",
-    "https://example.com/x",
-    "e.md",
-    "f.log",
-];
+const TOOLS: &[&str] = &["Bash", "Read", "Grep", "Glob", "Edit", "WebFetch", "Task", "mcp__x__get", ""];
+const ARGUMENTS: &[&str] =
+    &["", "src/a.rs", "a.csv", "b.json", "c.yaml", "cat d.go", "cargo test", "https://example.com/x", "e.md", "f.log"];
 
 /// Lines that look like parts of every kind.
 const PIECES: &[&str] = &[
@@ -83,8 +63,7 @@ fn output() -> impl Strategy<Value = String> {
         2 => "\\PC{0,40}",
         1 => any::<String>(),
     ];
-    (prop::collection::vec(piece, 0..60), 1usize..30)
-        .prop_map(|(pieces, times)| pieces.join("\n").repeat(times))
+    (prop::collection::vec(piece, 0..60), 1usize..30).prop_map(|(pieces, times)| pieces.join("\n").repeat(times))
 }
 
 proptest! {

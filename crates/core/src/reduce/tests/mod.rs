@@ -20,29 +20,17 @@ fn keeps(source: Source<'_>, input: &str, kind: Kind, kept: &[&str]) -> String {
     let reduced = reduce(&source, input).expect("something to save");
     assert_eq!(reduced.kind, kind, "{}", reduced.text);
     for part in kept {
-        assert!(
-            reduced.text.contains(part),
-            "{part:?} is not in\n{}",
-            reduced.text
-        );
+        assert!(reduced.text.contains(part), "{part:?} is not in\n{}", reduced.text);
     }
     reduced.text
 }
 
 const fn shell(command: &str) -> Source<'_> {
-    Source {
-        tool: "Bash",
-        argument: command,
-        focus: &[],
-    }
+    Source { tool: "Bash", argument: command, focus: &[] }
 }
 
 const fn read(path: &str) -> Source<'_> {
-    Source {
-        tool: "Read",
-        argument: path,
-        focus: &[],
-    }
+    Source { tool: "Read", argument: path, focus: &[] }
 }
 
 /// `count` lines made from their numbers.
