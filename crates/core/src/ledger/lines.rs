@@ -3,7 +3,7 @@
 use super::{Entry, Gathering, Voice};
 use crate::handoff::Section;
 use rustc_hash::FxHashMap;
-use std::hash::{BuildHasher, Hash, Hasher};
+use std::hash::BuildHasher;
 
 /// Longer lines are cut: what stands beyond is rarely read, and one line must not eat a budget.
 const LONGEST_LINE: usize = 240;
@@ -77,7 +77,5 @@ fn plain_number(line: &str) -> String {
 /// The same line at another line number is the same line.
 fn fingerprint(line: &str) -> u64 {
     let text = line.split_once('→').map_or(line, |(_, code)| code).trim();
-    let mut hasher = rustc_hash::FxBuildHasher.build_hasher();
-    text.hash(&mut hasher);
-    hasher.finish()
+    rustc_hash::FxBuildHasher.hash_one(text)
 }

@@ -4,7 +4,7 @@
 //! keeps, so every name is interned once and lines are compared by numbers.
 
 use rustc_hash::FxHashMap;
-use std::hash::{BuildHasher, Hash, Hasher};
+use std::hash::BuildHasher;
 
 /// Shorter words are syntax, not names.
 const SHORTEST: usize = 4;
@@ -151,9 +151,7 @@ impl Names {
 }
 
 fn hash(name: &str) -> u64 {
-    let mut hasher = rustc_hash::FxBuildHasher.build_hasher();
-    name.hash(&mut hasher);
-    hasher.finish()
+    rustc_hash::FxBuildHasher.hash_one(name)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Decides which lines say that something went wrong, and which of them say the same.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
@@ -187,7 +187,7 @@ pub(super) struct Entry<'a> {
 /// Lines told apart by what remains of them without numbers, ids and times.
 #[derive(Debug, Default)]
 pub(super) struct Distinct<'a> {
-    index: HashMap<Box<[u8]>, usize>,
+    index: FxHashMap<Box<[u8]>, usize>,
     scratch: Vec<u8>,
     pub entries: Vec<Entry<'a>>,
     beyond: usize,
@@ -287,7 +287,7 @@ impl Entry<'_> {
 #[derive(Default)]
 struct Families {
     counts: Vec<(String, usize)>,
-    index: HashMap<String, usize>,
+    index: FxHashMap<String, usize>,
     beyond: usize,
 }
 

@@ -1,6 +1,6 @@
 //! Decides what stays of compilers and linters: each distinct diagnostic once, with its places, and how it ended.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::alarm::{self, Distinct, Severity};
 use super::lines::{cut, lines, prefix, push};
@@ -33,7 +33,7 @@ struct Group<'a> {
 #[derive(Default)]
 struct Report<'a> {
     groups: Vec<Group<'a>>,
-    index: HashMap<Box<[u8]>, usize>,
+    index: FxHashMap<Box<[u8]>, usize>,
     beyond: usize,
     scratch: Vec<u8>,
     other: Distinct<'a>,

@@ -1,6 +1,6 @@
 //! Decides what stays of a listing: the folders with their counts, and as many names as fit.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::lines::{lines, push};
 use super::{Body, Output};
@@ -38,7 +38,7 @@ struct Folder<'a> {
 #[derive(Default)]
 struct Folders<'a> {
     list: Vec<Folder<'a>>,
-    index: HashMap<String, usize>,
+    index: FxHashMap<String, usize>,
     last: usize,
     beyond: usize,
 }

@@ -1,7 +1,8 @@
 //! Decides which lines stay when not all can: those that bring the most names not yet brought, per byte.
 
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::collections::BinaryHeap;
 
 use super::focus::Focus;
 use super::words::{names, worth};
@@ -34,7 +35,7 @@ const DOUBLINGS: u32 = 3;
 /// The candidates that fill `room` best, in their original order.
 pub(super) fn pick<'a>(candidates: Vec<Candidate<'a>>, room: usize, focus: &Focus) -> Vec<Candidate<'a>> {
     let scale = Scale::of(&candidates, focus);
-    let mut covered: HashSet<&str> = HashSet::new();
+    let mut covered: FxHashSet<&str> = FxHashSet::default();
     let mut heap: BinaryHeap<(u64, Reverse<usize>)> = BinaryHeap::with_capacity(candidates.len());
     for (index, candidate) in candidates.iter().enumerate() {
         let gain = scale.density(index, candidate, &covered);
@@ -76,13 +77,13 @@ const SHORTEST: usize = 20;
 
 /// What names and lines are worth in one output.
 struct Scale<'a> {
-    worths: HashMap<&'a str, u32>,
+    worths: FxHashMap<&'a str, u32>,
     bonus: Vec<u32>,
 }
 
 impl<'a> Scale<'a> {
     fn of(candidates: &[Candidate<'a>], focus: &Focus) -> Scale<'a> {
-        let mut counts: HashMap<&'a str, u32> = HashMap::new();
+        let mut counts: FxHashMap<&'a str, u32> = FxHashMap::default();
         for name in candidates.iter().flat_map(|candidate| names(candidate.text)) {
             *counts.entry(name).or_default() += 1;
         }
@@ -95,7 +96,7 @@ impl<'a> Scale<'a> {
     }
 
     /// Worth per byte, scaled up. A line that brings no name is worth half of its weight.
-    fn density(&self, index: usize, candidate: &Candidate<'_>, covered: &HashSet<&str>) -> u64 {
+    fn density(&self, index: usize, candidate: &Candidate<'_>, covered: &FxHashSet<&str>) -> u64 {
         let mut seen = [""; MOST_NAMES];
         let mut distinct = 0;
         let mut brought = 0;

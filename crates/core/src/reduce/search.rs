@@ -1,6 +1,6 @@
 //! Decides what stays of search results: every file with its number of matches, and the best lines of each.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::lines::{lines, prefix, push};
 use super::pick::{Candidate, MOST_CANDIDATES, pick};
@@ -29,7 +29,7 @@ struct File<'a> {
 
 pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
     let mut files: Vec<File<'_>> = Vec::new();
-    let mut index: HashMap<&str, usize> = HashMap::new();
+    let mut index: FxHashMap<&str, usize> = FxHashMap::default();
     let mut hits: Vec<(usize, Hit<'_>)> = Vec::new();
     let mut heading = "";
     let mut last = "";

@@ -5,7 +5,7 @@
 
 mod event;
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::alarm::{Distinct, Severity, severity};
 use super::lines::{cut, lines, prefix, push, roll};
@@ -43,7 +43,7 @@ struct Report<'a> {
     ticks: usize,
     packages: Vec<&'a str>,
     failures: Vec<Failure<'a>>,
-    index: HashMap<&'a str, usize>,
+    index: FxHashMap<&'a str, usize>,
     summaries: Vec<&'a str>,
     summary_lines: usize,
     other: Distinct<'a>,

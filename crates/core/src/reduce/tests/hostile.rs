@@ -1,5 +1,7 @@
 //! Inputs made to hurt: time must grow with size and no faster.
 
+#![expect(clippy::disallowed_methods, reason = "tests may look at the clock")]
+
 use std::time::{Duration, Instant};
 
 use super::{Source, many, reduce};
