@@ -1,6 +1,6 @@
 //! Policy decides nothing about a transcript: it says what the rest of the core may decide with.
 //!
-//! Every knob stands once, in [`table`]. Defaults, presets, ranges, error messages, the documentation,
+//! Every knob stands once, in `table.rs`. Defaults, presets, ranges, error messages, the documentation,
 //! the JSON Schema and the [`Policy`] struct that the engine reads all come from that table, so a knob
 //! cannot be documented but not checked, or checked but not read.
 //!

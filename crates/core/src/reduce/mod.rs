@@ -5,7 +5,7 @@
 //! output is reduced to the same bytes wherever it appears.
 //!
 //! Invariants: a result is valid UTF-8, made of whole lines (a very long line is cut with `…`), never
-//! longer than [`WORTHWHILE`] of its input, and not reduced any further by a second pass. Work is linear
+//! longer than `WORTHWHILE` of its input, and not reduced any further by a second pass. Work is linear
 //! in the input, whatever the input holds.
 
 mod alarm;

@@ -1,5 +1,5 @@
 //! What several test programs share.
-#![allow(dead_code, unreachable_pub, clippy::unwrap_used, clippy::expect_used)]
+#![allow(dead_code, unreachable_pub, clippy::unwrap_used, clippy::expect_used, clippy::disallowed_methods)]
 
 pub mod case;
 pub mod generate;
