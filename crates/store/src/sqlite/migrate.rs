@@ -34,6 +34,11 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), Fault> {
 
 /// The format of a file; 0 for an empty one. Fails for files of others and of later releases.
 pub(super) fn format(connection: &Connection) -> Result<i64, Fault> {
+    // All answers from one moment: another process may be making the file just now.
+    let _moment = match connection.is_autocommit() {
+        true => Some(connection.unchecked_transaction()?),
+        false => None,
+    };
     let pragma = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let known = latest();
     match (pragma("application_id")?, pragma("user_version")?) {
