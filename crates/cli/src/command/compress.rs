@@ -10,6 +10,8 @@ use crate::settings::{Flag, Settings, Surroundings, model_table};
 use anstyle::{AnsiColor, Style};
 use foldline_core::plan::Outcome;
 use foldline_core::{Compaction, EngineError, Job, Report, Request, SessionState, Trigger, compact, explain, wire};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Instant;
 
@@ -157,6 +159,24 @@ fn print_plan(
     output::print(&out)
 }
 
+/// Where the tokens went: what was done to which tool's parts, and what it freed.
+fn savings(report: &Report) -> String {
+    let mut groups: BTreeMap<(&str, &str), (usize, u64, u64)> = BTreeMap::new();
+    for edit in report.edits.iter().filter(|edit| edit.tokens_before > 0) {
+        let (count, before, after) = groups.entry((explain::name_of(edit.kind), edit.tool.as_str())).or_default();
+        *count += 1;
+        *before += edit.tokens_before;
+        *after += edit.tokens_after;
+    }
+    let mut rows: Vec<_> = groups.into_iter().collect();
+    rows.sort_by_key(|(_, (_, before, after))| std::cmp::Reverse(before.saturating_sub(*after)));
+    let mut out = String::new();
+    for ((kind, tool), (count, before, after)) in rows {
+        let _ = writeln!(out, "  {kind:<10} {tool:<14} {count:>4} × {before:>8} → {after:>7} tokens");
+    }
+    out
+}
+
 /// What happened, in a few lines.
 fn feedback(report: &Report, paint: Paint) -> String {
     let strong = Style::new().bold();
@@ -176,6 +196,7 @@ fn feedback(report: &Report, paint: Paint) -> String {
             report.messages.before, report.messages.after, report.tokens.before, report.tokens.after
         ));
     }
+    out.push_str(&savings(report));
     for warning in &report.warnings {
         out.push_str(&format!("  {}\n", paint.paint(Style::new().fg_color(Some(AnsiColor::Yellow.into())), warning)));
     }
