@@ -1,6 +1,6 @@
 //! Foldline's engine.
 #![forbid(unsafe_code)]
-#![warn(missing_docs, unreachable_pub)]
+#![warn(missing_docs)]
 
 mod apply;
 pub mod context;
@@ -16,6 +16,7 @@ pub mod planner;
 pub mod policy;
 pub mod prune;
 pub mod recall;
+pub mod redact;
 pub mod reduce;
 pub mod repair;
 pub mod report;
