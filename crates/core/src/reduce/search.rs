@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn the_shared_folder_ends_with_a_slash() {
-        assert_eq!(shared_folder(["/work/project/a.rs", "/work/project/b/c.rs"].into_iter()), "/work/project/");
-        assert_eq!(shared_folder(["/work/project/a.rs"].into_iter()), "");
+        assert_eq!(shared_folder(["/srv/project/a.rs", "/srv/project/b/c.rs"].into_iter()), "/srv/project/");
+        assert_eq!(shared_folder(["/srv/project/a.rs"].into_iter()), "");
     }
 }

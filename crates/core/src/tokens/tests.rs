@@ -139,20 +139,25 @@ proptest! {
 
 }
 
+/// A cut through a run of one character costs at most this many tokens more or less.
+const SEAM: u32 = 3;
+
 proptest! {
     #[test]
     fn escaping_changes_no_estimate_by_more_than_its_seams(text in text(), times in 1usize..12) {
         let text = text.repeat(times);
         let raw = serde_json::to_string(&text).unwrap();
         let escaped = estimate_escaped(&raw[1..raw.len() - 1]);
-        let seams = u32::try_from(3 + text.len() / 1000).unwrap();
-        prop_assert!(escaped.abs_diff(estimate(&text)) <= seams, "{} {}", escaped, estimate(&text));
+        // Two cuts between lanes in the plain text; in the escaped one as many in each stretch, and its end.
+        let seams = 2 + 3 * (1 + u32::try_from(text.len() / 4096).unwrap());
+        prop_assert!(escaped.abs_diff(estimate(&text)) <= SEAM * seams, "{} {}", escaped, estimate(&text));
     }
 
     #[test]
     fn lines_cost_the_same_alone_and_together(a in text(), b in text()) {
         let (alone, together) = (estimate(&a) + estimate(&b), estimate(&format!("{a}\n{b}", a = a, b = b)));
-        prop_assert!(alone.abs_diff(together) <= 5, "{} {}", alone, together);
+        // The line break, two cuts between lanes in each of the lines, and two in both together.
+        prop_assert!(alone.abs_diff(together) <= SEAM * 7, "{} {}", alone, together);
     }
 
     #[test]
