@@ -16,14 +16,9 @@ pub fn path_of(policy: &Policy) -> Option<PathBuf> {
     }
 }
 
-/// The limits of the settings.
-pub fn limits(_policy: &Policy) -> Limits {
-    Limits::default()
-}
-
 /// The store, if there is to be one.
 pub fn open(policy: &Policy) -> Result<Option<Store>, StoreError> {
-    path_of(policy).map(|path| Store::open(&path, limits(policy))).transpose()
+    path_of(policy).map(|path| Store::open(&path, Limits::default())).transpose()
 }
 
 /// Stores what a compaction removed; when it returns, every handle can be recalled.

@@ -6,7 +6,7 @@ use crate::policy::Policy;
 use crate::recall::Handle;
 use crate::state::SessionState;
 use crate::tokens::Source;
-use crate::transcript::{Format, PartKind, Role, Transcript};
+use crate::transcript::{PartKind, Role, Transcript};
 use crate::validate::validate;
 use crate::zone::Zone;
 use rustc_hash::FxHashMap;
@@ -254,9 +254,4 @@ fn argument_of(transcript: &Transcript<'_>, result: usize) -> String {
         true => format!("{}…", line.chars().take(LONGEST).collect::<String>()),
         false => line.to_owned(),
     }
-}
-
-/// The name of a format, for errors and help.
-pub fn format_names() -> Vec<&'static str> {
-    Format::NAMES.iter().map(|(_, name)| *name).collect()
 }

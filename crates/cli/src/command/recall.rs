@@ -118,7 +118,7 @@ pub fn run(args: &RecallArgs) -> Result<Verdict, Failure> {
     let settings = super::settings(&tuning, Vec::new())?;
     let path = args.store.clone().or_else(|| keep::path_of(settings.policy()));
     let mut out = Vec::new();
-    match recall(args, path, keep::limits(settings.policy()), keep::now_ms(), &mut out) {
+    match recall(args, path, Limits::default(), keep::now_ms(), &mut out) {
         Ok(()) => {}
         Err(error) => return Err(Failure { code: error.exit_code(), message: error.to_string() }),
     }
