@@ -1,0 +1,1 @@
+//! What a request becomes before it is forwarded: identity, checkpoints, folds. No HTTP.

@@ -1,0 +1,1 @@
+//! Connections to providers: TLS, proxies, certificates, a pool.

@@ -1,0 +1,1 @@
+//! The gateway: routes, streams, limits, operations.

@@ -1,0 +1,1 @@
+//! Asks a model to write a handoff: dialects, streaming, time limits, retries.
