@@ -116,13 +116,6 @@ pub(crate) fn adopt(ledger: &mut Ledger, text: &str) {
             Some(title) if fact.text.is_empty() => format!("- {title}"),
             _ => fact.text,
         };
-        ledger.entries.push(crate::ledger::Entry {
-            section: fact.section,
-            group: None,
-            message: u32::MAX,
-            text,
-            names: Vec::new(),
-            worth,
-        });
+        ledger.say(fact.section, u32::MAX, &text, worth);
     }
 }

@@ -73,7 +73,7 @@ fn render(chosen: &[usize], ledger: &Ledger, frame: &Frame<'_>) -> String {
 fn order(entry: &Entry, ledger: &Ledger) -> (u32, Option<u32>, bool, u32) {
     let touched =
         entry.group.and_then(|group| ledger.groups.get(group as usize)).map_or(entry.message, |group| group.message);
-    (touched, entry.group, !entry.text.is_empty(), entry.message)
+    (touched, entry.group, !ledger.text(entry).is_empty(), entry.message)
 }
 
 fn write_entries(entries: &[&Entry], ledger: &Ledger, out: &mut String) {
@@ -87,13 +87,14 @@ fn write_entries(entries: &[&Entry], ledger: &Ledger, out: &mut String) {
                 out.push('\n');
             }
         }
-        if entry.text.is_empty() {
+        let text = ledger.text(entry);
+        if text.is_empty() {
             continue;
         }
         if entry.group.is_some() {
             out.push_str("  ");
         }
-        out.push_str(&entry.text);
+        out.push_str(text);
         out.push('\n');
     }
 }

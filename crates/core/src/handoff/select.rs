@@ -17,6 +17,8 @@ const LINE_OVERHEAD: u32 = 2;
 const ASKS_SHARE: f64 = 0.35;
 /// The latest actions are always told: an agent that does not know what it did last does it again.
 const LATEST_ACTIONS: usize = 6;
+/// When so many offers in a row found no room, the room is used up.
+const MOST_MISFITS: usize = 200;
 /// How fast the worth of a section's entries fades with those already chosen.
 const CROWDING: f32 = 0.35;
 
@@ -57,7 +59,10 @@ pub(super) fn select(ledger: &Ledger, budget: u32, measure: &Measure) -> Vec<usi
 
 struct Selection<'l> {
     ledger: &'l Ledger,
-    costs: Vec<u32>,
+    measure: &'l Measure,
+    /// Tokens of each entry; a guess from below until it is about to be taken, because counting all of
+    /// tens of thousands costs more than choosing among them.
+    costs: Vec<Cost>,
     headings: Vec<u32>,
     open: Vec<bool>,
     kept: Vec<u8>,
@@ -69,13 +74,34 @@ struct Selection<'l> {
     left: u32,
 }
 
+#[derive(Clone, Copy)]
+enum Cost {
+    AtLeast(u32),
+    Exactly(u32),
+}
+
+impl Cost {
+    fn tokens(self) -> u32 {
+        match self {
+            Cost::AtLeast(tokens) | Cost::Exactly(tokens) => tokens,
+        }
+    }
+}
+
+/// No text that people or programs write has more characters per token over a whole line.
+const MOST_BYTES_PER_TOKEN: u32 = 6;
+
 impl<'l> Selection<'l> {
-    fn new(ledger: &'l Ledger, budget: u32, measure: &Measure) -> Selection<'l> {
-        let cost = |text: &str| if text.is_empty() { 0 } else { measure.text(text) + LINE_OVERHEAD };
+    fn new(ledger: &'l Ledger, budget: u32, measure: &'l Measure) -> Selection<'l> {
+        let guess = |text: &str| match text.len() as u32 {
+            0 => Cost::Exactly(0),
+            bytes => Cost::AtLeast(bytes / MOST_BYTES_PER_TOKEN + LINE_OVERHEAD),
+        };
         Selection {
             ledger,
-            costs: ledger.entries.iter().map(|entry| cost(&entry.text)).collect(),
-            headings: ledger.groups.iter().map(|group| cost(&group.title)).collect(),
+            measure,
+            costs: ledger.entries.iter().map(|entry| guess(ledger.text(entry))).collect(),
+            headings: ledger.groups.iter().map(|group| measure.text(&group.title) + LINE_OVERHEAD).collect(),
             open: vec![false; ledger.groups.len()],
             kept: vec![0; ledger.weights.len()],
             taken: vec![false; ledger.entries.len()],
@@ -83,6 +109,21 @@ impl<'l> Selection<'l> {
             crowd: [0; Section::ALL.len()],
             budget,
             left: budget,
+        }
+    }
+
+    /// Tokens of an entry, counted once.
+    fn count(&mut self, entry: usize) -> u32 {
+        match (self.costs.get(entry), self.ledger.entries.get(entry)) {
+            (Some(Cost::Exactly(tokens)), _) => *tokens,
+            (Some(Cost::AtLeast(_)), Some(facts)) => {
+                let tokens = self.measure.text(self.ledger.text(facts)) + LINE_OVERHEAD;
+                if let Some(cost) = self.costs.get_mut(entry) {
+                    *cost = Cost::Exactly(tokens);
+                }
+                tokens
+            }
+            _ => u32::MAX,
         }
     }
 
@@ -104,7 +145,7 @@ impl<'l> Selection<'l> {
             (!is_goal, if is_goal { i64::from(message) } else { -i64::from(message) })
         });
         for entry in asks {
-            let cost = self.costs.get(entry).copied().unwrap_or_default();
+            let cost = self.count(entry);
             if self.budget - self.left + cost <= share {
                 self.take(entry);
             }
@@ -128,12 +169,17 @@ impl<'l> Selection<'l> {
             .map(|entry| Offer { ratio: self.ratio(entry), entry })
             .filter(|offer| offer.ratio > 0.0)
             .collect();
-        while let Some(offer) = heap.pop() {
+        let mut misfits = 0;
+        while misfits < MOST_MISFITS
+            && let Some(offer) = heap.pop()
+        {
+            self.count(offer.entry);
             if self.cost(offer.entry) > self.left {
+                misfits += 1;
                 continue;
             }
             let ratio = self.ratio(offer.entry);
-            // Its names may have been kept by others since it was offered.
+            // It was offered at a guess, and others may have kept its names since.
             if heap.peek().is_some_and(|next| ratio < next.ratio) {
                 if ratio > 0.0 {
                     heap.push(Offer { ratio, ..offer });
@@ -142,6 +188,7 @@ impl<'l> Selection<'l> {
             }
             if ratio > 0.0 {
                 self.take(offer.entry);
+                misfits = 0;
             }
         }
     }
@@ -152,7 +199,7 @@ impl<'l> Selection<'l> {
 
     /// Tokens that an entry adds, its heading included if it is the first of its group.
     fn cost(&self, entry: usize) -> u32 {
-        let own = self.costs.get(entry).copied().unwrap_or(u32::MAX);
+        let own = self.costs.get(entry).map_or(u32::MAX, |cost| cost.tokens());
         own.saturating_add(self.heading(entry))
     }
 
@@ -169,8 +216,9 @@ impl<'l> Selection<'l> {
         let Some(facts) = self.ledger.entries.get(entry) else {
             return 0.0;
         };
-        let names: f32 = facts
-            .names
+        let names: f32 = self
+            .ledger
+            .names(facts)
             .iter()
             .map(|&name| {
                 let kept = self.kept.get(name as usize).copied().unwrap_or_default();
@@ -179,7 +227,7 @@ impl<'l> Selection<'l> {
             })
             .sum();
         // A heading is shared by the lines under it; a third of it is charged to the first.
-        let cost = self.costs.get(entry).copied().unwrap_or_default() + self.heading(entry) / 3;
+        let cost = self.costs.get(entry).map_or(0, |cost| cost.tokens()) + self.heading(entry) / 3;
         // The tenth decision tells less than the first: what an entry is worth beside its names fades with
         // the crowd it joins.
         let crowd = self.crowd.get(facts.section as usize).copied().unwrap_or_default() as f32;
@@ -187,6 +235,7 @@ impl<'l> Selection<'l> {
     }
 
     fn take(&mut self, entry: usize) {
+        self.count(entry);
         let cost = self.cost(entry);
         if cost > self.left || self.is_taken(entry) {
             return;
@@ -207,7 +256,7 @@ impl<'l> Selection<'l> {
         {
             *open = true;
         }
-        for &name in &facts.names {
+        for &name in self.ledger.names(facts) {
             if let Some(kept) = self.kept.get_mut(name as usize) {
                 *kept = kept.saturating_add(1);
             }

@@ -2,10 +2,10 @@
 
 use super::asks::Ask;
 use super::tool::{Act, Arguments, understand_with};
-use super::{Gathering, Group, Voice, exits, todo};
+use super::{Gathering, Group, Ledger, Voice, exits, todo};
 use crate::handoff::Section;
 use crate::transcript::{Content, PartKind};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 
 /// A target longer than this is cut on its first line.
@@ -16,6 +16,8 @@ const RUN_WORTH: f32 = 3.0;
 /// State and blockers come right after what the user said.
 const STATE_WORTH: f32 = 80.0;
 const BLOCKER_WORTH: f32 = 50.0;
+/// Older actions are numbered but not told: no handoff has room for more.
+const MOST_ACTIONS: usize = 2_000;
 /// Only this many of the latest unsolved errors block anything.
 const MOST_BLOCKERS: usize = 6;
 
@@ -196,6 +198,9 @@ impl Gathering<'_, '_> {
                 self.record.directory = Some(directory.to_owned());
             }
         }
+        if memchr::memmem::find(command.as_bytes(), b"git ").is_none() {
+            return;
+        }
         for mark in ["git checkout -b ", "git switch -c ", "git checkout ", "git switch "] {
             if let Some((_, rest)) = command.split_once(mark) {
                 let branch = rest.split_whitespace().next().unwrap_or_default();
@@ -227,12 +232,16 @@ impl Gathering<'_, '_> {
             );
         }
         let mut number = self.record.numbered;
-        for action in &actions {
+        let old = actions.len().saturating_sub(MOST_ACTIONS);
+        for (place, action) in actions.iter().enumerate() {
             // Reads and searches are told by what they found, under their files.
             if matches!(action.act, Act::Read | Act::Search | Act::List) && !action.failed {
                 continue;
             }
             number += 1;
+            if place < old {
+                continue;
+            }
             let times = if action.times > 1 { format!(" ×{}", action.times) } else { String::new() };
             let outcome = match (action.outcome.as_str(), action.trouble.last()) {
                 ("", _) => "done".to_owned(),
@@ -253,23 +262,23 @@ impl Gathering<'_, '_> {
     /// Errors of commands that did not succeed later.
     fn tell_blockers(&mut self, actions: &[Action]) {
         self.drop_solved(actions);
-        let mut solved: Vec<&str> = Vec::new();
+        let mut solved: FxHashSet<&str> = FxHashSet::default();
         let mut blockers = Vec::new();
         for action in actions.iter().rev() {
             let program = action.target.split_whitespace().take(2).last().unwrap_or_default();
             if !action.failed {
-                solved.push(&action.target);
+                solved.insert(&action.target);
                 if action.act == Act::Run {
-                    solved.push(program);
+                    solved.insert(program);
                 }
                 continue;
             }
-            let is_solved = solved.contains(&action.target.as_str()) || solved.contains(&program);
+            let is_solved = solved.contains(action.target.as_str()) || solved.contains(program);
             if !is_solved && blockers.len() < MOST_BLOCKERS {
                 let said = action.trouble.join("\n  ");
                 let said = if said.is_empty() { action.outcome.clone() } else { said };
                 blockers.push((action.message, format!("- {} {}: {said}", action.act.verb(), action.target)));
-                solved.push(&action.target);
+                solved.insert(&action.target);
             }
         }
         for (message, text) in blockers.into_iter().rev() {
@@ -279,13 +288,18 @@ impl Gathering<'_, '_> {
 
     /// Blockers of an earlier handoff leave when the same action has worked since.
     fn drop_solved(&mut self, actions: &[Action]) {
+        if !self.ledger.entries.iter().any(|entry| entry.section == Section::Blocked) {
+            return;
+        }
         let worked: Vec<String> = actions
             .iter()
             .filter(|action| !action.failed)
             .map(|action| format!("- {} {}: ", action.act.verb(), action.target))
             .collect();
-        self.ledger.entries.retain(|entry| {
-            entry.section != Section::Blocked || !worked.iter().any(|solved| entry.text.starts_with(solved.as_str()))
+        let Ledger { entries, words, .. } = &mut self.ledger;
+        entries.retain(|entry| {
+            let text = words.get(entry.text.range()).unwrap_or_default();
+            entry.section != Section::Blocked || !worked.iter().any(|solved| text.starts_with(solved.as_str()))
         });
     }
 
@@ -342,9 +356,9 @@ impl Gathering<'_, '_> {
                 section: Section::RelevantFiles,
                 group: Some(group),
                 message: last as u32,
-                text: String::new(),
-                names,
                 worth,
+                text: super::Stretch::default(),
+                names,
             });
         }
     }

@@ -1,8 +1,10 @@
 //! What people asked, and what they got: user messages verbatim, the reply that answered each.
 
+use super::phrases::Phrases;
 use super::{Gathering, Voice};
 use crate::handoff::{self, Section};
 use crate::transcript::PartKind;
+use rustc_hash::FxHashMap;
 
 /// A longer message of a user is cut in the middle: its beginning asks, its end insists.
 const LONGEST_ASK: usize = 2_400;
@@ -16,30 +18,32 @@ const ASK_WORTH: f32 = 12.0;
 const CONSTRAINT_WORTH: f32 = 60.0;
 
 /// Words that set limits or wishes.
-const LIMITS: [&str; 22] = [
-    "never ",
-    "always ",
-    "must ",
-    "don't ",
-    "do not ",
-    "should ",
-    "only ",
-    "prefer",
-    "avoid ",
-    "make sure",
-    "ensure",
-    "keep ",
-    "without ",
-    "instead of",
-    "no more than",
-    "at least",
-    "at most",
-    "required",
-    "important",
-    "not allowed",
-    "please use",
-    "stick to",
-];
+static LIMITS: Phrases = Phrases::new(|| {
+    Phrases::finder(&[
+        "never ",
+        "always ",
+        "must ",
+        "don't ",
+        "do not ",
+        "should ",
+        "only ",
+        "prefer",
+        "avoid ",
+        "make sure",
+        "ensure",
+        "keep ",
+        "without ",
+        "instead of",
+        "no more than",
+        "at least",
+        "at most",
+        "required",
+        "important",
+        "not allowed",
+        "please use",
+        "stick to",
+    ])
+});
 
 /// An ask that waits for its answer.
 #[derive(Debug)]
@@ -61,8 +65,7 @@ impl Gathering<'_, '_> {
         // A long text is pasted material: what it forbids is not what the user forbids.
         let own = words.get(..words.floor_char_boundary(LONGEST_ASK)).unwrap_or_default();
         for sentence in sentences(own) {
-            let lower = sentence.to_ascii_lowercase();
-            if LIMITS.iter().any(|limit| lower.contains(limit)) && sentence.len() <= 400 {
+            if sentence.len() <= 400 && LIMITS.are_in(sentence) {
                 self.entry(index, Section::Constraints, format!("- {sentence}"), CONSTRAINT_WORTH, Voice::User);
             }
         }
@@ -105,17 +108,18 @@ impl Gathering<'_, '_> {
     }
 }
 
-/// Of asks with the same words the last one.
+/// Of asks with the same words the last one, with the last answer that any of them got.
 fn latest_of_each(asks: Vec<Ask>) -> Vec<Ask> {
-    let mut kept: Vec<Ask> = Vec::with_capacity(asks.len());
+    let mut latest: FxHashMap<String, usize> = FxHashMap::default();
+    let mut kept: Vec<Option<Ask>> = Vec::with_capacity(asks.len());
     for mut ask in asks {
-        if let Some(place) = kept.iter().position(|known| known.text == ask.text) {
-            let known = kept.remove(place);
+        let older = latest.insert(ask.text.clone(), kept.len());
+        if let Some(known) = older.and_then(|place| kept.get_mut(place)).and_then(Option::take) {
             ask.answer = ask.answer.or(known.answer);
         }
-        kept.push(ask);
+        kept.push(Some(ask));
     }
-    kept
+    kept.into_iter().flatten().collect()
 }
 
 impl Gathering<'_, '_> {
@@ -170,6 +174,9 @@ fn spoken(words: &str) -> String {
         } else {
             String::new()
         };
+    }
+    if !words.contains('<') {
+        return words.to_owned();
     }
     let mut kept = words.to_owned();
     for block in CLIENT_BLOCKS {

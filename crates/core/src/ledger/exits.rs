@@ -1,26 +1,13 @@
 //! How a command ended, read off its output: exit code, and the lines that say what went wrong.
 
+use super::phrases::Phrases;
+use crate::reduce::{Severity, each_trouble};
+
 /// Where exit codes stand: near the beginning or the end of an output.
 const EDGE: usize = 240;
 /// Phrases in front of an exit code, in lower case.
 const PHRASES: [&str; 6] =
     ["exit code: ", "exit code ", "exited with code ", "exit_code\": ", "exit_code\":", "exit status "];
-
-/// Words that mark a line as trouble.
-const TROUBLE: [&str; 12] = [
-    "error",
-    "failed",
-    "failure",
-    "fail:",
-    "panic",
-    "exception",
-    "traceback",
-    "fatal",
-    "denied",
-    "not found",
-    "no such file",
-    "undefined",
-];
 
 /// The exit code that an output states.
 pub(crate) fn exit_code(output: &str) -> Option<i32> {
@@ -45,29 +32,37 @@ fn code_in(edge: &str) -> Option<i32> {
     })
 }
 
-/// Lines that say what went wrong: at most `most`, the last ones win.
-pub(super) fn trouble(output: &str, most: usize) -> Vec<&str> {
-    let mut lines: Vec<&str> = output
-        .lines()
-        .rev()
-        .take(400)
-        .map(str::trim)
-        .filter(|line| (8..400).contains(&line.len()) && is_trouble(line))
-        .take(most)
-        .collect();
-    lines.reverse();
-    lines
+/// How programs say at the end what went wrong: only so much of the end is searched.
+const LAST_WORDS: usize = 16 * 1024;
+
+fn last_words(output: &str) -> &str {
+    output.get(output.ceil_char_boundary(output.len().saturating_sub(LAST_WORDS))..).unwrap_or_default()
 }
 
-/// Whether a line speaks of trouble.
-pub(super) fn is_trouble(line: &str) -> bool {
-    let lower = line.to_ascii_lowercase();
-    TROUBLE.iter().any(|word| lower.contains(word)) && !lower.contains("0 failed") && !lower.contains("no error")
+/// Lines that say what went wrong: at most `most`, the last ones win.
+pub(super) fn trouble(output: &str, most: usize) -> Vec<&str> {
+    let mut lines = Vec::new();
+    each_trouble(last_words(output), |line, severity| {
+        let line = line.trim();
+        if severity == Severity::Error && (8..400).contains(&line.len()) {
+            lines.push(line);
+        }
+    });
+    lines.split_off(lines.len().saturating_sub(most))
 }
+
+/// What a line has in which a test run sums itself up.
+static SUMMARIES: Phrases = Phrases::new(|| {
+    Phrases::finder(&[" passed", " failed", "tests:", "test result:", "--- fail", "ok  \t", "fail\t"])
+});
 
 /// The line in which a test run sums itself up.
 pub(super) fn test_summary(output: &str) -> Option<&str> {
-    output.lines().rev().take(200).map(str::trim).find(|line| {
+    let output = last_words(output);
+    if !SUMMARIES.are_in(output) {
+        return None;
+    }
+    output.lines().rev().map(str::trim).find(|line| {
         let counts = line.bytes().any(|byte| byte.is_ascii_digit());
         (counts && (line.contains(" passed") || line.contains(" failed") || line.contains("Tests:")))
             || line.starts_with("test result:")

@@ -1,6 +1,6 @@
 //! Lines worth quoting: whole lines of outputs, edits and replies, each once, in its newest place.
 
-use super::{Entry, Gathering, Voice};
+use super::{Entry, Gathering, Stretch, Voice};
 use crate::handoff::Section;
 use rustc_hash::FxHashMap;
 use std::hash::BuildHasher;
@@ -26,33 +26,42 @@ impl Gathering<'_, '_> {
                 continue;
             }
             let line = cut(line);
-            let names = self.note_names(index, line, voice);
-            if names.is_empty() {
-                continue;
-            }
-            let section = match (group, voice) {
-                (Some(group), _) => {
-                    self.ledger.groups.get(group as usize).map_or(Section::CriticalContext, |group| group.section)
-                }
-                (None, _) => Section::CriticalContext,
-            };
-            let quote = Entry { section, group, message: index as u32, text: plain_number(line), names, worth: 0.0 };
-            let key = fingerprint(line);
             let place = self.lines.quotes.len();
             // The newest copy stays: it stands in the state that the agent saw last.
-            if let Some(older) = self.lines.seen.insert(key, place)
-                && let Some(slot) = self.lines.quotes.get_mut(older)
-            {
-                *slot = None;
-            }
-            self.lines.quotes.push(Some(quote));
+            let older = self.lines.seen.insert(fingerprint(line), place);
+            let older = older.and_then(|older| self.lines.quotes.get_mut(older)).and_then(Option::take);
+            let (text, names) = match older {
+                Some(Entry { text, names, .. }) => {
+                    self.note_again(index, names, voice);
+                    (if numbered(line).is_some() { self.store_quote(line) } else { text }, names)
+                }
+                None => {
+                    let names = self.note_names(index, line, voice);
+                    (if names.range().is_empty() { Stretch::default() } else { self.store_quote(line) }, names)
+                }
+            };
+            let section = group
+                .and_then(|group| self.ledger.groups.get(group as usize))
+                .map_or(Section::CriticalContext, |group| group.section);
+            self.lines.quotes.push(Some(Entry { section, group, message: index as u32, worth: 0.0, text, names }));
         }
+    }
+
+    /// Keeps a line; `12→code` of a numbered file read in plain characters.
+    fn store_quote(&mut self, line: &str) -> Stretch {
+        let Some((number, code)) = numbered(line) else {
+            return self.ledger.store(line);
+        };
+        let number = self.ledger.store(number);
+        self.ledger.store(": ");
+        let code = self.ledger.store(code);
+        Stretch { start: number.start, end: code.end }
     }
 
     /// Moves the surviving lines into the ledger.
     pub(super) fn close_lines(&mut self) {
         let quotes = std::mem::take(&mut self.lines.quotes);
-        self.ledger.entries.extend(quotes.into_iter().flatten());
+        self.ledger.entries.extend(quotes.into_iter().flatten().filter(|quote| !quote.names.range().is_empty()));
     }
 }
 
@@ -64,18 +73,15 @@ fn cut(line: &str) -> &str {
     line.get(..line.floor_char_boundary(LONGEST_LINE)).unwrap_or(line)
 }
 
-/// `12→code` of a numbered file read, in plain characters.
-fn plain_number(line: &str) -> String {
-    match line.split_once('→') {
-        Some((number, code)) if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) => {
-            format!("{number}: {}", code.trim_start())
-        }
-        _ => line.to_owned(),
-    }
+/// Number and code of a line of a numbered file read. Only the first bytes are looked at: most lines have no number.
+fn numbered(line: &str) -> Option<(&str, &str)> {
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    let code = line.get(digits..)?.strip_prefix('→').filter(|_| digits > 0)?;
+    Some((line.get(..digits)?, code.trim_start()))
 }
 
 /// The same line at another line number is the same line.
 fn fingerprint(line: &str) -> u64 {
-    let text = line.split_once('→').map_or(line, |(_, code)| code).trim();
+    let text = numbered(line).map_or(line, |(_, code)| code);
     rustc_hash::FxBuildHasher.hash_one(text)
 }

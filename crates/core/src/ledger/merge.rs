@@ -69,14 +69,8 @@ impl Gathering<'_, '_> {
                 Some(fact.text.clone())
             };
             let names = self.note_names(index, source.as_deref().unwrap_or_default(), Voice::Tool);
-            self.ledger.entries.push(Entry {
-                section: fact.section,
-                group,
-                message: index as u32,
-                text: fact.text,
-                names,
-                worth,
-            });
+            let text = self.ledger.store(&fact.text);
+            self.ledger.entries.push(Entry { section: fact.section, group, message: index as u32, worth, text, names });
         }
     }
 }

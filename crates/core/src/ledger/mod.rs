@@ -10,6 +10,7 @@ mod exits;
 mod lines;
 mod merge;
 pub mod names;
+mod phrases;
 mod prose;
 mod todo;
 mod tool;
@@ -27,8 +28,9 @@ use rustc_hash::FxHashMap;
 /// is needed next, and the work stays bounded however long a conversation gets.
 const QUOTABLE_BYTES: usize = 2 << 20;
 
-/// Something that may stand in a handoff.
-#[derive(Clone, Debug, PartialEq)]
+/// Something that may stand in a handoff. What it says and which names it keeps is held by the
+/// [`Ledger`]: there are tens of thousands of entries, and few of them are ever shown.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Entry {
     /// Where it belongs.
     pub section: Section,
@@ -36,12 +38,23 @@ pub struct Entry {
     pub group: Option<u32>,
     /// The message it comes from: entries are shown in this order.
     pub message: u32,
-    /// What it says. Whole lines, never cut inside a fact.
-    pub text: String,
-    /// Names that it keeps.
-    pub names: Vec<u32>,
     /// Value beside its names: facts that stand for more than the names in them.
     pub worth: f32,
+    text: Stretch,
+    names: Stretch,
+}
+
+/// A stretch of one of the ledger's stores.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Stretch {
+    start: u32,
+    end: u32,
+}
+
+impl Stretch {
+    fn range(self) -> std::ops::Range<usize> {
+        self.start as usize..self.end as usize
+    }
 }
 
 /// A heading that lines share: a file, or a command.
@@ -66,6 +79,34 @@ pub struct Ledger {
     pub weights: Vec<f32>,
     /// The highest number that an action has.
     pub actions: u32,
+    /// The texts of all entries, one after another.
+    words: String,
+    /// The names of all entries, one after another.
+    kept: Vec<u32>,
+}
+
+impl Ledger {
+    /// What an entry says. Whole lines, never cut inside a fact.
+    pub fn text(&self, entry: &Entry) -> &str {
+        self.words.get(entry.text.range()).unwrap_or_default()
+    }
+
+    /// The names that an entry keeps.
+    pub fn names(&self, entry: &Entry) -> &[u32] {
+        self.kept.get(entry.names.range()).unwrap_or_default()
+    }
+
+    /// Adds an entry that keeps no names: what a model says about the work.
+    pub fn say(&mut self, section: Section, message: u32, text: &str, worth: f32) {
+        let text = self.store(text);
+        self.entries.push(Entry { section, group: None, message, worth, text, names: Stretch::default() });
+    }
+
+    fn store(&mut self, text: &str) -> Stretch {
+        let start = self.words.len() as u32;
+        self.words.push_str(text);
+        Stretch { start, end: self.words.len() as u32 }
+    }
 }
 
 /// Gathers the ledger of the messages `folded` (in order).
@@ -102,6 +143,17 @@ struct Usage {
     written: bool,
     /// Whether a person wrote it.
     asked: bool,
+}
+
+impl Usage {
+    fn note(&mut self, index: usize, voice: Voice) {
+        if self.last != index as u32 {
+            self.messages += 1;
+            self.last = index as u32;
+        }
+        self.written |= voice == Voice::Assistant;
+        self.asked |= voice == Voice::User;
+    }
 }
 
 /// Who a text comes from; it decides what its names are worth.
@@ -166,34 +218,40 @@ impl<'t, 'a> Gathering<'t, 'a> {
         }
     }
 
-    /// Notes the names of a text and returns their numbers.
-    fn note_names(&mut self, index: usize, text: &str, voice: Voice) -> Vec<u32> {
-        let mut found = Vec::new();
+    /// Notes the names of a text; each is in the result once.
+    fn note_names(&mut self, index: usize, text: &str, voice: Voice) -> Stretch {
+        let Gathering { names, usage, ledger: Ledger { kept, .. }, .. } = self;
+        let start = kept.len();
         names::scan(text, |name, kind| {
-            let id = self.names.intern(name, kind);
-            if self.usage.len() <= id as usize {
-                self.usage.resize(id as usize + 1, Usage { last: u32::MAX, ..Usage::default() });
+            let id = names.intern(name, kind);
+            if usage.len() <= id as usize {
+                usage.resize(id as usize + 1, Usage { last: u32::MAX, ..Usage::default() });
             }
-            if let Some(usage) = self.usage.get_mut(id as usize) {
-                if usage.last != index as u32 {
-                    usage.messages += 1;
-                    usage.last = index as u32;
-                }
-                usage.written |= voice == Voice::Assistant;
-                usage.asked |= voice == Voice::User;
+            if let Some(usage) = usage.get_mut(id as usize) {
+                usage.note(index, voice);
             }
-            if !found.contains(&id) {
-                found.push(id);
+            if !kept.get(start..).unwrap_or_default().contains(&id) {
+                kept.push(id);
             }
         });
-        found
+        Stretch { start: start as u32, end: kept.len() as u32 }
+    }
+
+    /// Notes names that a text has had before.
+    fn note_again(&mut self, index: usize, names: Stretch, voice: Voice) {
+        for &id in self.ledger.kept.get(names.range()).unwrap_or_default() {
+            if let Some(usage) = self.usage.get_mut(id as usize) {
+                usage.note(index, voice);
+            }
+        }
     }
 
     /// Adds an entry whose names are those of its text.
-    fn entry(&mut self, index: usize, section: Section, text: impl Into<String>, worth: f32, voice: Voice) {
-        let text = text.into();
-        let names = self.note_names(index, &text, voice);
-        self.ledger.entries.push(Entry { section, group: None, message: index as u32, text, names, worth });
+    fn entry(&mut self, index: usize, section: Section, text: impl AsRef<str>, worth: f32, voice: Voice) {
+        let text = text.as_ref();
+        let names = self.note_names(index, text, voice);
+        let text = self.ledger.store(text);
+        self.ledger.entries.push(Entry { section, group: None, message: index as u32, worth, text, names });
     }
 
     /// The group of a file; every mention moves it forward.
@@ -238,8 +296,9 @@ impl<'t, 'a> Gathering<'t, 'a> {
             .ledger
             .entries
             .iter()
-            .filter(|entry| entry.names.iter().any(|name| topic.contains(name)))
-            .flat_map(|entry| entry.names.iter().copied())
+            .map(|entry| self.ledger.names(entry))
+            .filter(|names| names.iter().any(|name| topic.contains(name)))
+            .flat_map(|names| names.iter().copied())
             .chain(topic.iter().copied())
             .collect();
         near.sort_unstable();

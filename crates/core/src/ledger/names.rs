@@ -27,38 +27,78 @@ pub enum NameKind {
 /// Calls `found` for every name of `text`, in order. A path is followed by its last component.
 pub fn scan<'a>(text: &'a str, mut found: impl FnMut(&'a str, NameKind)) {
     let bytes = text.as_bytes();
+    let class_at = |at: usize| bytes.get(at).map_or(0, |&byte| class(byte));
     let mut at = 0;
     while at < bytes.len() {
-        if !is_run(bytes.get(at).copied()) {
+        let mut seen = class_at(at);
+        if seen == 0 {
             at += 1;
             continue;
         }
         let start = at;
-        while is_run(bytes.get(at).copied()) {
+        loop {
             at += 1;
+            match class_at(at) {
+                0 => break,
+                class => seen |= class,
+            }
         }
         if at - start >= SHORTEST
             && at - start <= LONGEST
+            && seen & (LOWER | UPPER) != 0
             && let Some(run) = text.get(start..at)
         {
-            scan_run(run, &mut found);
+            match seen {
+                LOWER => found(run, NameKind::Word),
+                _ if seen & JOIN == 0 => found_word(run, &mut found),
+                _ => scan_run(run, &mut found),
+            }
         }
     }
 }
 
+/// What a byte is to a name; nothing of it is no part of a name.
+const fn class(byte: u8) -> u8 {
+    CLASSES[byte as usize]
+}
+
+const LOWER: u8 = 1;
+const UPPER: u8 = 2;
+const DIGIT: u8 = 4;
+const UNDER: u8 = 8;
+/// Joins words: dot, dash, slash.
+const JOIN: u8 = 16;
+
+const CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        classes[byte] = match byte as u8 {
+            b'a'..=b'z' => LOWER,
+            b'A'..=b'Z' => UPPER,
+            b'0'..=b'9' => DIGIT,
+            b'_' => UNDER,
+            b'.' | b'-' | b'/' => JOIN,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    classes
+};
+
 /// A run of name characters: a path, or identifiers joined by dots and dashes.
 fn scan_run<'a>(run: &'a str, found: &mut impl FnMut(&'a str, NameKind)) {
-    let run = run.trim_matches(|c: char| matches!(c, '.' | '-' | '/') && c != '/').trim_end_matches(['/', '.', '-']);
-    if run.contains('/') {
-        if run.len() >= SHORTEST {
-            found(run, NameKind::Path);
-        }
-        if let Some((_, last)) = run.rsplit_once('/') {
-            scan_file_name(last, found);
-        }
+    let run = run.trim_start_matches(['.', '-']).trim_end_matches(['/', '.', '-']);
+    if run.len() < SHORTEST {
         return;
     }
-    scan_file_name(run, found);
+    match memchr::memrchr(b'/', run.as_bytes()) {
+        Some(slash) => {
+            found(run, NameKind::Path);
+            scan_file_name(run.get(slash + 1..).unwrap_or_default(), found);
+        }
+        None => scan_file_name(run, found),
+    }
 }
 
 fn scan_file_name<'a>(name: &'a str, found: &mut impl FnMut(&'a str, NameKind)) {
@@ -70,44 +110,36 @@ fn scan_file_name<'a>(name: &'a str, found: &mut impl FnMut(&'a str, NameKind)) 
     {
         found(name, NameKind::Path);
     }
-    for word in name.split(['.', '-', '/']) {
-        if word.len() >= SHORTEST
-            && let Some(kind) = kind_of(word)
-        {
-            found(word, kind);
+    for word in name.split(['.', '-']) {
+        if word.len() >= SHORTEST {
+            found_word(word, found);
         }
+    }
+}
+
+fn found_word<'a>(word: &'a str, found: &mut impl FnMut(&'a str, NameKind)) {
+    if let Some(kind) = kind_of(word) {
+        found(word, kind);
     }
 }
 
 /// What a single word is; `None` for numbers.
 fn kind_of(word: &str) -> Option<NameKind> {
-    let (mut digits, mut lower, mut upper, mut under, mut hex, mut humps) = (0, 0, 0, 0, 0, 0);
-    let mut previous_lower = false;
+    let (mut seen, mut hex, mut capitals, mut hump, mut previous) = (0, true, 0, false, 0);
     for byte in word.bytes() {
-        match byte {
-            b'0'..=b'9' => digits += 1,
-            b'a'..=b'z' => lower += 1,
-            b'A'..=b'Z' => {
-                upper += 1;
-                humps += usize::from(previous_lower);
-            }
-            _ => under += 1,
-        }
-        hex += usize::from(matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-        previous_lower = byte.is_ascii_lowercase();
-    }
-    if lower + upper == 0 {
-        return None;
+        let class = class(byte);
+        seen |= class;
+        hex &= matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        capitals += usize::from(class == UPPER);
+        hump |= class == UPPER && previous == LOWER;
+        previous = class;
     }
     Some(match () {
-        () if hex == word.len() && word.len() >= 7 && digits > 0 => NameKind::Hash,
-        () if under > 0 || humps > 0 || digits > 0 || (upper > 1 && lower > 0) => NameKind::Identifier,
+        () if seen & (LOWER | UPPER) == 0 => return None,
+        () if hex && word.len() >= 7 && seen & DIGIT != 0 => NameKind::Hash,
+        () if seen & (UNDER | DIGIT) != 0 || hump || (capitals > 1 && seen & LOWER != 0) => NameKind::Identifier,
         () => NameKind::Word,
     })
-}
-
-fn is_run(byte: Option<u8>) -> bool {
-    matches!(byte, Some(b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'.' | b'-' | b'/'))
 }
 
 /// Names as small numbers. Two names are the same when their hashes are: a collision among the

@@ -3,7 +3,9 @@
 use crate::edit::Span;
 use crate::transcript::{Content, Part, Transcript};
 use crate::wire::json::{self, Kind, Scanner};
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 /// What kind of act a call is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -150,8 +152,13 @@ fn act_of(tool: &str, arguments: &Arguments<'_>) -> Act {
             _ => Act::Edit,
         };
     }
-    WORDS.iter().find(|(word, _)| lower.contains(word)).map_or(Act::Use, |(_, act)| *act)
+    let words = FINDER.as_ref().into_iter().flat_map(|finder| finder.find_overlapping_iter(&lower));
+    words.map(|found| found.pattern().as_usize()).min().and_then(|first| WORDS.get(first)).map_or(Act::Use, |(_, act)| *act)
 }
+
+static FINDER: LazyLock<Option<AhoCorasick>> =
+    LazyLock::new(|| AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).build(WORDS.map(|(word, _)| word)).ok());
+
 
 /// The file that a patch text names first.
 fn patched_file<'a>(arguments: &Arguments<'a>) -> Option<Cow<'a, str>> {

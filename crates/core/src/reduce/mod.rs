@@ -36,6 +36,7 @@ mod tests;
 
 use std::fmt;
 
+pub(crate) use alarm::{Severity, each as each_trouble};
 pub use detect::detect;
 use focus::Focus;
 use room::Room;

@@ -19,7 +19,7 @@ pub fn estimate(text: &str) -> u32 {
 /// Tokens of the text that the inside of a JSON string literal stands for: decoded a stretch at a time, never as a whole.
 #[must_use]
 pub fn estimate_escaped(raw: &str) -> u32 {
-    if !raw.contains('\\') {
+    if memchr::memchr(b'\\', raw.as_bytes()).is_none() {
         return estimate(raw);
     }
     let mut decoder = Decoder::new(raw);

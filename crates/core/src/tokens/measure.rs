@@ -1,5 +1,6 @@
 //! What each part of a transcript costs.
 
+use super::sample::{Sampling, sampled};
 use super::{Counter, Source};
 use crate::edit::Span;
 use crate::transcript::{Content, Part, PartKind, Reported, Role, Transcript};
@@ -163,11 +164,24 @@ fn part_tokens(transcript: &Transcript<'_>, part: &Part, measure: &Measure, imag
 fn content_tokens(transcript: &Transcript<'_>, part: &Part, measure: &Measure, images: &mut u32) -> u32 {
     match &part.content {
         Content::Absent => 0,
-        Content::Text(span) => measure.counter.count_escaped(transcript.raw(span.inner())),
-        Content::Json(span) => measure.counter.count(transcript.raw(*span)),
+        Content::Text(span) => {
+            let raw = transcript.raw(span.inner());
+            closely_enough(transcript, *span, raw, |raw| measure.counter.count_escaped(raw))
+        }
+        Content::Json(span) => {
+            closely_enough(transcript, *span, transcript.raw(*span), |raw| measure.counter.count(raw))
+        }
         Content::Blocks { .. } => {
             transcript.inner_of(part).iter().map(|block| part_tokens(transcript, block, measure, images)).sum()
         }
+    }
+}
+
+/// Counts a text in full, or by a sample where that is all that matters.
+fn closely_enough(transcript: &Transcript<'_>, span: Span, raw: &str, count: impl Fn(&str) -> u32) -> u32 {
+    match Sampling::of(transcript.text.len()).covers(span) {
+        true => sampled(raw, count),
+        false => count(raw),
     }
 }
 

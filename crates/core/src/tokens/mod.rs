@@ -10,6 +10,7 @@ mod exact;
 mod measure;
 mod pair;
 mod place;
+mod sample;
 mod tables;
 #[cfg(test)]
 mod tests;

@@ -46,12 +46,17 @@ fn is_lines(text: &str, scanner: &Scanner<'_>) -> bool {
     let mut has_list = false;
     // A message or item may have an `input` of its own.
     let mut is_element = false;
+    let after = rest.get(first_line.len()..).unwrap_or_default().trim_start();
     let complete = line.object(|line, key| {
-        has_list |= LISTS.contains(&key) && matches!(line.peek()?, Kind::Array | Kind::String);
+        let is_list = LISTS.contains(&key) && matches!(line.peek()?, Kind::Array | Kind::String);
+        has_list |= is_list;
+        // Nothing follows and the list of a body begins: the rest, which may be long, tells nothing more.
+        if is_list && after.is_empty() && key == LISTS[0] {
+            return Err(enough());
+        }
         is_element |= matches!(key, "role" | "call_id");
         line.skip().map(drop)
     });
-    let after = rest.get(first_line.len()..).unwrap_or_default().trim_start();
     complete.is_ok() && (!after.is_empty() || !has_list || is_element)
 }
 
@@ -89,11 +94,15 @@ fn detect_body(scanner: &mut Scanner<'_>) -> Result<Found> {
             if scanner.peek()? == Kind::Array {
                 evidence =
                     Evidence { claude: evidence.claude, anthropic: evidence.said_anthropic, ..Evidence::default() };
-                // No list is believed more than the first; behind another one it may still come.
+                // No list is believed more than the first; behind another one it may still come, unless that one is
+                // beyond doubt.
                 if rank == 0 {
                     return look_at_list(scanner, &mut evidence);
                 }
                 unless_stopped(look_at_list(&mut scanner.clone(), &mut evidence))?;
+                if evidence.items {
+                    return Err(enough());
+                }
             }
             return scanner.skip().map(drop);
         }
@@ -127,6 +136,11 @@ fn detect_body(scanner: &mut Scanner<'_>) -> Result<Found> {
 /// The offset of the error that ends a look when enough is known: no text is that long.
 const STOP: usize = usize::MAX;
 
+/// Ends a look.
+fn enough() -> JsonError {
+    JsonError { offset: STOP, message: "".into(), element: None }
+}
+
 fn unless_stopped<T>(looked: Result<T>) -> Result<()> {
     match looked {
         Err(error) if error.offset != STOP => Err(error),
@@ -144,7 +158,7 @@ fn look_at_list(scanner: &mut Scanner<'_>, evidence: &mut Evidence) -> Result<()
                 scanner.skip()?;
             }
             match evidence.is_decided() {
-                true => Err(JsonError { offset: STOP, message: "".into(), element: None }),
+                true => Err(enough()),
                 false => Ok(()),
             }
         })
