@@ -39,6 +39,7 @@ use std::fmt;
 pub use detect::detect;
 use focus::Focus;
 use room::Room;
+pub(crate) use words::is_common;
 
 /// The largest share of the input that a result may keep: 80 %. Above it the caller's header and handle
 /// eat the saving.
