@@ -22,6 +22,16 @@ pub struct Fact {
     pub class: Class,
 }
 
+impl Fact {
+    /// The fact of a name that stands by itself; `None` where it is no name.
+    pub fn named(name: &str) -> Option<Fact> {
+        let mut tokens = Vec::new();
+        tokenize(name, &mut tokens);
+        let whole = tokens.first().filter(|token| token.span == (0..name.len()))?;
+        Some(Fact { name: name.to_owned(), class: whole.class? })
+    }
+}
+
 /// How many were kept of how many.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
