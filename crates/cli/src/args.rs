@@ -31,6 +31,8 @@ pub enum Command {
     Validate(Validate),
     /// Print the original of something that was removed.
     Recall(crate::command::recall::RecallArgs),
+    /// Measure what survives a compaction, and what outputs are reduced to, on a folder of transcripts.
+    Eval(crate::command::eval::EvalArgs),
     /// Show, check or describe the settings.
     #[command(subcommand)]
     Config(Config),

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod batch;
 mod command;
 mod failure;
 mod input;
@@ -20,6 +21,7 @@ fn main() -> ExitCode {
         Command::Inspect(args) => command::inspect::run(&args),
         Command::Validate(args) => command::validate::run(&args),
         Command::Recall(args) => command::recall::run(&args),
+        Command::Eval(args) => command::eval::run(&args),
         Command::Config(args) => command::config::run(&args),
     };
     match result {

@@ -20,6 +20,7 @@ pub mod redact;
 pub mod reduce;
 pub mod repair;
 pub mod report;
+pub mod retention;
 pub mod rewrite;
 pub mod state;
 pub mod summary;

@@ -2,6 +2,7 @@
 
 pub mod compress;
 pub mod config;
+pub mod eval;
 pub mod inspect;
 pub mod recall;
 pub mod validate;

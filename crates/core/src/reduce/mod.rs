@@ -40,6 +40,7 @@ pub(crate) use alarm::{Severity, each as each_trouble};
 pub use detect::detect;
 use focus::Focus;
 use room::Room;
+pub(crate) use words::is_common;
 
 /// The largest share of the input that a result may keep: 80 %. Above it the caller's header and handle
 /// eat the saving.

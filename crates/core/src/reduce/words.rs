@@ -266,7 +266,7 @@ pub(super) fn is_coined(name: &str) -> bool {
         || (inner.iter().any(u8::is_ascii_uppercase) && bytes.iter().any(u8::is_ascii_lowercase))
 }
 
-pub(super) fn is_common(word: &str) -> bool {
+pub(crate) fn is_common(word: &str) -> bool {
     let mut small = [0u8; 16];
     let Some(target) = small.get_mut(..word.len()) else {
         return false;

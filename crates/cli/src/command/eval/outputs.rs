@@ -1,0 +1,176 @@
+//! What reducers make of large outputs, kind by kind.
+
+use super::samples;
+use super::trial::Trial;
+use foldline_core::ledger::understand;
+use foldline_core::reduce::{self, Kind};
+use foldline_core::retention::{Exam, Fact, Page, Tally, Timeline};
+use foldline_core::tokens::Measure;
+use foldline_core::transcript::{PartKind, Transcript};
+use serde::Serialize;
+use std::time::{Duration, Instant};
+
+/// Smaller outputs stay as they are in most settings.
+const LARGE: u32 = 500;
+/// A kind with fewer outputs than this in the sessions is measured on generated ones, too.
+const RARE: u64 = 10;
+
+/// One output and its reduced form, measured.
+pub struct Output {
+    kind: Kind,
+    before: u64,
+    after: u64,
+    bytes: usize,
+    took: Duration,
+    needed: Tally,
+}
+
+/// Where outputs come from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    Session,
+    Sample,
+}
+
+/// All outputs of one kind.
+#[derive(Clone, Debug, Serialize)]
+pub struct KindRow {
+    /// The kind.
+    pub kind: String,
+    /// Outputs out of sessions.
+    pub outputs: u64,
+    /// Outputs made for the purpose.
+    pub generated: u64,
+    /// Tokens of all of them.
+    pub tokens_before: u64,
+    /// Tokens of their reduced forms.
+    pub tokens_after: u64,
+    /// Names that were needed later, and how many of them the reduced forms keep.
+    pub needed: Tally,
+    /// Bytes reduced per second, in millions.
+    pub mb_per_s: f64,
+    #[serde(skip)]
+    bytes: usize,
+    #[serde(skip)]
+    took: Duration,
+}
+
+impl KindRow {
+    fn new(kind: String) -> KindRow {
+        KindRow {
+            kind,
+            outputs: 0,
+            generated: 0,
+            tokens_before: 0,
+            tokens_after: 0,
+            needed: Tally::default(),
+            mb_per_s: 0.0,
+            bytes: 0,
+            took: Duration::ZERO,
+        }
+    }
+
+    fn add(&mut self, output: &Output, origin: Origin) {
+        match origin {
+            Origin::Session => self.outputs += 1,
+            Origin::Sample => self.generated += 1,
+        }
+        self.tokens_before += output.before;
+        self.tokens_after += output.after;
+        self.needed += output.needed;
+        self.bytes += output.bytes;
+        self.took += output.took;
+        self.mb_per_s = self.bytes as f64 / 1e6 / self.took.as_secs_f64().max(1e-9);
+    }
+
+    /// How many outputs there are.
+    pub fn count(&self) -> u64 {
+        self.outputs + self.generated
+    }
+
+    /// The share of tokens that goes, 0 to 1.
+    pub fn reduction(&self) -> f64 {
+        1.0 - self.tokens_after as f64 / self.tokens_before.max(1) as f64
+    }
+
+    /// All rows as one.
+    pub fn total(rows: &[KindRow]) -> KindRow {
+        let mut total = KindRow::new("all".into());
+        for row in rows {
+            total.outputs += row.outputs;
+            total.generated += row.generated;
+            total.tokens_before += row.tokens_before;
+            total.tokens_after += row.tokens_after;
+            total.needed += row.needed;
+            total.bytes += row.bytes;
+            total.took += row.took;
+        }
+        total.mb_per_s = total.bytes as f64 / 1e6 / total.took.as_secs_f64().max(1e-9);
+        total
+    }
+}
+
+/// Measures all large outputs of a session.
+pub fn measure_all(session: &Transcript<'_>, page: &Page, timeline: &Timeline, measure: &Measure) -> Vec<Output> {
+    let is_result = |part: usize| session.parts.get(part).is_some_and(|part| part.kind == PartKind::ToolResult);
+    let blocks = page.blocks().iter().enumerate().filter(|(_, block)| is_result(block.part));
+    blocks
+        .filter_map(|(index, block)| {
+            let words = page.words(block);
+            let before = measure.text(words);
+            if before <= LARGE {
+                return None;
+            }
+            let call = session.exchanges.call_of(block.part).and_then(|call| session.parts.get(call));
+            let call = call.map(|call| understand(session, call));
+            let source = reduce::Source {
+                tool: session.tool_of(block.part),
+                argument: call.as_ref().map_or("", |call| call.target.as_ref()),
+                focus: &[],
+            };
+            Some(measure_one(&source, words, timeline.needed_of(page, index), measure))
+        })
+        .collect()
+}
+
+fn measure_one(source: &reduce::Source<'_>, words: &str, needed: Vec<Fact>, measure: &Measure) -> Output {
+    let started = Instant::now();
+    let reduced = reduce::reduce(source, words);
+    let took = started.elapsed();
+    let exam = Exam::on(needed, words.lines());
+    // What is not worth reducing stays as it is, and keeps everything.
+    let kind = reduced.as_ref().map_or_else(|| reduce::detect(source, words), |reduced| reduced.kind);
+    let after = reduced.as_ref().map_or(words, |reduced| &reduced.text);
+    Output {
+        kind,
+        before: measure.text(words).into(),
+        after: measure.text(after).into(),
+        bytes: words.len(),
+        took,
+        needed: exam.score(after.lines()).total(),
+    }
+}
+
+/// The outputs of all sessions by kind, in the order of the documentation.
+pub fn gathered(trials: &[Trial]) -> Vec<KindRow> {
+    let rows = Kind::ALL.iter().map(|kind| {
+        let mut row = KindRow::new(kind.to_string());
+        let outputs = trials.iter().flat_map(|trial| &trial.outputs).filter(|output| output.kind == *kind);
+        outputs.for_each(|output| row.add(output, Origin::Session));
+        row
+    });
+    rows.collect()
+}
+
+/// The same with generated outputs for kinds that are rare.
+pub fn with_samples(mut rows: Vec<KindRow>) -> Vec<KindRow> {
+    let measure = Measure::default();
+    for (row, kind) in rows.iter_mut().zip(Kind::ALL).filter(|(row, _)| row.outputs < RARE) {
+        for sample in samples::of(kind) {
+            let source = reduce::Source { tool: sample.tool, argument: sample.argument, focus: &[] };
+            let needed = sample.needed.iter().filter_map(|name| Fact::named(name)).collect();
+            row.add(&measure_one(&source, &sample.text, needed, &measure), Origin::Sample);
+        }
+    }
+    rows
+}

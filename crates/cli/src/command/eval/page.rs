@@ -1,0 +1,201 @@
+//! An evaluation as one self-contained page: no script, no address outside it, light and dark, printable.
+
+use super::chart;
+use super::outputs::KindRow;
+use super::summary::{Evaluation, SessionRow};
+use super::trial::Method;
+use foldline_core::retention::{Class, Tally};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+const STYLE: &str = include_str!("page.css");
+
+/// The page.
+pub fn render(evaluation: &Evaluation) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { "Retention · Foldline" }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                header {
+                    h1 { "What survives a compaction" }
+                    p.lead {
+                        (evaluation.sessions) " sessions, each cut at 60 % of its text. The first part is compacted; the "
+                        "second tells which paths, identifiers and hashes the agent needed of it. A fact counts as kept when "
+                        "its name still stands on a line with something it stood with."
+                    }
+                }
+                (figures(evaluation))
+                section {
+                    h2 { "Facts kept over tokens" }
+                    figure { (chart::curve(evaluation)) }
+                    (curve_table(evaluation))
+                }
+                section { h2 { "By class" } (class_table(evaluation)) }
+                section {
+                    h2 { "Large outputs by kind" }
+                    p { "Outputs over 500 tokens, each reduced by itself. “Needed” are names of an output that later turns use "
+                        "before they see them elsewhere. Kinds that are rare in these sessions are measured on generated outputs, too." }
+                    (kind_table(evaluation))
+                }
+                section {
+                    h2 { "Sessions" }
+                    p { "Ordered by the facts kept at " (evaluation.ordered_by) " % of the tokens, the worst first." }
+                    (session_table(evaluation))
+                }
+                footer { (footnote(evaluation)) }
+            }
+        }
+    };
+    page.into_string()
+}
+
+fn figures(evaluation: &Evaluation) -> Markup {
+    let shown = evaluation.points(Method::Foldline).filter(|point| [5.0, 10.0, 25.0].contains(&point.budget));
+    html! {
+        dl.figures {
+            @for point in shown {
+                div { dt { "kept at " (point.budget) " % of the tokens" } dd { (format!("{:.0}", point.kept_percent)) small { " %" } } }
+            }
+            div { dt { "facts needed" } dd { (evaluation.facts.total().of) } }
+            div { dt { "reduction of large outputs" } dd { (format!("{:.1}", evaluation.all_outputs.reduction() * 100.0)) small { " %" } } }
+            div { dt { "handles recalled" } dd { (evaluation.handles.checked - (evaluation.handles.wrong.len() as u64).min(evaluation.handles.checked)) small { " of " (evaluation.handles.checked) } } }
+        }
+    }
+}
+
+fn curve_table(evaluation: &Evaluation) -> Markup {
+    html! {
+        div.scroll { table {
+            thead { tr { th { "budget" } @for method in Method::ALL { th.number { (method.name()) } } th.number { "do not fit" } } }
+            tbody { @for &budget in &evaluation.budgets { tr {
+                td { (budget) " %" }
+                @for method in Method::ALL {
+                    @let point = evaluation.points(method).find(|point| point.budget == budget);
+                    td.number.(chart::class(method)) { @if let Some(point) = point { (format!("{:.1} %", point.kept_percent)) } }
+                }
+                @let unmet = evaluation.points(Method::Foldline).find(|point| point.budget == budget).map_or(0, |point| point.unmet);
+                td.number { @if unmet > 0 { (unmet) } @else { "–" } }
+            } } }
+        } }
+    }
+}
+
+fn class_table(evaluation: &Evaluation) -> Markup {
+    html! {
+        div.scroll { table {
+            thead { tr {
+                th { "budget" }
+                @for class in Class::ALL { th.number { (class.name()) } }
+                th.number { "mean of sessions" } th.number { "tokens used" }
+            } }
+            tbody { @for point in evaluation.points(Method::Foldline) { tr {
+                td { (point.budget) " %" }
+                @for class in Class::ALL { td.number { (share(point.score.of(class))) } }
+                td.number { (format!("{:.1} %", point.mean_of_sessions)) }
+                td.number { (format!("{:.1} %", point.tokens_percent)) }
+            } } }
+        } }
+    }
+}
+
+fn kind_table(evaluation: &Evaluation) -> Markup {
+    let rows = evaluation.outputs.iter().filter(|row| row.count() > 0);
+    html! {
+        div.scroll { table {
+            thead { tr {
+                th { "kind" } th.number { "outputs" } th.number { "generated" } th.number { "tokens" } th.number { "reduced" }
+                th.number { "reduction" } th.number { "needed kept" } th.number { "MB/s" }
+            } }
+            tbody { @for row in rows { (kind_row(row)) } }
+            tfoot { (kind_row(&evaluation.all_outputs)) }
+        } }
+    }
+}
+
+fn kind_row(row: &KindRow) -> Markup {
+    html! { tr {
+        td { (row.kind) }
+        td.number { (row.outputs) }
+        td.number { @if row.generated > 0 { (row.generated) } @else { "–" } }
+        td.number { (grouped(row.tokens_before)) }
+        td.number { (grouped(row.tokens_after)) }
+        td.number { (format!("{:.1} %", row.reduction() * 100.0)) }
+        td.number { (share(row.needed)) }
+        td.number { (format!("{:.0}", row.mb_per_s)) }
+    } }
+}
+
+fn session_table(evaluation: &Evaluation) -> Markup {
+    html! {
+        div.scroll { table.sessions {
+            thead { tr {
+                th { "session" } th.number { "tokens" } th.number { "facts" }
+                @for budget in &evaluation.budgets { th.number { (budget) " %" } }
+            } }
+            tbody { @for row in &evaluation.by_session { (session_row(row)) } }
+        } }
+    }
+}
+
+fn session_row(row: &SessionRow) -> Markup {
+    html! { tr {
+        td.name { (row.name) }
+        td.number { (grouped(row.tokens)) }
+        td.number { (row.facts) }
+        @for kept in &row.kept_percent {
+            td.number.bar style=(format!("--kept:{kept:.0}%")) { (format!("{kept:.0}")) }
+        }
+    } }
+}
+
+fn footnote(evaluation: &Evaluation) -> Markup {
+    let skipped = &evaluation.skipped;
+    html! {
+        p {
+            "Skipped: " (skipped.too_short.len()) " too short to cut, " (skipped.nothing_needed.len())
+            " in which nothing was needed again, " (skipped.unreadable.len()) " not readable. "
+            "Where a session does not fit a budget, its facts count as lost. Measured without a model by Foldline "
+            (env!("CARGO_PKG_VERSION")) " in " (format!("{:.1}", evaluation.seconds)) " s."
+        }
+        @if !evaluation.handles.wrong.is_empty() {
+            p.wrong { (evaluation.handles.wrong.len()) " handles do not lead back to their originals:" }
+            ul { @for why in &evaluation.handles.wrong { li { (why) } } }
+        }
+    }
+}
+
+fn share(tally: Tally) -> String {
+    match tally.share() {
+        Some(share) => format!("{:.0} % of {}", share * 100.0, tally.of),
+        None => "–".to_owned(),
+    }
+}
+
+/// A number with thin spaces between thousands.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            out.push('\u{202f}');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::grouped;
+
+    #[test]
+    fn thousands_are_set_apart() {
+        assert_eq!(grouped(12), "12");
+        assert_eq!(grouped(1_234_567), "1\u{202f}234\u{202f}567");
+    }
+}

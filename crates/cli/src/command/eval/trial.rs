@@ -1,0 +1,203 @@
+//! One session on trial: cut, compacted to every budget, marked beside the baselines.
+
+use super::handles::{Handles, Keep};
+use super::outputs::{self, Output};
+use crate::batch;
+use foldline_core::repair::repair;
+use foldline_core::retention::{Baseline, Exam, Page, SHARE, Score, Timeline, baseline, cut};
+use foldline_core::tokens::measure;
+use foldline_core::transcript::Transcript;
+use foldline_core::{Job, Policy, Request, SessionState, Setting, Trigger, compact, wire};
+use serde::Serialize;
+use std::path::Path;
+
+/// What all sessions are tried with.
+pub struct Court {
+    /// The settings.
+    pub policy: Policy,
+    /// Format and models.
+    pub job: Job,
+    /// Where originals go.
+    pub keep: Keep,
+    /// Shares in percent, rising.
+    pub budgets: Vec<f64>,
+}
+
+/// What became of a session.
+pub enum Verdict {
+    /// It was measured.
+    Tried(Box<Trial>),
+    /// It has no two parts.
+    TooShort(String),
+    /// Its second part uses nothing of the first.
+    NothingNeeded(String),
+    /// It is no transcript, and why.
+    Unreadable(String),
+}
+
+/// What is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Method {
+    /// The engine.
+    Foldline,
+    /// The end of the text.
+    PlainTail,
+    /// A line for every old result.
+    Stubs,
+}
+
+impl Method {
+    /// All of them, in the order of reports.
+    pub const ALL: [Method; 3] = [Method::Foldline, Method::Stubs, Method::PlainTail];
+
+    /// The words in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Method::Foldline => "foldline",
+            Method::PlainTail => Baseline::PlainTail.name(),
+            Method::Stubs => Baseline::Stubs.name(),
+        }
+    }
+}
+
+/// One method at one budget.
+#[derive(Clone, Debug, Serialize)]
+pub struct Mark {
+    /// The method.
+    pub method: Method,
+    /// The budget in percent.
+    pub budget: f64,
+    /// Tokens that the result has.
+    pub tokens: u64,
+    /// What it keeps.
+    pub score: Score,
+    /// Why the budget could not be met; then nothing counts as kept.
+    pub unmet: Option<String>,
+}
+
+/// A measured session.
+pub struct Trial {
+    /// Its name.
+    pub name: String,
+    /// Tokens of the part that is compacted.
+    pub tokens: u64,
+    /// Messages of that part.
+    pub messages: usize,
+    /// Method by method, budget by budget.
+    pub marks: Vec<Mark>,
+    /// Names that the engine lost, by budget.
+    pub lost: Vec<Vec<String>>,
+    /// What the check of handles found.
+    pub handles: Handles,
+    /// Its large outputs, reduced.
+    pub outputs: Vec<Output>,
+}
+
+/// Tries all conversations of a file.
+pub fn try_file(court: &Court, file: &Path) -> Vec<Verdict> {
+    let name = file.file_stem().map_or_else(|| file.display().to_string(), |stem| stem.to_string_lossy().into_owned());
+    let text = match std::fs::read_to_string(file) {
+        Ok(text) => text,
+        Err(error) => return vec![Verdict::Unreadable(format!("{}: {error}", file.display()))],
+    };
+    let conversations = batch::conversations(&text);
+    let several = conversations.len() > 1;
+    let named = conversations.iter().zip(1..).map(|(text, number)| match several {
+        true => (text, format!("{name}:{number}")),
+        false => (text, name.clone()),
+    });
+    named.map(|(text, name)| try_session(court, name, text)).collect()
+}
+
+/// Tries one conversation.
+pub fn try_session(court: &Court, name: String, text: &str) -> Verdict {
+    let transcript = match wire::read(text, court.job.format) {
+        Ok(transcript) => transcript,
+        Err(error) => return Verdict::Unreadable(format!("{name}: {error}")),
+    };
+    // What the engine would do first: an unanswered call would hold everything after it together.
+    match repair(&transcript) {
+        Some(repaired) => match wire::read(&repaired.text, Some(transcript.format)) {
+            Ok(sound) => try_sound(court, name, &sound),
+            Err(error) => Verdict::Unreadable(format!("{name}: {error}")),
+        },
+        None => try_sound(court, name, &transcript),
+    }
+}
+
+fn try_sound(court: &Court, name: String, session: &Transcript<'_>) -> Verdict {
+    let page = Page::of(session);
+    let Ok(cut) = cut(session, &page, SHARE) else {
+        return Verdict::TooShort(name);
+    };
+    let timeline = Timeline::of(&page);
+    let exam = Exam::at(&page, &timeline, cut.message);
+    if exam.is_empty() {
+        return Verdict::NothingNeeded(name);
+    }
+    let first = match wire::read(&cut.first, Some(session.format)) {
+        Ok(first) => first,
+        Err(error) => return Verdict::Unreadable(format!("{name}: {error}")),
+    };
+    let setting = Setting::of(&first, &court.policy, &court.job, &SessionState::default());
+    let counts = measure(&first, &setting.measure);
+    let first_page = Page::of(&first);
+    let mut trial = Trial {
+        name,
+        tokens: counts.total(),
+        messages: first.messages.len(),
+        marks: Vec::new(),
+        lost: Vec::new(),
+        handles: Handles::default(),
+        outputs: outputs::measure_all(session, &page, &timeline, &setting.measure),
+    };
+    for &budget in &court.budgets {
+        let tokens = (counts.total() as f64 * budget / 100.0) as u64;
+        let mark = try_engine(court, &exam, &cut.first, budget, tokens, &mut trial);
+        trial.marks.push(mark);
+        for (method, kind) in [(Method::PlainTail, Baseline::PlainTail), (Method::Stubs, Baseline::Stubs)] {
+            let lines = baseline(kind, &first, &first_page, &counts, tokens);
+            let score = exam.score(lines.iter().map(String::as_str));
+            trial.marks.push(Mark { method, budget, tokens, score, unmet: None });
+        }
+    }
+    Verdict::Tried(Box::new(trial))
+}
+
+fn try_engine(court: &Court, exam: &Exam, first: &str, budget: f64, target: u64, trial: &mut Trial) -> Mark {
+    let request = Request {
+        trigger: Trigger::Manual,
+        target: Some(target),
+        keeps_originals: court.keep.is_on(),
+        ..Request::default()
+    };
+    let job = Job { request, ..court.job.clone() };
+    let failed = |why: String| Mark {
+        method: Method::Foldline,
+        budget,
+        tokens: 0,
+        score: exam.score(std::iter::empty()),
+        unmet: Some(why),
+    };
+    let done = match compact(first, &court.policy, &SessionState::default(), &job) {
+        Ok(done) => done,
+        Err(error) => {
+            trial.lost.push(exam.facts().map(|fact| fact.name.clone()).collect());
+            return failed(error.to_string());
+        }
+    };
+    trial.handles.add(court.keep.check(&trial.name, &done));
+    let after = match wire::read(&done.body, Some(done.format)) {
+        Ok(after) => Page::of(&after),
+        Err(error) => return failed(error.to_string()),
+    };
+    trial.lost.push(exam.lost(after.lines()).into_iter().map(|fact| fact.name.clone()).collect());
+    Mark {
+        method: Method::Foldline,
+        budget,
+        tokens: done.plan.tokens.after,
+        score: exam.score(after.lines()),
+        unmet: None,
+    }
+}
