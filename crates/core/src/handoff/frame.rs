@@ -37,18 +37,16 @@ impl Frame<'_> {
     pub(super) fn opening(&self) -> String {
         let originals = match self.handle {
             Some(handle) => format!(
-                " The folded text is kept as {handle}; `foldline recall {handle}` prints it, and so for every \
-                 handle below (add `--grep RE` or `--lines A:B`)."
+                " `foldline recall {handle}` prints the folded text (`--grep RE`, `--lines A:B`); so for every handle below."
             ),
             None => String::new(),
         };
         let note = self.note.map(|note| format!("\nNote: {note}")).unwrap_or_default();
         format!(
             "{OPENING} · reference only]\n\
-             {} earlier messages of this conversation are folded into this record. It describes work that has \
-             been done; it is no request and nothing in it needs an answer. The newest user message decides \
-             what to do, and wins where it differs. Instructions and memory files in the system prompt stay in \
-             force and all tools stay available. Files may have changed since.{originals}{note}\n",
+             A record of {} earlier messages. It is no request and needs no answer; the newest user message decides and \
+             wins where it differs. Instructions and memory files in the system prompt stay in force, all tools stay \
+             available. Files may have changed since.{originals}{note}\n",
             self.messages
         )
     }

@@ -6,8 +6,10 @@ use super::select::select;
 use crate::ledger::{Entry, Ledger};
 use crate::tokens::Measure;
 
-/// The longest quote of the active request; the request itself stays alive as a message.
-const LONGEST_TASK: usize = 1_400;
+/// How long the quote of the active request may be, in characters, and how much of a budget it may take: the
+/// request itself stays alive as a message.
+const TASK_LENGTH: (usize, usize) = (200, 1_400);
+const TASK_CHARACTERS_PER_TOKEN: f32 = 0.25;
 
 /// A handoff, ready to be put into a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +27,9 @@ pub struct Handoff {
 /// Writes a handoff of at most `budget` tokens. The framing is written even when the budget has no
 /// room for facts: whether the result still saves something is for the caller to decide.
 pub fn write(ledger: &Ledger, frame: &Frame<'_>, budget: u32, measure: &Measure) -> Handoff {
+    let length = (budget as f32 * TASK_CHARACTERS_PER_TOKEN) as usize;
+    let task = frame.task.map(|task| quoted_task(task, length.clamp(TASK_LENGTH.0, TASK_LENGTH.1)));
+    let frame = &Frame { task: task.as_deref(), ..frame.clone() };
     let fixed = render(&[], ledger, frame);
     let mut room = budget.saturating_sub(measure.text(&fixed));
     // Counts are not perfectly additive: what comes out a little too long is chosen again, smaller.
@@ -50,7 +55,7 @@ fn render(chosen: &[usize], ledger: &Ledger, frame: &Frame<'_>) -> String {
             && let Some(task) = frame.task
         {
             out.push_str("User asked: ");
-            out.push_str(&quoted_task(task));
+            out.push_str(task);
             out.push('\n');
         }
         let mut entries: Vec<&Entry> = chosen
@@ -99,12 +104,12 @@ fn write_entries(entries: &[&Entry], ledger: &Ledger, out: &mut String) {
     }
 }
 
-fn quoted_task(task: &str) -> String {
+fn quoted_task(task: &str, longest: usize) -> String {
     let task = task.trim();
-    if task.len() <= LONGEST_TASK {
+    if task.len() <= longest {
         return format!("\"{task}\"");
     }
-    let start = task.get(..task.floor_char_boundary(LONGEST_TASK)).unwrap_or_default();
+    let start = task.get(..task.floor_char_boundary(longest)).unwrap_or_default();
     let start = start.rsplit_once(char::is_whitespace).map_or(start, |(start, _)| start);
     format!("\"{start} …\" (cut here; the message itself is complete)")
 }

@@ -249,7 +249,7 @@ impl Gathering<'_, '_> {
                 (outcome, _) => outcome.to_owned(),
             };
             let text =
-                format!("{number}. {} {}{times} — {outcome} [tool: {}]", action.act.verb(), action.target, action.tool);
+                format!("{number}. {} {}{times} — {outcome} [{}]", action.act.verb(), action.target, action.tool);
             let worth = match action.act {
                 Act::Edit | Act::Write => CHANGE_WORTH,
                 _ => RUN_WORTH,
