@@ -124,3 +124,19 @@ fn sharegpt_and_chat_carry_the_same_conversation_back_and_forth() {
     let share = converted(&chat.to_string(), Target::ShareGpt, Labels::Omit);
     assert_eq!(converted(&share.to_string(), Target::OpenAiChat, Labels::Omit), chat);
 }
+
+#[test]
+fn speakers_take_turns_whatever_their_messages_consist_of() {
+    let merged = format!("{OPENING}]\n\n## Goal\n- Ship\n\n{CLOSING}]");
+    let text = json!({"messages": [
+        {"role": "user", "content": [{"type": "text", "text": "One"}, {"type": "text", "text": "Two"}]},
+        {"role": "assistant", "content": [{"type": "text", "text": merged}, {"type": "text", "text": "Yes."}, call("t1")]},
+        {"role": "user", "content": [result("t1", "fn a()")]},
+    ]});
+    let value = converted(&text.to_string(), Target::OpenAiChat, Labels::Write);
+    let roles: Vec<&str> =
+        value["messages"].as_array().unwrap().iter().map(|message| message["role"].as_str().unwrap()).collect();
+    assert_eq!(roles, ["user", "assistant", "tool"]);
+    assert_eq!(value["messages"][0]["content"], "One\nTwo");
+    assert_eq!(value["messages"][1]["synthetic"], true);
+}

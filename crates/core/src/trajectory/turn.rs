@@ -84,15 +84,21 @@ pub(super) fn turns(transcript: &Transcript<'_>) -> Vec<Turn> {
     turns
 }
 
+/// Speakers take turns: what one says in a row is one turn, synthetic where a part of it is. Only answers stand apart,
+/// each with its own label.
 fn add(turns: &mut Vec<Turn>, turn: Turn) {
-    match turns.last_mut().filter(|last| last.speaker == turn.speaker && last.speaker != Speaker::Human) {
-        Some(last) if last.is_synthetic == turn.is_synthetic => {
+    let joins = |last: &Turn| {
+        last.speaker == turn.speaker && (turn.speaker != Speaker::Tool || last.is_synthetic == turn.is_synthetic)
+    };
+    match turns.last_mut().filter(|last| joins(last)) {
+        Some(last) => {
+            last.is_synthetic |= turn.is_synthetic;
             last.thoughts.extend(turn.thoughts);
             last.texts.extend(turn.texts);
             last.calls.extend(turn.calls);
             last.answers.extend(turn.answers);
         }
-        _ => turns.push(turn),
+        None => turns.push(turn),
     }
 }
 
