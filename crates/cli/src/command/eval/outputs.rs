@@ -113,6 +113,27 @@ impl KindRow {
     }
 }
 
+/// The mean of all kinds, each counting alike.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct KindMean {
+    /// Tokens that go, in percent.
+    pub reduction_percent: f64,
+    /// Needed names that stay, in percent.
+    pub needed_kept_percent: f64,
+}
+
+impl KindMean {
+    /// The mean of the kinds that have outputs.
+    pub fn of(rows: &[KindRow]) -> KindMean {
+        let mean = |shares: Vec<f64>| shares.iter().sum::<f64>() * 100.0 / shares.len().max(1) as f64;
+        let met = || rows.iter().filter(|row| row.count() > 0);
+        KindMean {
+            reduction_percent: mean(met().map(KindRow::reduction).collect()),
+            needed_kept_percent: mean(met().filter_map(|row| row.needed.share()).collect()),
+        }
+    }
+}
+
 /// Measures all large outputs of a session.
 pub fn measure_all(session: &Transcript<'_>, page: &Page, timeline: &Timeline, measure: &Measure) -> Vec<Output> {
     let is_result = |part: usize| session.parts.get(part).is_some_and(|part| part.kind == PartKind::ToolResult);
