@@ -6,14 +6,8 @@ use crate::repair::MISSING_RESULT;
 use crate::transcript::{PartKind, Role, Transcript};
 
 /// How results begin that other compactors put in place of the real ones.
-const FOREIGN_RESULTS: [&str; 6] = [
-    "[Duplicate tool output",
-    "[Old tool output cleared",
-    "[Result from earlier conversation",
-    "[screenshot removed",
-    "[Old tool result content cleared]",
-    "[Tool result removed",
-];
+const FOREIGN_RESULTS: [&str; 4] =
+    ["[Duplicate tool output", "[Old tool output cleared", "[Result from earlier conversation", "[screenshot removed"];
 
 /// Something that a compactor wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
