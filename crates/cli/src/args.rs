@@ -33,6 +33,8 @@ pub enum Command {
     Recall(crate::command::recall::RecallArgs),
     /// Measure what survives a compaction, and what outputs are reduced to, on a folder of transcripts.
     Eval(crate::command::eval::EvalArgs),
+    /// Write conversations as training data, without what compactors put into them.
+    Export(crate::command::export::ExportArgs),
     /// Show, check or describe the settings.
     #[command(subcommand)]
     Config(Config),

@@ -25,6 +25,7 @@ pub mod rewrite;
 pub mod state;
 pub mod summary;
 pub mod tokens;
+pub mod trajectory;
 pub mod transcript;
 pub mod validate;
 pub mod wire;

@@ -263,6 +263,11 @@ pub fn is_reduced(transcript: &Transcript<'_>, part: &Part) -> bool {
     part.kind == PartKind::ToolResult && transcript.raw(part.content.span().inner()).starts_with(Header::OPENING)
 }
 
+/// Whether a text is an output that was reduced before.
+pub fn is_reduced_text(text: &str) -> bool {
+    is_already_reduced(text)
+}
+
 fn first_line(text: &str) -> String {
     const LONGEST: usize = 120;
     let line = text.trim().lines().next().unwrap_or_default();

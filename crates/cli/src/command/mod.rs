@@ -3,6 +3,7 @@
 pub mod compress;
 pub mod config;
 pub mod eval;
+pub mod export;
 pub mod inspect;
 pub mod recall;
 pub mod validate;

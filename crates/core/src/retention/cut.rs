@@ -38,9 +38,9 @@ pub fn cut(transcript: &Transcript<'_>, page: &Page, share: f64) -> Result<Cut, 
         read += page.words(block).len() as f64 + 1.0;
         read >= goal
     });
-    // A last output that is half of the text must not swallow the second part.
+    // One output that is half of the text must not swallow a part.
     let latest = messages.saturating_sub(FEWEST);
-    let wanted = crossing.map_or(0, |block| block.message + 1).min(latest);
+    let wanted = crossing.map_or(0, |block| block.message + 1).max(FEWEST).min(latest);
     let cuts = Cuts::find(transcript);
     let is_whole = |at: &usize| (FEWEST..=latest).contains(at);
     let boundaries = [cuts.at_or_after(wanted), cuts.at_or_before(wanted)];

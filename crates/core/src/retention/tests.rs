@@ -134,10 +134,13 @@ fn a_cut_leaves_pairs_whole_and_the_document_readable() {
 }
 
 #[test]
-fn a_last_output_that_is_most_of_the_text_leaves_a_second_part() {
-    let document = session(&["a", "b", "c", "d", "z".repeat(3000).as_str()], &[]);
-    let transcript = wire::read(&document, None).unwrap();
-    assert_eq!(cut(&transcript, &Page::of(&transcript), SHARE).unwrap().message, 7);
+fn an_output_that_is_most_of_the_text_leaves_two_parts() {
+    let large = "z".repeat(3000);
+    for (results, expected) in [(["a", "b", "c", "d", &large], 7), ([&large, "b", "c", "d", "e"], 5)] {
+        let document = session(&results, &[]);
+        let transcript = wire::read(&document, None).unwrap();
+        assert_eq!(cut(&transcript, &Page::of(&transcript), SHARE).unwrap().message, expected);
+    }
 }
 
 #[test]

@@ -112,7 +112,15 @@ fn kind_table(evaluation: &Evaluation) -> Markup {
                 th.number { "reduction" } th.number { "needed kept" } th.number { "MB/s" }
             } }
             tbody { @for row in rows { (kind_row(row)) } }
-            tfoot { (kind_row(&evaluation.all_outputs)) }
+            tfoot {
+                (kind_row(&evaluation.all_outputs))
+                tr {
+                    td colspan="5" { "mean of kinds" }
+                    td.number { (format!("{:.1} %", evaluation.mean_of_kinds.reduction_percent)) }
+                    td.number { (format!("{:.0} %", evaluation.mean_of_kinds.needed_kept_percent)) }
+                    td {}
+                }
+            }
         } }
     }
 }

@@ -1,7 +1,7 @@
 //! All sessions together: curves, the worst sessions, outputs by kind.
 
 use super::handles::Handles;
-use super::outputs::KindRow;
+use super::outputs::{KindMean, KindRow};
 use super::trial::{Court, Mark, Method, Trial};
 use foldline_core::retention::Score;
 use serde::Serialize;
@@ -31,6 +31,8 @@ pub struct Evaluation {
     pub outputs: Vec<KindRow>,
     /// All outputs.
     pub all_outputs: KindRow,
+    /// The mean of all kinds.
+    pub mean_of_kinds: KindMean,
     /// What the check of handles found.
     pub handles: Handles,
     /// How long it took.
@@ -121,6 +123,7 @@ impl Evaluation {
             curve,
             by_session,
             all_outputs: KindRow::total(&outputs),
+            mean_of_kinds: KindMean::of(&outputs),
             outputs,
             handles,
             seconds: took.as_secs_f64(),

@@ -114,6 +114,9 @@ fn kinds(evaluation: &Evaluation) -> String {
         table.add_row(kind_cells(row));
     }
     table.add_row(kind_cells(&evaluation.all_outputs));
+    let mean = evaluation.mean_of_kinds;
+    let shares = [mean.reduction_percent, mean.needed_kept_percent].map(|share| format!("{share:.1} %"));
+    table.add_row(["mean of kinds", "", "", "", ""].map(str::to_owned).into_iter().chain(shares));
     lines(table, 1..8)
 }
 
