@@ -137,7 +137,7 @@ fn f2_the_ledger_knows_files_commands_exit_codes_and_tests() {
         let actions = section(&text, "Completed Actions");
         assert!(actions.lines().all(|line| line.starts_with(|c: char| c.is_ascii_digit())), "{format}: {actions}");
         assert!(
-            actions.contains("pytest -q") && actions.contains("exit 1") && actions.contains("[tool: bash]"),
+            actions.contains("pytest -q") && actions.contains("exit 1") && actions.contains("[bash]"),
             "{format}: {actions}"
         );
         assert!(section(&text, "Active State").contains("847 passed"), "{format}: {text}");
@@ -158,7 +158,8 @@ fn f1_actions_are_named_however_much_was_talked() {
         writer.user(&format!("Long question {turn}?")).assistant(&texts::reply(turn, 300));
     }
     let (_, text) = folded(&writer);
-    assert!(section(&text, "Completed Actions").starts_with("1. "), "{text}");
+    let actions = section(&text, "Completed Actions");
+    assert!(actions.lines().count() >= 2 && actions.starts_with(|c: char| c.is_ascii_digit()), "{text}");
 }
 
 #[test]
