@@ -34,6 +34,8 @@ pub enum Command {
     /// Show, check or describe the settings.
     #[command(subcommand)]
     Config(Config),
+    /// Run the gateway between agents and their providers.
+    Serve(Serve),
 }
 
 /// Where the transcript comes from, and how it is read.
@@ -181,4 +183,61 @@ pub enum Config {
     },
     /// The JSON Schema of settings files.
     Schema,
+}
+
+/// `foldline serve`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  foldline serve                                          loopback, port 8787, OpenAI and Anthropic
+  foldline serve --upstream-openai http://127.0.0.1:8080  a server of your own
+  foldline serve --preset runway --listen 127.0.0.1:9000
+  foldline serve --config foldline.yaml --log-format json
+
+Then point an agent at it:
+  export ANTHROPIC_BASE_URL=http://127.0.0.1:8787
+  export OPENAI_BASE_URL=http://127.0.0.1:8787/v1
+
+The settings file is read again when it changes. SIGTERM and Ctrl-C let open requests finish.")]
+pub struct Serve {
+    #[command(flatten)]
+    pub tuning: Tuning,
+    /// Where to listen; another address than loopback needs gateway.client_keys.
+    #[arg(long, value_name = "ADDRESS")]
+    pub listen: Option<String>,
+    /// Base address of the OpenAI API, or of one that speaks like it.
+    #[arg(long, value_name = "URL")]
+    pub upstream_openai: Option<String>,
+    /// Base address of the Anthropic API, or of one that speaks like it.
+    #[arg(long, value_name = "URL")]
+    pub upstream_anthropic: Option<String>,
+    /// How much is logged. Logs never contain content.
+    #[arg(long, value_enum, value_name = "LEVEL", default_value_t = LogLevel::Info)]
+    pub log: LogLevel,
+    /// How log lines look.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = LogFormat::Text)]
+    pub log_format: LogFormat,
+}
+
+/// How much is logged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LogLevel {
+    /// Nothing.
+    Off,
+    /// What is broken.
+    Error,
+    /// What went wrong and was made good.
+    Warn,
+    /// What was done.
+    Info,
+    /// Every request.
+    Debug,
+}
+
+/// How log lines look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
 }

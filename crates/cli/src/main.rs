@@ -21,6 +21,7 @@ fn main() -> ExitCode {
         Command::Validate(args) => command::validate::run(&args),
         Command::Recall(args) => command::recall::run(&args),
         Command::Config(args) => command::config::run(&args),
+        Command::Serve(args) => command::serve::run(&args),
     };
     match result {
         Ok(Verdict::Fine) => ExitCode::SUCCESS,

@@ -4,6 +4,7 @@ pub mod compress;
 pub mod config;
 pub mod inspect;
 pub mod recall;
+pub mod serve;
 pub mod validate;
 
 use crate::args::Tuning;

@@ -4,7 +4,6 @@ use super::answer::Refusal;
 use super::decode::{Coding, DecodeError, decode};
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, header};
-use http_body::Body as _;
 use http_body_util::BodyExt;
 use std::fmt;
 use std::time::Duration;

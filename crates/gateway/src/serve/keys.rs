@@ -9,13 +9,13 @@
 //! agent-7   openai=$OPENAI_API_KEY  anthropic=$ANTHROPIC_API_KEY
 //! ```
 //!
-//! Keys are compared by digest: the time that takes says nothing about them, and they are not kept as text.
+//! Client keys are compared by digest: the time that takes says nothing about them, and they are not kept as text.
 
 use super::headers;
 use super::route::Provider;
+use crate::conversation::CredentialId;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use std::collections::HashMap;
-use std::fmt;
 
 /// Where Anthropic's clients put their key.
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
@@ -23,12 +23,8 @@ const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 /// The keys that are known.
 #[derive(Default)]
 pub struct Keys {
-    clients: HashMap<Credential, Upstream>,
+    clients: HashMap<CredentialId, Upstream>,
 }
-
-/// Who asks: the digest of a key. Conversations and originals of one credential are invisible to all others.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Credential([u8; 32]);
 
 /// The keys sent in place of a client's.
 #[derive(Default)]
@@ -71,7 +67,7 @@ impl Keys {
                 value.set_sensitive(true);
                 *slot = Some(value);
             }
-            clients.insert(Credential::of(client.as_bytes()), upstream);
+            clients.insert(CredentialId::of_key(client), upstream);
         }
         Ok(Keys { clients })
     }
@@ -82,16 +78,16 @@ impl Keys {
     }
 
     /// Who asks. `None` when nobody known does and only known ones may.
-    pub fn admit(&self, headers: &HeaderMap) -> Option<Credential> {
+    pub fn admit(&self, headers: &HeaderMap) -> Option<CredentialId> {
         let mut presented = presented(headers);
         if self.is_open() {
-            return Some(presented.next().unwrap_or(Credential::of(b"")));
+            return Some(presented.next().unwrap_or(CredentialId::of_key("")));
         }
         presented.find(|credential| self.clients.contains_key(credential))
     }
 
     /// Puts the upstream key in the place of the client's, where the file gives one.
-    pub fn exchange(&self, credential: Credential, provider: Provider, headers: &mut HeaderMap) {
+    pub fn exchange(&self, credential: CredentialId, provider: Provider, headers: &mut HeaderMap) {
         let Some(upstream) = self.clients.get(&credential) else { return };
         match provider {
             Provider::OpenAi => {
@@ -113,29 +109,11 @@ impl Keys {
 }
 
 /// The keys that a request shows, the one for the gateway first.
-fn presented(headers: &HeaderMap) -> impl Iterator<Item = Credential> + '_ {
+fn presented(headers: &HeaderMap) -> impl Iterator<Item = CredentialId> + '_ {
     let bearer = headers::text(headers, &header::AUTHORIZATION)
         .map(|value| value.split_once(' ').map_or(value, |(_, token)| token).trim());
     let named = [headers::text(headers, &headers::KEY), headers::text(headers, &API_KEY), bearer];
-    named.into_iter().flatten().map(|key| Credential::of(key.as_bytes()))
-}
-
-impl Credential {
-    /// The credential of a key.
-    pub fn of(key: &[u8]) -> Credential {
-        Credential(*blake3::hash(key).as_bytes())
-    }
-
-    /// The name of what belongs to this credential in the store. Says nothing about the key.
-    pub fn namespace(&self) -> String {
-        self.0.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
-    }
-}
-
-impl fmt::Debug for Credential {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Credential(…)")
-    }
+    named.into_iter().flatten().map(CredentialId::of_key)
 }
 
 #[cfg(test)]

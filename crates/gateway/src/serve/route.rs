@@ -1,6 +1,6 @@
 //! Where a request goes, from its method, path and a few headers.
 
-use foldline_core::Format;
+use crate::conversation::Dialect;
 use http::header::{self, HeaderMap};
 use http::{Method, request::Parts};
 
@@ -13,42 +13,11 @@ pub enum Provider {
     Anthropic,
 }
 
-/// Which conversation API a request speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Dialect {
-    /// OpenAI Chat Completions.
-    Chat,
-    /// OpenAI Responses.
-    Responses,
-    /// Anthropic Messages.
-    Messages,
-}
-
-impl Dialect {
-    /// Whose API it is.
-    pub fn provider(self) -> Provider {
-        match self {
-            Self::Chat | Self::Responses => Provider::OpenAi,
-            Self::Messages => Provider::Anthropic,
-        }
-    }
-
-    /// How the core calls the format of its bodies.
-    pub fn format(self) -> Format {
-        match self {
-            Self::Chat => Format::OpenAiChat,
-            Self::Responses => Format::OpenAiResponses,
-            Self::Messages => Format::Anthropic,
-        }
-    }
-
-    /// For metrics and logs.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Chat => "chat",
-            Self::Responses => "responses",
-            Self::Messages => "messages",
-        }
+/// Whose API a dialect belongs to.
+pub fn provider_of(dialect: Dialect) -> Provider {
+    match dialect {
+        Dialect::Chat | Dialect::Responses => Provider::OpenAi,
+        Dialect::Messages => Provider::Anthropic,
     }
 }
 
@@ -103,7 +72,7 @@ pub fn route(parts: &Parts) -> Route {
     };
     match dialect {
         Some(dialect) if parts.method == Method::POST => Route::Turn(dialect),
-        Some(dialect) => Route::Pass(dialect.provider()),
+        Some(dialect) => Route::Pass(provider_of(dialect)),
         None => Route::Pass(provider(rest, &parts.headers)),
     }
 }

@@ -20,8 +20,6 @@ pub struct Setup {
     pub bounds: Bounds,
     /// How long things may take.
     pub patience: Patience,
-    /// Which requests are left alone.
-    pub exemption: Exemption,
     /// All of it, as it was given.
     pub policy: Policy,
 }
@@ -35,13 +33,6 @@ pub struct Patience {
     pub reply: Duration,
     /// Silence within a reply.
     pub idle: Duration,
-}
-
-/// Which requests are left alone.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Exemption {
-    models: Vec<String>,
-    tools: Vec<String>,
 }
 
 /// Why settings cannot be used.
@@ -116,7 +107,6 @@ impl Setup {
                 reply: seconds(gateway.reply_secs),
                 idle: seconds(gateway.idle_secs),
             },
-            exemption: Exemption { models: gateway.bypass_models.clone(), tools: gateway.bypass_tools.clone() },
             policy: policy.clone(),
         })
     }
@@ -160,26 +150,6 @@ fn read_keys(path: &str) -> Result<Keys, SetupError> {
     if keys.is_open() { Err(SetupError::NoKeys { path: path.to_owned() }) } else { Ok(keys) }
 }
 
-impl Exemption {
-    /// True when no request is exempt, so that none has to be looked at.
-    pub fn is_empty(&self) -> bool {
-        self.models.is_empty() && self.tools.is_empty()
-    }
-
-    /// True when a model's requests are left alone.
-    pub fn names_model(&self, model: &str) -> bool {
-        self.models.iter().any(|pattern| match pattern.strip_suffix('*') {
-            Some(start) => model.starts_with(start),
-            None => model == pattern,
-        })
-    }
-
-    /// True when requests that offer a tool are left alone.
-    pub fn names_tool(&self, tool: &str) -> bool {
-        self.tools.iter().any(|name| name == tool)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -207,12 +177,5 @@ mod tests {
             policy.gateway.listen = Some(listen.to_owned());
             assert!(Setup::of(&policy).unwrap().listen().is_ok(), "{listen}");
         }
-    }
-
-    #[test]
-    fn a_star_stands_for_any_rest_of_a_model() {
-        let exemption = Exemption { models: vec!["claude-haiku*".to_owned(), "gpt-5".to_owned()], tools: Vec::new() };
-        assert!(exemption.names_model("claude-haiku-4-5") && exemption.names_model("gpt-5"));
-        assert!(!exemption.names_model("gpt-5.1"));
     }
 }
