@@ -218,9 +218,11 @@ mod tests {
     fn a_bomb_is_refused_and_a_torn_body_is_an_error() {
         let bomb = zstd::encode_all(vec![0u8; 10_000_000].as_slice(), 1).unwrap();
         assert_eq!(decode(Coding::Zstd, &bomb, 1_000_000), Err(DecodeError::TooLarge));
-        for coding in [Coding::Gzip, Coding::Deflate, Coding::Brotli] {
+        for coding in [Coding::Gzip, Coding::Brotli] {
             let packed = packed(coding);
             assert_eq!(decode(coding, &packed[..packed.len() - 3], 1000), Err(DecodeError::Garbled), "{coding:?}");
+        }
+        for coding in [Coding::Gzip, Coding::Deflate, Coding::Brotli, Coding::Zstd] {
             assert_eq!(decode(coding, b"\xff\xff\xff\xff", 1000), Err(DecodeError::Garbled), "{coding:?}");
         }
     }
