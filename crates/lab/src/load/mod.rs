@@ -212,7 +212,7 @@ impl Bodies {
 /// A short conversation of about this many bytes.
 fn small(bytes: usize) -> String {
     let text = "Please look at the next item on the list and tell me what is left to do. ";
-    let filled = text.repeat(bytes.min(4096).saturating_sub(300) / text.len());
+    let filled = text.repeat(bytes.min(4096).saturating_sub(500) / text.len());
     json!({"model": "load", "messages": [{"role": "system", "content": "You help."}, {"role": "user", "content": filled}, {"role": "assistant", "content": "x".repeat(200)}]})
         .to_string()
 }
