@@ -15,6 +15,9 @@ pub enum Dialect {
 }
 
 impl Dialect {
+    /// Every dialect.
+    pub const ALL: [Dialect; 3] = [Dialect::Chat, Dialect::Responses, Dialect::Messages];
+
     /// The format of its transcripts.
     pub fn format(self) -> Format {
         match self {

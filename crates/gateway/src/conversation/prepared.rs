@@ -1,7 +1,10 @@
 //! What goes out: the body to forward, what was done to it, and what to hand back with the reply.
 
-use super::ask::{CredentialId, Dialect, SessionId};
+use super::ask::{CredentialId, SessionId};
 use super::fold::FoldTask;
+use foldline_core::models::ModelProfile;
+use foldline_core::policy::Budgets;
+use foldline_store::Key;
 use std::borrow::Cow;
 
 /// What became of a request.
@@ -63,13 +66,35 @@ pub struct Prepared<'a> {
     pub warnings: Vec<String>,
 }
 
-/// Remembers a forwarded request until its usage is known.
+/// Remembers a forwarded request until its usage is known. Counts and digests only.
 #[derive(Clone, Debug)]
 pub struct Turn {
     pub(super) credential: CredentialId,
     pub(super) session: SessionId,
-    pub(super) dialect: Dialect,
-    pub(super) model: String,
+    /// The conversation; none when the request is not part of one that is followed.
+    pub(super) root: Option<Key>,
     pub(super) outcome: Outcome,
+    /// Whether a refusal for size may fold it.
+    pub(super) recovery: Recovery,
+    /// Tokens as they came and as they go out, corrected by what was reported before.
     pub(super) tokens: (u64, u64),
+    /// Tokens as they go out, as estimated.
+    pub(super) counted: u64,
+    /// The digest of its messages, and how many they are.
+    pub(super) end: (String, usize),
+    /// Messages that go out, standing instructions included.
+    pub(super) sent: usize,
+    pub(super) checkpoint: Option<String>,
+    pub(super) budgets: Budgets,
+    pub(super) model: ModelProfile,
+    /// The model as the request spells it.
+    pub(super) asked_model: String,
+}
+
+/// Whether a request may be folded after its provider refused it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Recovery {
+    Allowed,
+    /// It was left alone on purpose.
+    Forbidden,
 }

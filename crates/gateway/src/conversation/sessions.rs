@@ -1,6 +1,9 @@
 //! What people see of sessions: counts and money, no content.
 
-use super::ask::{Dialect, SessionId};
+use super::ask::{CredentialId, Dialect, SessionId};
+use super::inner::Inner;
+use super::memory::{Record, Session};
+use foldline_store::StoreError;
 use serde::{Deserialize, Serialize};
 
 /// Sums over the requests of a session.
@@ -37,6 +40,26 @@ pub struct Sums {
     pub summaries: f64,
 }
 
+impl Sums {
+    /// Adds others.
+    pub(super) fn add(&mut self, other: &Sums) {
+        self.requests += other.requests;
+        self.folds += other.folds;
+        self.prunes += other.prunes;
+        self.swaps += other.swaps;
+        self.recoveries += other.recoveries;
+        self.failed_open += other.failed_open;
+        self.tokens_before += other.tokens_before;
+        self.tokens_after += other.tokens_after;
+        self.reported_prompt += other.reported_prompt;
+        self.reported_cached += other.reported_cached;
+        self.reported_output += other.reported_output;
+        self.charged += other.charged;
+        self.uncompacted += other.uncompacted;
+        self.summaries += other.summaries;
+    }
+}
+
 /// One session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionView {
@@ -44,8 +67,8 @@ pub struct SessionView {
     pub id: SessionId,
     /// The name that its client gave it; empty when it gave none.
     pub label: String,
-    /// The API it speaks.
-    pub dialect: Dialect,
+    /// The API it speaks; none before its first request.
+    pub dialect: Option<Dialect>,
     /// The model of its last request.
     pub model: String,
     /// Its first request, in milliseconds since 1970.
@@ -100,4 +123,76 @@ pub struct Totals {
     pub in_flight: u64,
     /// Sessions in memory.
     pub sessions: u64,
+}
+
+impl SessionView {
+    fn of(id: SessionId, record: &Record) -> SessionView {
+        SessionView {
+            id,
+            label: record.label.clone(),
+            dialect: Dialect::ALL.into_iter().find(|dialect| dialect.name() == record.dialect),
+            model: record.model.clone(),
+            first_at: record.first_at,
+            last_at: record.last_at,
+            context: record.context,
+            trigger: record.trigger,
+            window: record.window,
+            sums: record.sums,
+        }
+    }
+}
+
+/// The latest sessions: those in memory as they stand, the others as they were written.
+pub(super) fn list(
+    inner: &Inner,
+    credential: Option<&CredentialId>,
+    most: usize,
+) -> Result<Vec<SessionView>, StoreError> {
+    let namespace = credential.map(CredentialId::namespace);
+    let mut views: Vec<SessionView> = {
+        let memory = inner.memory();
+        let held = memory.sessions.iter().filter(|(_, session)| {
+            session.record.last_at > 0 && namespace.as_ref().is_none_or(|name| *name == session.namespace)
+        });
+        held.map(|(id, session)| SessionView::of(id.clone(), &session.record)).collect()
+    };
+    if let Some(store) = &inner.store {
+        for row in store.sessions(namespace.as_deref(), most)? {
+            if let Some(id) = SessionId::parse(&row.id)
+                && !views.iter().any(|view| view.id == id)
+            {
+                views.push(SessionView::of(id, &Session::of_row(&row).record));
+            }
+        }
+    }
+    views.sort_by(|one, two| two.last_at.cmp(&one.last_at).then_with(|| one.id.cmp(&two.id)));
+    views.truncate(most);
+    Ok(views)
+}
+
+/// One session with its latest turns.
+pub(super) fn one(
+    inner: &Inner,
+    id: &SessionId,
+    most: usize,
+) -> Result<Option<(SessionView, Vec<TurnEvent>)>, StoreError> {
+    let held = inner.memory().sessions.get(id).map(|session| SessionView::of(id.clone(), &session.record));
+    let stored = match (&held, &inner.store) {
+        (None, Some(store)) => store.session(id.as_str())?,
+        _ => None,
+    };
+    let Some(view) = held.or_else(|| stored.map(|row| SessionView::of(id.clone(), &Session::of_row(&row).record)))
+    else {
+        return Ok(None);
+    };
+    // Those that wait for the next flush are the newest.
+    let waiting = inner.memory().events.iter().rev().filter(|event| event.session == id.as_str()).cloned().collect();
+    let mut rows: Vec<foldline_store::EventRow> = waiting;
+    rows.truncate(most);
+    if let Some(store) = &inner.store {
+        rows.extend(store.events(id.as_str(), most - rows.len())?);
+    }
+    let events =
+        rows.into_iter().map(|row| TurnEvent { at: row.at, ..serde_json::from_str(&row.record).unwrap_or_default() });
+    Ok(Some((view, events.collect())))
 }
