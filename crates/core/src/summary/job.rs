@@ -24,7 +24,7 @@ pub struct SummaryJob {
     pub covers: Handle,
     /// Tokens that the reply should stay below.
     pub budget: u32,
-    /// The model to ask, if the policy names one.
+    /// The model to ask: the one that the policy names, else the conversation's own.
     pub model: Option<String>,
     /// The model to ask once when that one fails: the conversation's own.
     pub fallback_model: Option<String>,
@@ -82,7 +82,7 @@ impl SummaryJob {
         let mut job = SummaryJob {
             covers,
             budget,
-            model: model.map(str::to_owned),
+            model: model.or(own_model(policy, transcript)).map(str::to_owned),
             fallback_model: fallback_model(policy, transcript),
             window,
             route: Route::Serialised,
@@ -173,9 +173,14 @@ pub(crate) fn covers(transcript: &Transcript<'_>, messages: &[usize]) -> Handle 
 
 /// The conversation's own model, where it is not the one that is asked anyway.
 fn fallback_model(policy: &Policy, transcript: &Transcript<'_>) -> Option<String> {
-    let own = policy.model.name.as_deref().or(transcript.model.as_deref());
+    let own = own_model(policy, transcript);
+    let first = policy.summary_model().or(own);
     let fallback = policy.summarizer.fallback_model.as_deref().or(own)?;
-    (Some(fallback) != policy.summary_model() && policy.summary_model().is_some()).then(|| fallback.to_owned())
+    (Some(fallback) != first).then(|| fallback.to_owned())
+}
+
+fn own_model<'p>(policy: &'p Policy, transcript: &'p Transcript<'_>) -> Option<&'p str> {
+    policy.model.name.as_deref().or(transcript.model.as_deref())
 }
 
 fn brief(

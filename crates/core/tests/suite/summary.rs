@@ -429,10 +429,10 @@ fn with_name(body: &str, model: &str) -> String {
     value.to_string()
 }
 
-/// Ten million tokens, a summariser with 32 K. Unoptimised programs get a tenth, which takes the same paths.
+/// Ten million tokens, a summariser with 32 K.
 #[test]
 fn a_middle_of_ten_million_tokens_never_exceeds_the_summarisers_window() {
-    let wanted: u64 = if cfg!(debug_assertions) { 1_000_000 } else { 10_000_000 };
+    let wanted: u64 = 10_000_000;
     let text = giant(wanted);
     let mut policy = with_model(wanted * 2);
     policy.summarizer.window = foldline_core::policy::AutoOr::Fixed(32_000);
