@@ -69,6 +69,16 @@ impl Endpoint {
         self.url.host().unwrap_or_default()
     }
 
+    /// Where its list of models is.
+    pub(super) fn models(&self) -> Uri {
+        let path = self.url.path();
+        let base = PATHS.iter().find_map(|(_, end)| path.strip_suffix(end)).unwrap_or(path);
+        let mut parts = self.url.clone().into_parts();
+        let query = self.url.query().map(|query| format!("?{query}")).unwrap_or_default();
+        parts.path_and_query = format!("{base}/models{query}").parse().ok();
+        Uri::from_parts(parts).unwrap_or_else(|_| self.url.clone())
+    }
+
     /// The headers that prove who asks.
     pub(super) fn credentials(&self) -> HeaderMap {
         let mut headers = self.headers.clone();
