@@ -20,6 +20,8 @@ fn main() -> ExitCode {
         Command::Inspect(args) => command::inspect::run(&args),
         Command::Validate(args) => command::validate::run(&args),
         Command::Recall(args) => command::recall::run(&args),
+        Command::Redact(args) => command::redact::run(&args),
+        Command::Doctor(args) => command::doctor::run(&args),
         Command::Config(args) => command::config::run(&args),
         Command::Serve(args) => command::serve::run(&args),
     };

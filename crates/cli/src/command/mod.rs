@@ -2,8 +2,12 @@
 
 pub mod compress;
 pub mod config;
+pub mod doctor;
 pub mod inspect;
 pub mod recall;
+pub mod redact;
+mod feedback;
+mod summarise;
 pub mod serve;
 pub mod validate;
 

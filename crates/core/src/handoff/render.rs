@@ -4,6 +4,7 @@ use super::frame::Frame;
 use super::section::Section;
 use super::select::select;
 use crate::ledger::{Entry, Ledger};
+use crate::redact::{Mode, redact};
 use crate::tokens::Measure;
 
 /// The longest quote of the active request; the request itself stays alive as a message.
@@ -30,7 +31,8 @@ pub fn write(ledger: &Ledger, frame: &Frame<'_>, budget: u32, measure: &Measure)
     // Counts are not perfectly additive: what comes out a little too long is chosen again, smaller.
     loop {
         let chosen = select(ledger, room, measure);
-        let text = render(&chosen, ledger, frame);
+        // A handoff outlives the messages it stands for and travels further: secrets do not come along.
+        let text = redact(&render(&chosen, ledger, frame), Mode::Text).into_owned();
         let tokens = measure.text(&text);
         if tokens <= budget || chosen.is_empty() {
             return Handoff { text, tokens, shown: chosen.len(), offered: ledger.entries.len() };

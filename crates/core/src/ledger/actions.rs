@@ -345,6 +345,7 @@ impl Gathering<'_, '_> {
                 text: String::new(),
                 names,
                 worth,
+                by: super::Author::Ledger,
             });
         }
     }

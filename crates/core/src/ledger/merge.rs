@@ -76,6 +76,7 @@ impl Gathering<'_, '_> {
                 text: fact.text,
                 names,
                 worth,
+                by: super::Author::Ledger,
             });
         }
     }

@@ -22,6 +22,7 @@ use crate::transcript::{PartKind, Role, Transcript};
 use lines::Lines;
 use names::{NameKind, Names};
 use rustc_hash::FxHashMap;
+use serde::Serialize;
 
 /// Only this much of the newest folded text is searched for lines worth quoting: recency rules what
 /// is needed next, and the work stays bounded however long a conversation gets.
@@ -42,6 +43,18 @@ pub struct Entry {
     pub names: Vec<u32>,
     /// Value beside its names: facts that stand for more than the names in them.
     pub worth: f32,
+    /// Who says it.
+    pub by: Author,
+}
+
+/// Who wrote something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Author {
+    /// The ledger alone.
+    Ledger,
+    /// A model, with the ledger's facts merged in.
+    Model,
 }
 
 /// A heading that lines share: a file, or a command.
@@ -193,7 +206,7 @@ impl<'t, 'a> Gathering<'t, 'a> {
     fn entry(&mut self, index: usize, section: Section, text: impl Into<String>, worth: f32, voice: Voice) {
         let text = text.into();
         let names = self.note_names(index, &text, voice);
-        self.ledger.entries.push(Entry { section, group: None, message: index as u32, text, names, worth });
+        self.ledger.entries.push(Entry { section, group: None, message: index as u32, text, names, worth, by: Author::Ledger });
     }
 
     /// The group of a file; every mention moves it forward.

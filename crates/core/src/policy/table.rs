@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value};
 
-use super::choice::{CacheTtl, Fidelity, Preset, PruneOrder, SignedReasoning};
+use super::choice::{CacheTtl, Dialect, Fidelity, Preset, PruneOrder, SignedReasoning};
 use super::field::{AutoOr, Field, Tail};
 use super::kind::{Kind, bytes, choice, count, fraction, tokens};
 use super::knob::Knob;
@@ -155,6 +155,24 @@ table! {
         model: Option<String> = Kind::Text, "null";
         /// Window of that model in tokens; `auto` asks the model table.
         window: AutoOr<u32> = tokens(SMALLEST_WINDOW, LARGEST_WINDOW).or(&["auto"]), "auto";
+        /// Whose API it speaks; `auto` tells by the address.
+        dialect: Dialect = choice(Dialect::NAMES), "auto";
+        /// Environment variable that holds the key; null is FOLDLINE_SUMMARIZER_KEY, or the vendor's own for its own address.
+        key_env: Option<String> = Kind::Text, "null";
+        /// File that holds the key, instead of an environment variable.
+        key_file: Option<String> = Kind::Text, "null";
+        /// Model that is asked once when the first one fails; null is the transcript's own, where the address can serve it.
+        fallback_model: Option<String> = Kind::Text, "null";
+        /// Seconds without a first word after which a call is given up.
+        first_word_seconds: u32 = count(1, 3600), "120";
+        /// Seconds without a further word after which a call is given up.
+        idle_seconds: u32 = count(1, 3600), "60";
+        /// Further tries after a failure that may pass (busy, broken connection).
+        retries: u32 = count(0, 10), "2";
+        /// Most prompts of one fold; a middle that needs more is quoted more briefly.
+        max_calls: u32 = count(1, 1000), "16";
+        /// PEM file with certificate authorities to trust beside those of the operating system.
+        ca_file: Option<String> = Kind::Text, "null";
     }
     /// Where originals and checkpoints are kept.
     store: StorePolicy {

@@ -65,6 +65,13 @@ pub struct Finding {
     reveal: Reveal,
 }
 
+impl Finding {
+    /// What stands in the place of the secret when the text it was found in is masked.
+    pub fn masked(&self, text: &str) -> String {
+        mask::replacement(self.reveal, text.as_bytes().get(self.start..self.end).unwrap_or_default())
+    }
+}
+
 /// All secrets of a text, in order and without overlaps.
 pub fn find(text: &str, mode: Mode) -> Vec<Finding> {
     find_in(text.as_bytes(), mode)

@@ -117,14 +117,18 @@ async fn compact(gateway: Arc<Gateway>, id: &str, whose: Option<CredentialId>, b
     };
     let session = id.clone();
     let asked = tokio::task::spawn_blocking(move || {
-        owns(&gateway, whose, &id) && gateway.conversations.compact_now(&id, focus.as_deref())
+        if !owns(&gateway, whose, &id) {
+            return Ok(false);
+        }
+        gateway.conversations.compact_now(&id, focus.as_deref())
     });
     match asked.await {
-        Ok(true) => {
+        Ok(Ok(true)) => {
             let page = json!({ "session": session.as_str(), "status": "the next request of this session is folded" });
             json_answer(StatusCode::ACCEPTED, &page)
         }
-        Ok(false) => error(StatusCode::NOT_FOUND, NO_SESSION),
+        Ok(Ok(false)) => error(StatusCode::NOT_FOUND, NO_SESSION),
+        Ok(Err(fault)) => error(StatusCode::INTERNAL_SERVER_ERROR, &fault.to_string()),
         Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "the session could not be folded"),
     }
 }
@@ -153,7 +157,7 @@ fn view(session: &SessionView) -> Value {
     json!({
         "id": session.id.as_str(),
         "label": session.label,
-        "dialect": session.dialect.name(),
+        "dialect": session.dialect.map(|dialect| dialect.name()),
         "model": session.model,
         "first_at": session.first_at,
         "last_at": session.last_at,

@@ -4,6 +4,7 @@ use super::inbound::Bounds;
 use super::keys::{KeyError, Keys};
 use super::route::Provider;
 use super::upstream::{Base, BaseError};
+use crate::summariser::Summariser;
 use foldline_core::Policy;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
@@ -20,6 +21,8 @@ pub struct Setup {
     pub bounds: Bounds,
     /// How long things may take.
     pub patience: Patience,
+    /// Who writes handoffs, if somebody does.
+    pub summariser: Option<Summariser>,
     /// All of it, as it was given.
     pub policy: Policy,
 }
@@ -69,6 +72,9 @@ pub enum SetupError {
         /// The file.
         path: String,
     },
+    /// The model that writes handoffs.
+    #[error("summarizer: {0}")]
+    Summariser(#[from] crate::summariser::SetupError),
     /// The address to listen on.
     #[error("gateway.listen: `{text}` is no address: {reason}; expected something like 127.0.0.1:8787")]
     Listen {
@@ -107,6 +113,7 @@ impl Setup {
                 reply: seconds(gateway.reply_secs),
                 idle: seconds(gateway.idle_secs),
             },
+            summariser: Summariser::of_policy(policy, &|name| std::env::var(name).ok())?,
             policy: policy.clone(),
         })
     }
