@@ -27,6 +27,7 @@ mod reply;
 mod rewriting;
 mod route;
 mod setup;
+mod speech;
 mod upstream;
 mod usage;
 mod watch;
