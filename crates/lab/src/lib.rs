@@ -11,9 +11,9 @@ pub mod best;
 pub mod convert;
 pub mod fuzz;
 pub mod generate;
-pub mod matrix;
 #[cfg(feature = "measure")]
 pub mod load;
+pub mod matrix;
 #[cfg(feature = "measure")]
 pub mod speed;
 #[cfg(feature = "measure")]

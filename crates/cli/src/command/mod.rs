@@ -3,12 +3,12 @@
 pub mod compress;
 pub mod config;
 pub mod doctor;
+mod feedback;
 pub mod inspect;
 pub mod recall;
 pub mod redact;
-mod feedback;
-mod summarise;
 pub mod serve;
+mod summarise;
 pub mod validate;
 
 use crate::args::Tuning;

@@ -175,7 +175,10 @@ mod tests {
         let openai = body(refusal.answer(Provider::OpenAi)).await;
         assert_eq!(openai["error"]["code"], "too_large");
         let anthropic = body(refusal.answer(Provider::Anthropic)).await;
-        assert_eq!((anthropic["type"].as_str(), anthropic["error"]["type"].as_str()), (Some("error"), Some("request_too_large")));
+        assert_eq!(
+            (anthropic["type"].as_str(), anthropic["error"]["type"].as_str()),
+            (Some("error"), Some("request_too_large"))
+        );
     }
 
     #[test]

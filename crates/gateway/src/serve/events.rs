@@ -100,7 +100,10 @@ mod tests {
 
     #[test]
     fn events_end_at_blank_lines_however_the_bytes_arrive() {
-        for stream in [&b"event: a\ndata: 1\n\ndata: 2\n\n: c\n\nrest"[..], b"event: a\r\ndata: 1\r\n\r\ndata: 2\r\n\r\n: c\r\n\r\nrest"] {
+        for stream in [
+            &b"event: a\ndata: 1\n\ndata: 2\n\n: c\n\nrest"[..],
+            b"event: a\r\ndata: 1\r\n\r\ndata: 2\r\n\r\n: c\r\n\r\nrest",
+        ] {
             for piece in 1..stream.len() {
                 let events = split(stream, piece);
                 assert_eq!(events.concat(), stream, "{piece}");

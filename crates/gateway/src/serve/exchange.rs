@@ -72,7 +72,12 @@ impl Exchange {
         let began = Instant::now();
         let mut rewritten = self.question.prepare(&self.gateway).await;
         let tokens = rewritten.known.as_ref().map(|known| known.tokens);
-        self.gateway.metrics.turn(self.question.dialect, rewritten.outcome, tokens.unwrap_or_default(), began.elapsed());
+        self.gateway.metrics.turn(
+            self.question.dialect,
+            rewritten.outcome,
+            tokens.unwrap_or_default(),
+            began.elapsed(),
+        );
         let background = rewritten.known.as_mut().and_then(|known| known.background.take());
         let gateway = self.gateway.clone();
         let mut sent = Sent::new(self, &rewritten);
@@ -228,7 +233,8 @@ impl Sent {
 
     fn finish(&self, mut parts: response::Parts, body: Body) -> Response<Body> {
         headers::end_hop(&mut parts.headers);
-        if self.strips(&parts) {
+        // What is taken out of a stream, or takes its place, has a length of its own.
+        if is_stream(&parts.headers) {
             parts.headers.remove(header::CONTENT_LENGTH);
         }
         parts.headers.insert(headers::OUTCOME, HeaderValue::from_static(self.outcome));

@@ -44,9 +44,8 @@ pub struct Hints {
 impl Hints {
     /// Reads the headers.
     pub fn of(headers: &HeaderMap) -> Hints {
-        let text = |name: &HeaderName| {
-            headers::text(headers, name).filter(|value| value.len() <= LONGEST).map(str::to_owned)
-        };
+        let text =
+            |name: &HeaderName| headers::text(headers, name).filter(|value| value.len() <= LONGEST).map(str::to_owned);
         Hints {
             session: SESSION.iter().find_map(|name| text(&HeaderName::from_static(name))),
             agent: text(&AGENT),

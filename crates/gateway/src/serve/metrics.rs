@@ -82,13 +82,21 @@ impl Metrics {
         let r = &mut metrics.registry;
         r.register("turns", "Turns of conversations, by what became of them", metrics.turns.clone());
         r.register("upstream_replies", "Replies of providers, by status", metrics.replies.clone());
-        r.register("fallbacks", "Requests forwarded as they came because of a fault of ours", metrics.fallbacks.clone());
+        r.register(
+            "fallbacks",
+            "Requests forwarded as they came because of a fault of ours",
+            metrics.fallbacks.clone(),
+        );
         r.register("refusals", "Requests that the gateway answered with an error of its own", metrics.refusals.clone());
         r.register("streams", "Replies, by how they ended", metrics.endings.clone());
         r.register("retries", "Requests sent again before a byte reached the client", metrics.retries.clone());
         r.register("summaries", "Calls to the summariser, by result", metrics.summaries.clone());
         r.register("usage_tokens", "Tokens that providers reported", metrics.usage.clone());
-        r.register("added_latency_seconds", "Time that reading and rewriting added to a request", metrics.prepare.clone());
+        r.register(
+            "added_latency_seconds",
+            "Time that reading and rewriting added to a request",
+            metrics.prepare.clone(),
+        );
         r.register("first_byte_seconds", "Time until a provider began to answer", metrics.first_byte.clone());
         r.register("request_tokens", "Tokens of requests as they came", metrics.tokens.clone());
         r.register("saved_tokens", "Tokens that a rewritten request was shorter by", metrics.saved.clone());
@@ -202,14 +210,20 @@ impl Collector for Sums {
             ("charged_dollars", "Charged by providers, as far as prices are known", sums.charged),
             ("uncompacted_dollars", "What the same requests would have cost as they came", sums.uncompacted),
             ("summary_dollars", "Charged for summaries", sums.summaries),
-            ("saved_dollars", "Saved, all costs of the gateway itself subtracted", sums.uncompacted - sums.charged - sums.summaries),
+            (
+                "saved_dollars",
+                "Saved, all costs of the gateway itself subtracted",
+                sums.uncompacted - sums.charged - sums.summaries,
+            ),
         ];
         for (name, help, value) in money {
             let gauge = ConstGauge::new(value);
             gauge.encode(encoder.encode_descriptor(name, help, None, gauge.metric_type())?)?;
         }
-        let levels =
-            [("background_folds", "Folds under way", totals.in_flight), ("sessions", "Sessions in memory", totals.sessions)];
+        let levels = [
+            ("background_folds", "Folds under way", totals.in_flight),
+            ("sessions", "Sessions in memory", totals.sessions),
+        ];
         for (name, help, value) in levels {
             let gauge = ConstGauge::new(i64::try_from(value).unwrap_or(i64::MAX));
             gauge.encode(encoder.encode_descriptor(name, help, None, gauge.metric_type())?)?;

@@ -32,16 +32,22 @@ pub async fn answer(gateway: Arc<Gateway>, path: String, parts: Parts, body: byt
     // Where everybody is admitted, only this machine is: its user may see all of it.
     let whose = if setup.keys.is_open() { None } else { Some(credential) };
     match (&parts.method, segments.as_slice()) {
-        (&Method::GET, ["metrics"]) => {
-            text_answer(StatusCode::OK, "application/openmetrics-text; version=1.0.0; charset=utf-8", gateway.metrics.page())
-        }
+        (&Method::GET, ["metrics"]) => text_answer(
+            StatusCode::OK,
+            "application/openmetrics-text; version=1.0.0; charset=utf-8",
+            gateway.metrics.page(),
+        ),
         (&Method::GET, ["sessions"]) => sessions(gateway, whose).await,
         (&Method::GET, ["sessions", id]) => session(gateway, id, whose).await,
         (&Method::POST, ["sessions", id, "compact"]) => compact(gateway, id, whose, &body).await,
         (&Method::GET, ["recall", handle]) => recall(gateway, handle, credential).await,
-        (_, ["healthz" | "readyz" | "metrics" | "sessions"] | ["sessions", _] | ["sessions", _, "compact"] | ["recall", _]) => {
-            error(StatusCode::METHOD_NOT_ALLOWED, "this page does not take that method")
-        }
+        (
+            _,
+            ["healthz" | "readyz" | "metrics" | "sessions"]
+            | ["sessions", _]
+            | ["sessions", _, "compact"]
+            | ["recall", _],
+        ) => error(StatusCode::METHOD_NOT_ALLOWED, "this page does not take that method"),
         _ => error(StatusCode::NOT_FOUND, "there is no such page; see /foldline/sessions and /foldline/metrics"),
     }
 }

@@ -1,6 +1,7 @@
 //! A reply on its way to the client: passed on piece by piece as it comes, read along with, and replaced by another
 //! one only as long as nothing of it has been passed on. A reply that breaks off breaks off for the client, too.
 
+use super::BoxError;
 use super::exchange::Retry;
 use super::gateway::Place;
 use super::peek::{Peek, Sight};
@@ -26,6 +27,9 @@ pub struct Reply {
     /// Passed on before anything else.
     ready: Bytes,
     is_over: bool,
+    /// Why it broke off, to be told after what came before has been written out.
+    broken: Option<BoxError>,
+    has_waited: bool,
     _place: Option<Place>,
 }
 
@@ -64,6 +68,8 @@ impl Reply {
             opening: None,
             ready: Bytes::new(),
             is_over: false,
+            broken: None,
+            has_waited: false,
             _place: None,
         }
     }
@@ -108,6 +114,16 @@ impl Reply {
             Some(strip) => strip.feed(&bytes),
             None => bytes,
         }
+    }
+
+    /// All that is still held back.
+    fn rest(&mut self) -> Bytes {
+        let held = self.opening.take().map(|mut opening| opening.peek.finish()).unwrap_or_default();
+        let mut rest = self.pass(held).to_vec();
+        if let Some(strip) = &mut self.strip {
+            rest.extend_from_slice(&strip.finish());
+        }
+        Bytes::from(rest)
     }
 
     /// What a piece at the beginning of the stream means.
@@ -177,13 +193,25 @@ impl Drop for Reply {
 
 impl Body for Reply {
     type Data = Bytes;
-    type Error = super::BoxError;
+    type Error = BoxError;
 
-    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
         let this = &mut *self;
         loop {
             if !this.ready.is_empty() {
                 return Poll::Ready(Some(Ok(Frame::data(std::mem::take(&mut this.ready)))));
+            }
+            if let Some(error) = this.broken.take() {
+                // A connection is written out while its body waits, but dropped with all it holds when the body fails.
+                if !std::mem::replace(&mut this.has_waited, true) {
+                    this.broken = Some(error);
+                    context.waker().wake_by_ref();
+                    return Poll::Pending;
+                }
+                return Poll::Ready(Some(Err(error)));
             }
             if this.is_over {
                 return Poll::Ready(None);
@@ -207,16 +235,12 @@ impl Body for Reply {
                     Err(frame) => return Poll::Ready(Some(Ok(frame))),
                 },
                 Some(Err(error)) => {
+                    this.ready = this.rest();
                     this.end(Ending::Cut);
-                    return Poll::Ready(Some(Err(error.into())));
+                    this.broken = Some(error.into());
                 }
                 None => {
-                    let held = this.opening.take().map(|mut opening| opening.peek.finish()).unwrap_or_default();
-                    let mut rest = this.pass(held).to_vec();
-                    if let Some(strip) = &mut this.strip {
-                        rest.extend_from_slice(&strip.finish());
-                    }
-                    this.ready = Bytes::from(rest);
+                    this.ready = this.rest();
                     this.end(Ending::Complete);
                 }
             }
@@ -224,8 +248,9 @@ impl Body for Reply {
     }
 
     fn is_end_stream(&self) -> bool {
-        let nothing_held = self.strip.is_none() && self.opening.is_none();
-        self.ready.is_empty() && (self.is_over || (nothing_held && self.source.is_end_stream()))
+        let nothing_held = self.strip.is_none() && self.opening.is_none() && self.broken.is_none();
+        self.ready.is_empty()
+            && (self.is_over && self.broken.is_none() || (nothing_held && self.source.is_end_stream()))
     }
 
     fn size_hint(&self) -> SizeHint {

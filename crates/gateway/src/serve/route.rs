@@ -43,7 +43,8 @@ const OWN: &str = "/foldline";
 
 /// Questions by which clients find out whether they talk to Ollama, LM Studio, llama.cpp, vLLM or OpenRouter.
 /// They get the answer of somebody who is none of them.
-const FOREIGN: &[&str] = &["/props", "/version", "/api/version", "/api/tags", "/api/show", "/api/ps", "/slots", "/info"];
+const FOREIGN: &[&str] =
+    &["/props", "/version", "/api/version", "/api/tags", "/api/show", "/api/ps", "/slots", "/info"];
 
 /// Prefixes of other products' APIs, with the same reason.
 const FOREIGN_UNDER: &[&str] = &["/api/v0/", "/api/v1/"];

@@ -67,7 +67,9 @@ pub enum SetupError {
         error: KeyError,
     },
     /// The key file names nobody.
-    #[error("gateway.client_keys: {path} names no key, so nobody could come in; remove the setting to admit everybody on loopback")]
+    #[error(
+        "gateway.client_keys: {path} names no key, so nobody could come in; remove the setting to admit everybody on loopback"
+    )]
     NoKeys {
         /// The file.
         path: String,

@@ -37,7 +37,9 @@ const ID: &str = "foldline";
 pub fn answer(dialect: Dialect, model: &str, words: &str, delivery: Delivery) -> Response<Body> {
     let mut response = match delivery {
         Delivery::Whole => json_answer(StatusCode::OK, &whole(dialect, model, words)),
-        Delivery::Stream => text_answer(StatusCode::OK, "text/event-stream; charset=utf-8", events(dialect, model, words)),
+        Delivery::Stream => {
+            text_answer(StatusCode::OK, "text/event-stream; charset=utf-8", events(dialect, model, words))
+        }
     };
     response.headers_mut().insert(headers::OUTCOME, HeaderValue::from_static("command"));
     response

@@ -68,9 +68,9 @@ impl Base {
 
 /// Operations that exist only under a version, so that a client which leaves it out means it.
 fn is_versioned(operation: &str) -> bool {
-    ["/chat/completions", "/responses", "/messages", "/models", "/completions", "/embeddings"].iter().any(|known| {
-        operation.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    })
+    ["/chat/completions", "/responses", "/messages", "/models", "/completions", "/embeddings"]
+        .iter()
+        .any(|known| operation.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
 }
 
 #[cfg(test)]
@@ -110,7 +110,12 @@ mod tests {
 
     #[test]
     fn a_bad_base_says_what_is_wrong() {
-        for (text, word) in [("api.openai.com", "scheme"), ("ftp://h", "scheme"), ("https://u:p@h", "user name"), ("http://h/?a=1", "query")] {
+        for (text, word) in [
+            ("api.openai.com", "scheme"),
+            ("ftp://h", "scheme"),
+            ("https://u:p@h", "user name"),
+            ("http://h/?a=1", "query"),
+        ] {
             let error = Base::parse(text, Provider::OpenAi).unwrap_err().to_string();
             assert!(error.contains(word), "{error}");
         }

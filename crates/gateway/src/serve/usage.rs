@@ -129,8 +129,14 @@ mod tests {
         let cases = [
             (r#"{"stream":true}"#, Some(r#"{"stream":true,"stream_options":{"include_usage":true}}"#)),
             (r#"{ "stream" : true }"#, Some(r#"{ "stream" : true ,"stream_options":{"include_usage":true}}"#)),
-            (r#"{"stream":true,"stream_options":{}}"#, Some(r#"{"stream":true,"stream_options":{"include_usage":true}}"#)),
-            (r#"{"stream_options":null,"stream":true}"#, Some(r#"{"stream_options":{"include_usage":true},"stream":true}"#)),
+            (
+                r#"{"stream":true,"stream_options":{}}"#,
+                Some(r#"{"stream":true,"stream_options":{"include_usage":true}}"#),
+            ),
+            (
+                r#"{"stream_options":null,"stream":true}"#,
+                Some(r#"{"stream_options":{"include_usage":true},"stream":true}"#),
+            ),
             (
                 r#"{"stream":true,"stream_options":{"x":1}}"#,
                 Some(r#"{"stream":true,"stream_options":{"include_usage":true,"x":1}}"#),

@@ -45,7 +45,10 @@ pub struct Watch {
 
 enum Reader {
     Stream(SseUsage),
-    Whole { format: Format, bytes: Vec<u8> },
+    Whole {
+        format: Format,
+        bytes: Vec<u8>,
+    },
     /// Nothing more to learn, or nothing that can be read.
     Off,
 }
@@ -97,7 +100,9 @@ impl Watch {
         let reader = std::mem::replace(&mut self.reader, Reader::Off);
         let usage = catch_unwind(AssertUnwindSafe(|| match reader {
             Reader::Stream(usage) => usage.usage(),
-            Reader::Whole { format, bytes } => std::str::from_utf8(&bytes).ok().and_then(|text| reply::read(format, text).usage),
+            Reader::Whole { format, bytes } => {
+                std::str::from_utf8(&bytes).ok().and_then(|text| reply::read(format, text).usage)
+            }
             Reader::Off => None,
         }));
         report(ending, usage.unwrap_or_default());

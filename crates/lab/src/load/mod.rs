@@ -100,7 +100,13 @@ pub fn measure(plan: &Plan, tell: impl Fn(&str)) -> Result<Figures, Failure> {
     Ok(Figures { sizes, rss_idle, many: plan.many, rss_many, first_byte })
 }
 
-fn compare(plan: &Plan, gateway: &Gateway, upstream: SocketAddr, name: &'static str, bytes: usize) -> Result<Size, Failure> {
+fn compare(
+    plan: &Plan,
+    gateway: &Gateway,
+    upstream: SocketAddr,
+    name: &'static str,
+    bytes: usize,
+) -> Result<Size, Failure> {
     let bodies = Bodies::new(bytes);
     let (mut direct, mut through) = (Client::to(upstream)?, Client::to(gateway.address)?);
     for number in 0..20 {
@@ -165,7 +171,11 @@ fn rush(address: SocketAddr, until: Until, bodies: &Bodies, next: &AtomicUsize) 
 
 fn first_byte(address: SocketAddr) -> Result<f64, Failure> {
     let mut client = Client::to(address)?;
-    let body = [STREAM, br#","stream_options":{"include_usage":true},"model":"load","messages":[{"role":"user","content":"hi"}]}"#].concat();
+    let body = [
+        STREAM,
+        br#","stream_options":{"include_usage":true},"model":"load","messages":[{"role":"user","content":"hi"}]}"#,
+    ]
+    .concat();
     client.post(PATH, &body)?;
     let times: Result<Vec<Duration>, Failure> = (0..STREAMS).map(|_| Ok(client.post(PATH, &body)?.first)).collect();
     Ok(median(times?))
@@ -302,15 +312,29 @@ impl Figures {
 
 impl fmt::Display for Figures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{:<24}{:>10}{:>12}{:>12}{:>12}{:>12}{:>14}", "bodies", "bytes", "direct ms", "through ms", "added ms", "CPU ms", "32 clients/s")?;
+        writeln!(
+            f,
+            "{:<24}{:>10}{:>12}{:>12}{:>12}{:>12}{:>14}",
+            "bodies", "bytes", "direct ms", "through ms", "added ms", "CPU ms", "32 clients/s"
+        )?;
         for size in &self.sizes {
             writeln!(
                 f,
                 "{:<24}{:>10}{:>12.3}{:>12.3}{:>12.3}{:>12.3}{:>14.0}",
-                size.name, size.bytes, size.direct, size.through, size.through - size.direct, size.cpu, size.rate
+                size.name,
+                size.bytes,
+                size.direct,
+                size.through,
+                size.through - size.direct,
+                size.cpu,
+                size.rate
             )?;
         }
         writeln!(f, "memory idle {:.1} MB, after {} requests {:.1} MB", self.rss_idle, self.many, self.rss_many)?;
-        writeln!(f, "first byte of a slow stream: direct {:.2} ms, through {:.2} ms", self.first_byte.0, self.first_byte.1)
+        writeln!(
+            f,
+            "first byte of a slow stream: direct {:.2} ms, through {:.2} ms",
+            self.first_byte.0, self.first_byte.1
+        )
     }
 }
