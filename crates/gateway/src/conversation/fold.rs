@@ -336,8 +336,7 @@ impl FoldTask {
         let root = name(&self.root);
         let current = inner.memory().session(&self.session).and_then(|session| session.record.lane(&root).cloned());
         // Somebody folded meanwhile, because it could not wait: this one is about a conversation that is gone.
-        let before = self.checkpoint.as_ref().map(|checkpoint| name(&checkpoint.key));
-        if current.as_ref().is_some_and(|lane| lane.latest.is_some() && lane.latest != before) {
+        if current.is_some_and(|lane| lane.latest != self.lane.latest) {
             return Ok(());
         }
         let policy = self.rules.policy(self.window);

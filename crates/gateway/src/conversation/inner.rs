@@ -19,6 +19,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 /// many in some set-ups; the latest used are the ones that go on.
 const MOST_UNDER_A_ROOT: usize = 4_096;
 
+/// Share of the trigger at which a prune alone must land, unless the settings say where. Every rewrite costs
+/// the cached prefix once. A loop of 300 turns through 32,000 tokens is rewritten twice as often when a prune
+/// may land just below the trigger as when it must buy about as much room as a fold.
+const LOW_WATER: f64 = 0.6;
+
 /// What [`Conversations`](super::Conversations) share.
 #[derive(Debug)]
 pub(super) struct Inner {
@@ -41,6 +46,10 @@ impl Rules {
     fn of(mut settings: ConversationSettings) -> Rules {
         // The note would stand outside the messages, where it breaks every cached prefix and outlives no turn.
         settings.policy.compression.system_note = false;
+        let knobs = &mut settings.policy.compression;
+        if knobs.low_water == AutoOr::Auto {
+            knobs.low_water = AutoOr::Fixed(knobs.threshold * LOW_WATER);
+        }
         let job = Job { models: settings.models.take(), ..Job::default() };
         Rules { settings, job }
     }

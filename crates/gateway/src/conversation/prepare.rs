@@ -170,16 +170,34 @@ impl<'a> Path<'_, 'a> {
                 Attempt::Unkept(error) => return Err(error.into()),
             }
         }
+        self.act(root, purpose, checkpoint)
+    }
+
+    /// Chooses what to do now that the checkpoint is known, and does it.
+    fn act(&mut self, root: Key, purpose: Purpose, mut checkpoint: Option<Arc<Checkpoint>>) -> Result<Passed, Fault> {
         let manual = self.inner.memory().session(&self.sight.session).and_then(|session| session.manual.clone());
-        let next = match (&manual, purpose) {
+        let choose = |checkpoint: Option<&Checkpoint>| match (&manual, purpose) {
             (Some(_), Purpose::Turn) => Move::Fold(Trigger::Manual),
-            (_, Purpose::Turn) => self.next_move(root, checkpoint.as_deref()),
+            (_, Purpose::Turn) => self.next_move(root, checkpoint),
             // Its own compaction is at work: only what cannot be sent at all is folded.
-            _ => match self.tokens(checkpoint.as_deref()) >= u64::from(self.setting.budgets.effective_window) {
+            _ => match self.tokens(checkpoint) >= u64::from(self.setting.budgets.effective_window) {
                 true => Move::Fold(Trigger::Overflow),
                 false => Move::Forward,
             },
         };
+        let mut next = choose(checkpoint.as_deref());
+        if next != Move::Forward && self.inner.store_for(self.rules).is_some() {
+            // Another process may have folded this conversation already.
+            self.inner.learn_root(self.rules, self.ask.credential, &root)?;
+            let known = self.inner.best(self.rules, self.ask, self.sight)?;
+            let position = |of: &Option<Arc<Checkpoint>>| of.as_ref().map(|checkpoint| checkpoint.facts.position);
+            if position(&known) > position(&checkpoint)
+                && known.as_ref().is_some_and(|known| known.facts.seals == Seals::Sound)
+            {
+                next = choose(known.as_deref());
+                checkpoint = known;
+            }
+        }
         let swapped = if checkpoint.is_some() { Outcome::Checkpoint } else { Outcome::Unchanged };
         match next {
             Move::Forward => Ok(Passed { outcome: swapped, checkpoint, task: None }),

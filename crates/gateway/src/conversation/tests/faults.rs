@@ -1,7 +1,7 @@
 //! What goes wrong around us stays out of the conversation.
 
 use super::super::*;
-use super::world::{Client, Provider, settings, turn};
+use super::world::{Client, Provider, settings, turn, with_model};
 use std::time::{Duration, Instant};
 
 const PROVIDER: Provider = Provider { window: 32_000, ratio: 1.0 };
@@ -106,7 +106,7 @@ fn what_is_no_conversation_is_a_fault() {
 
 #[test]
 fn a_task_that_is_dropped_frees_its_conversation() {
-    let gateway = Conversations::open(settings(32_000, None)).unwrap();
+    let gateway = Conversations::open(with_model(settings(32_000, None))).unwrap();
     let mut client = Client::new(Dialect::Chat);
     client.user("Do it.");
     let mut tasks = 0;
@@ -125,5 +125,5 @@ fn a_task_that_is_dropped_frees_its_conversation() {
         gateway.observe(&prepared.turn, usage, Timestamp(1));
     }
     assert!(tasks > 1, "{tasks}");
-    assert!(gateway.totals().sums.folds > 0, "what is not done beside is done at the trigger");
+    assert!(gateway.totals().sums.folds > 0, "what is never done beside is done at the safety net");
 }
