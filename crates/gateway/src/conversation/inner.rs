@@ -8,6 +8,7 @@ use super::settings::{ConversationSettings, Mode};
 use super::sight::Sight;
 use foldline_core::Job;
 use foldline_core::policy::{AutoOr, Policy};
+use foldline_core::tokens::Counter;
 use foldline_store::{
     CheckpointEntry, Kept, Key, Limits, NewCheckpoint, NewFold, NewOriginal, Precedence, SessionRow, Store, StoreError,
 };
@@ -50,7 +51,9 @@ impl Rules {
         if knobs.low_water == AutoOr::Auto {
             knobs.low_water = AutoOr::Fixed(knobs.threshold * LOW_WATER);
         }
-        let job = Job { models: settings.models.take(), ..Job::default() };
+        // Reported usage corrects the estimate within a turn. A vocabulary would add what it takes to load it to
+        // somebody's first fold, and its memory to the process.
+        let job = Job { models: settings.models.take(), counter: Some(Counter::Estimate), ..Job::default() };
         Rules { settings, job }
     }
 

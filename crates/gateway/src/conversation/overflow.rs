@@ -69,8 +69,10 @@ pub(super) fn overflow<'a>(
         None => tally.total(),
     };
     // The engine counts in its own measure; what the provider counted tells how the two compare.
-    let scale =
-        refusal.asked.map_or(lane.gate.ratio(), |asked| asked as f64 / turn.counted.max(1) as f64).clamp(0.5, 3.0);
+    let scale = refusal
+        .asked
+        .map_or(lane.state.calibration.ratio(), |asked| asked as f64 / turn.counted.max(1) as f64)
+        .clamp(0.5, 3.0);
     let room = match (refusal.kind, refusal.limit) {
         (RefusalKind::Window, Some(_)) => Some(f64::from(setting.budgets.effective_window)),
         (RefusalKind::Rate, Some(limit)) => Some(limit as f64),
@@ -105,7 +107,6 @@ pub(super) fn overflow<'a>(
         // What was refused is replaced for good.
         precedence: Precedence::Latest,
         seals: Seals::Sound,
-        counted,
     };
     let done = match fold.make(&mut lane)? {
         Attempt::Done(done) => done,

@@ -16,7 +16,7 @@ use super::tally::{self, Tally};
 use foldline_core::engine::Setting;
 use foldline_core::planner::{Size, Trigger};
 use foldline_core::state::Usage;
-use foldline_core::{Policy, Request};
+use foldline_core::{Policy, Request, SessionState};
 use foldline_store::{Key, Precedence};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -210,7 +210,6 @@ impl<'a> Path<'_, 'a> {
                     checkpoint: checkpoint.as_ref(),
                     lane: &self.lane,
                     window: self.window,
-                    counted: self.counted(checkpoint.as_deref()),
                 };
                 let task = FoldTask::start(self.inner, start);
                 Ok(Passed { outcome: swapped, checkpoint, task })
@@ -285,7 +284,6 @@ impl<'a> Path<'_, 'a> {
             request,
             precedence: Precedence::First,
             seals: Seals::Sound,
-            counted: self.counted(checkpoint),
         }
     }
 
@@ -301,7 +299,7 @@ impl<'a> Path<'_, 'a> {
 
     /// Tokens as they go out, best known: reported for the beginning, estimated for the rest.
     fn tokens(&self, checkpoint: Option<&Checkpoint>) -> u64 {
-        let scale = self.lane.gate.ratio();
+        let scale = self.lane.state.calibration.ratio();
         let scaled = |tokens: u64| (tokens as f64 * scale) as u64;
         match (usage_for(&self.lane, self.sight, checkpoint), &self.lane.base) {
             (Some(usage), Some(base)) => usage.prompt + scaled(self.tally.since(base.position)),
@@ -375,7 +373,7 @@ impl<'a> Path<'_, 'a> {
     /// What a checkpoint takes away, in corrected tokens.
     fn scaled_difference(&self, checkpoint: Option<&Checkpoint>) -> u64 {
         let removed = self.tally.total().saturating_sub(self.counted(checkpoint));
-        (removed as f64 * self.lane.gate.ratio()) as u64
+        (removed as f64 * self.lane.state.calibration.ratio()) as u64
     }
 
     /// Says once that the trigger is near; says it again only after usage had fallen.
@@ -430,9 +428,10 @@ impl<'a> Path<'_, 'a> {
                     // A fold beside the conversation may have ended meanwhile; what it left is later than ours.
                     Engine::Idle => stored.state.warned = lane.state.warned,
                     Engine::Asked => {
-                        stored.state = lane.state;
+                        // What was learnt about counting meanwhile stays.
+                        let calibration = stored.state.calibration;
+                        stored.state = SessionState { calibration, ..lane.state };
                         stored.latest = lane.latest;
-                        stored.gate = lane.gate;
                         stored.base = lane.base;
                     }
                 }

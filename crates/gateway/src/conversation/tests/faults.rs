@@ -127,3 +127,29 @@ fn a_task_that_is_dropped_frees_its_conversation() {
     assert!(tasks > 1, "{tasks}");
     assert!(gateway.totals().sums.folds > 0, "what is never done beside is done at the safety net");
 }
+
+#[test]
+fn many_threads_share_conversations() {
+    let folder = tempfile::tempdir().unwrap();
+    let gateway = Conversations::open(with_model(settings(32_000, Some(&folder.path().join("s.db"))))).unwrap();
+    std::thread::scope(|scope| {
+        for number in 0..6 {
+            let gateway = gateway.clone();
+            scope.spawn(move || {
+                // Two threads each are on one conversation, sending the same bodies at the same time.
+                let mut client = Client::new(Dialect::ALL[number % 3]);
+                client.user("Do it.");
+                for step in 0..40 {
+                    client.work(step);
+                    turn(&gateway, &client, &PROVIDER, step as i64);
+                    if step % 10 == 0 {
+                        gateway.flush(Timestamp(step as i64)).unwrap();
+                    }
+                }
+            });
+        }
+    });
+    let totals = gateway.totals();
+    assert_eq!((totals.sums.requests, totals.in_flight), (240, 0));
+    assert!(totals.sums.folds > 0);
+}
