@@ -42,6 +42,8 @@ pub struct Job {
     pub format: Option<Format>,
     /// What is known about models; the embedded table when not given.
     pub models: Option<ModelTable>,
+    /// How texts are counted; as exactly as the model allows when not given.
+    pub counter: Option<Counter>,
     /// What to do.
     pub request: Request,
 }
@@ -103,7 +105,7 @@ impl Setting {
         };
         let budgets = Budgets::of(policy, &model, inputs);
         let measure = Measure {
-            counter: Counter::for_model(&model, transcript.text.len()),
+            counter: job.counter.unwrap_or_else(|| Counter::for_model(&model, transcript.text.len())),
             image_tokens: budgets.image_tokens,
             scale: state.calibration.ratio(),
         };

@@ -49,8 +49,6 @@ pub(super) struct Fold<'f, 'a> {
     pub(super) request: Request,
     pub(super) precedence: Precedence,
     pub(super) seals: Seals,
-    /// Tokens of the conversation as it is forwarded, estimated.
-    pub(super) counted: u64,
 }
 
 impl Fold<'_, '_> {
@@ -65,9 +63,6 @@ impl Fold<'_, '_> {
             Err(EngineError::CannotFit(why)) => return Ok(Attempt::Nothing(vec![why.to_string()])),
             Err(error) => return Err(error.into()),
         };
-        if lane.base.is_none() {
-            lane.gate.observe(saturated(self.counted), saturated(compaction.plan.tokens.before));
-        }
         let warnings = compaction.plan.warnings.clone();
         let after = SessionState { usage: None, ..compaction.state.clone() };
         let changed = !matches!(compaction.plan.outcome, PlanOutcome::Unchanged | PlanOutcome::Aborted);
@@ -209,7 +204,6 @@ pub struct FoldTask {
     focus: Option<String>,
     checkpoint: Option<Arc<Checkpoint>>,
     lane: Lane,
-    counted: u64,
     _flight: Flight,
 }
 
@@ -222,7 +216,6 @@ pub(super) struct Start<'s, 'a> {
     pub(super) checkpoint: Option<&'s Arc<Checkpoint>>,
     pub(super) lane: &'s Lane,
     pub(super) window: Option<u32>,
-    pub(super) counted: u64,
 }
 
 /// What a planned fold needs before it can be finished.
@@ -254,7 +247,7 @@ impl Drop for Flight {
 impl FoldTask {
     /// The task for a request; `None` when a fold of its conversation is under way.
     pub(super) fn start(inner: &Arc<Inner>, start: Start<'_, '_>) -> Option<FoldTask> {
-        let Start { rules, ask, sight, root, checkpoint, lane, window, counted } = start;
+        let Start { rules, ask, sight, root, checkpoint, lane, window } = start;
         let key = (sight.session.clone(), root);
         if !inner.memory().flights.insert(key.clone()) {
             return None;
@@ -271,7 +264,6 @@ impl FoldTask {
             focus: ask.focus.map(str::to_owned),
             checkpoint: checkpoint.map(Arc::clone),
             lane: lane.clone(),
-            counted,
             _flight: Flight { inner: Arc::downgrade(inner), key },
         })
     }
@@ -315,7 +307,6 @@ impl FoldTask {
             request,
             precedence: Precedence::First,
             seals: Seals::Stale,
-            counted: self.counted,
         };
         let view = fold.view();
         let usage = usage_for(&self.lane, &sight, checkpoint);
@@ -336,8 +327,7 @@ impl FoldTask {
         let root = name(&self.root);
         let current = inner.memory().session(&self.session).and_then(|session| session.record.lane(&root).cloned());
         // Somebody folded meanwhile, because it could not wait: this one is about a conversation that is gone.
-        let before = self.checkpoint.as_ref().map(|checkpoint| name(&checkpoint.key));
-        if current.as_ref().is_some_and(|lane| lane.latest.is_some() && lane.latest != before) {
+        if current.is_some_and(|lane| lane.latest != self.lane.latest) {
             return Ok(());
         }
         let policy = self.rules.policy(self.window);
@@ -353,7 +343,6 @@ impl FoldTask {
             request: self.request(summary),
             precedence: Precedence::First,
             seals: Seals::Stale,
-            counted: self.counted,
         };
         let attempt = fold.make(&mut lane)?;
         let mut memory = inner.memory();
@@ -382,8 +371,4 @@ impl FoldTask {
         memory.add(&self.session, &sums);
         result.map(drop)
     }
-}
-
-fn saturated(tokens: u64) -> u32 {
-    u32::try_from(tokens).unwrap_or(u32::MAX)
 }

@@ -8,6 +8,7 @@ use super::settings::{ConversationSettings, Mode};
 use super::sight::Sight;
 use foldline_core::Job;
 use foldline_core::policy::{AutoOr, Policy};
+use foldline_core::tokens::Counter;
 use foldline_store::{
     CheckpointEntry, Kept, Key, Limits, NewCheckpoint, NewFold, NewOriginal, Precedence, SessionRow, Store, StoreError,
 };
@@ -18,6 +19,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 /// Checkpoints under one root that are looked at. Conversations that all begin with the same message are
 /// many in some set-ups; the latest used are the ones that go on.
 const MOST_UNDER_A_ROOT: usize = 4_096;
+
+/// Share of the trigger at which a prune alone must land, unless the settings say where. Every rewrite costs
+/// the cached prefix once. A loop of 300 turns through 32,000 tokens is rewritten twice as often when a prune
+/// may land just below the trigger as when it must buy about as much room as a fold.
+const LOW_WATER: f64 = 0.6;
 
 /// What [`Conversations`](super::Conversations) share.
 #[derive(Debug)]
@@ -41,7 +47,13 @@ impl Rules {
     fn of(mut settings: ConversationSettings) -> Rules {
         // The note would stand outside the messages, where it breaks every cached prefix and outlives no turn.
         settings.policy.compression.system_note = false;
-        let job = Job { models: settings.models.take(), ..Job::default() };
+        let knobs = &mut settings.policy.compression;
+        if knobs.low_water == AutoOr::Auto {
+            knobs.low_water = AutoOr::Fixed(knobs.threshold * LOW_WATER);
+        }
+        // Reported usage corrects the estimate within a turn. A vocabulary would add what it takes to load it to
+        // somebody's first fold, and its memory to the process.
+        let job = Job { models: settings.models.take(), counter: Some(Counter::Estimate), ..Job::default() };
         Rules { settings, job }
     }
 

@@ -6,7 +6,6 @@ use super::checkpoint::{Checkpoint, Facts};
 use super::sessions::{Sums, Totals};
 use super::tally::Measured;
 use foldline_core::SessionState;
-use foldline_core::tokens::Calibration;
 use foldline_store::{EventRow, Key, SessionRow};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
@@ -77,8 +76,6 @@ pub(super) struct Lane {
     root: String,
     /// What the engine remembers.
     pub(super) state: SessionState,
-    /// Learnt ratio of reported to estimated tokens.
-    pub(super) gate: Calibration,
     /// The last request whose usage is known.
     pub(super) base: Option<Base>,
     /// The checkpoint that was made last.

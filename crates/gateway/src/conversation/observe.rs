@@ -8,7 +8,6 @@ use super::money::{self, AsItCame};
 use super::prepared::{Outcome, Turn};
 use super::sessions::{Sums, TurnEvent};
 use foldline_core::engine::observe_usage;
-use foldline_core::models::Tokeniser;
 use foldline_core::wire::reply::ReportedUsage;
 use foldline_store::EventRow;
 
@@ -62,17 +61,11 @@ fn learn(lane: &mut Lane, turn: &Turn, prompt: u64) {
     if prompt == 0 {
         return;
     }
-    let counted = u32::try_from(turn.counted).unwrap_or(u32::MAX);
-    lane.gate.observe(counted, u32::try_from(prompt).unwrap_or(u32::MAX));
     // A reply to a request that left before the fold says nothing about the fold.
     let is_current = turn.checkpoint == lane.latest || lane.latest.is_none() || turn.outcome == Outcome::Shadow;
-    if is_current {
-        let calibration = lane.state.calibration;
-        observe_usage(&mut lane.state, &turn.budgets, prompt, turn.sent, turn.counted);
-        if turn.model.tokeniser != Tokeniser::Estimate {
-            // The engine counts this model with its own vocabulary; a ratio to the estimate is not for it.
-            lane.state.calibration = calibration;
-        }
+    match is_current {
+        true => observe_usage(&mut lane.state, &turn.budgets, prompt, turn.sent, turn.counted),
+        false => lane.state.calibration.observe(saturated(turn.counted), saturated(prompt)),
     }
     lane.state.usage = None;
     lane.base = Some(Base {
@@ -107,4 +100,8 @@ fn forget_wrong_window(
     if windows.get(&key).is_some_and(|&window| prompt > u64::from(window)) {
         windows.remove(&key);
     }
+}
+
+fn saturated(tokens: u64) -> u32 {
+    u32::try_from(tokens).unwrap_or(u32::MAX)
 }

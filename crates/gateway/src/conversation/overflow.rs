@@ -26,6 +26,9 @@ const AIM: [f64; 2] = [0.80, 0.50];
 /// Share of the refused request that an attempt aims at when the provider names no numbers.
 const AIM_BLIND: [f64; 2] = [0.60, 0.35];
 
+/// Windows that are remembered. A client that makes up names of models cannot fill the memory with them.
+const MOST_WINDOWS: usize = 1_024;
+
 /// Folds a refused request harder.
 pub(super) fn overflow<'a>(
     inner: &Arc<Inner>,
@@ -50,7 +53,11 @@ pub(super) fn overflow<'a>(
     if let (RefusalKind::Window, Some(limit)) =
         (refusal.kind, refusal.limit.and_then(|limit| u32::try_from(limit).ok()))
     {
-        inner.memory().windows.insert((ask.credential, sight.model().to_owned()), limit.max(1));
+        let windows = &mut inner.memory().windows;
+        if windows.len() >= MOST_WINDOWS {
+            windows.clear();
+        }
+        windows.insert((ask.credential, sight.model().to_owned()), limit.max(1));
     }
     let window = learnt_window(inner, ask.credential, sight.model());
     let mut policy = rules.policy(window).into_owned();
@@ -62,8 +69,10 @@ pub(super) fn overflow<'a>(
         None => tally.total(),
     };
     // The engine counts in its own measure; what the provider counted tells how the two compare.
-    let scale =
-        refusal.asked.map_or(lane.gate.ratio(), |asked| asked as f64 / turn.counted.max(1) as f64).clamp(0.5, 3.0);
+    let scale = refusal
+        .asked
+        .map_or(lane.state.calibration.ratio(), |asked| asked as f64 / turn.counted.max(1) as f64)
+        .clamp(0.5, 3.0);
     let room = match (refusal.kind, refusal.limit) {
         (RefusalKind::Window, Some(_)) => Some(f64::from(setting.budgets.effective_window)),
         (RefusalKind::Rate, Some(limit)) => Some(limit as f64),
@@ -98,7 +107,6 @@ pub(super) fn overflow<'a>(
         // What was refused is replaced for good.
         precedence: Precedence::Latest,
         seals: Seals::Sound,
-        counted,
     };
     let done = match fold.make(&mut lane)? {
         Attempt::Done(done) => done,

@@ -16,7 +16,7 @@ use super::tally::{self, Tally};
 use foldline_core::engine::Setting;
 use foldline_core::planner::{Size, Trigger};
 use foldline_core::state::Usage;
-use foldline_core::{Policy, Request};
+use foldline_core::{Policy, Request, SessionState};
 use foldline_store::{Key, Precedence};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -170,16 +170,34 @@ impl<'a> Path<'_, 'a> {
                 Attempt::Unkept(error) => return Err(error.into()),
             }
         }
+        self.act(root, purpose, checkpoint)
+    }
+
+    /// Chooses what to do now that the checkpoint is known, and does it.
+    fn act(&mut self, root: Key, purpose: Purpose, mut checkpoint: Option<Arc<Checkpoint>>) -> Result<Passed, Fault> {
         let manual = self.inner.memory().session(&self.sight.session).and_then(|session| session.manual.clone());
-        let next = match (&manual, purpose) {
+        let choose = |checkpoint: Option<&Checkpoint>| match (&manual, purpose) {
             (Some(_), Purpose::Turn) => Move::Fold(Trigger::Manual),
-            (_, Purpose::Turn) => self.next_move(root, checkpoint.as_deref()),
+            (_, Purpose::Turn) => self.next_move(root, checkpoint),
             // Its own compaction is at work: only what cannot be sent at all is folded.
-            _ => match self.tokens(checkpoint.as_deref()) >= u64::from(self.setting.budgets.effective_window) {
+            _ => match self.tokens(checkpoint) >= u64::from(self.setting.budgets.effective_window) {
                 true => Move::Fold(Trigger::Overflow),
                 false => Move::Forward,
             },
         };
+        let mut next = choose(checkpoint.as_deref());
+        if next != Move::Forward && self.inner.store_for(self.rules).is_some() {
+            // Another process may have folded this conversation already.
+            self.inner.learn_root(self.rules, self.ask.credential, &root)?;
+            let known = self.inner.best(self.rules, self.ask, self.sight)?;
+            let position = |of: &Option<Arc<Checkpoint>>| of.as_ref().map(|checkpoint| checkpoint.facts.position);
+            if position(&known) > position(&checkpoint)
+                && known.as_ref().is_some_and(|known| known.facts.seals == Seals::Sound)
+            {
+                next = choose(known.as_deref());
+                checkpoint = known;
+            }
+        }
         let swapped = if checkpoint.is_some() { Outcome::Checkpoint } else { Outcome::Unchanged };
         match next {
             Move::Forward => Ok(Passed { outcome: swapped, checkpoint, task: None }),
@@ -192,7 +210,6 @@ impl<'a> Path<'_, 'a> {
                     checkpoint: checkpoint.as_ref(),
                     lane: &self.lane,
                     window: self.window,
-                    counted: self.counted(checkpoint.as_deref()),
                 };
                 let task = FoldTask::start(self.inner, start);
                 Ok(Passed { outcome: swapped, checkpoint, task })
@@ -267,7 +284,6 @@ impl<'a> Path<'_, 'a> {
             request,
             precedence: Precedence::First,
             seals: Seals::Sound,
-            counted: self.counted(checkpoint),
         }
     }
 
@@ -283,7 +299,7 @@ impl<'a> Path<'_, 'a> {
 
     /// Tokens as they go out, best known: reported for the beginning, estimated for the rest.
     fn tokens(&self, checkpoint: Option<&Checkpoint>) -> u64 {
-        let scale = self.lane.gate.ratio();
+        let scale = self.lane.state.calibration.ratio();
         let scaled = |tokens: u64| (tokens as f64 * scale) as u64;
         match (usage_for(&self.lane, self.sight, checkpoint), &self.lane.base) {
             (Some(usage), Some(base)) => usage.prompt + scaled(self.tally.since(base.position)),
@@ -357,7 +373,7 @@ impl<'a> Path<'_, 'a> {
     /// What a checkpoint takes away, in corrected tokens.
     fn scaled_difference(&self, checkpoint: Option<&Checkpoint>) -> u64 {
         let removed = self.tally.total().saturating_sub(self.counted(checkpoint));
-        (removed as f64 * self.lane.gate.ratio()) as u64
+        (removed as f64 * self.lane.state.calibration.ratio()) as u64
     }
 
     /// Says once that the trigger is near; says it again only after usage had fallen.
@@ -412,9 +428,10 @@ impl<'a> Path<'_, 'a> {
                     // A fold beside the conversation may have ended meanwhile; what it left is later than ours.
                     Engine::Idle => stored.state.warned = lane.state.warned,
                     Engine::Asked => {
-                        stored.state = lane.state;
+                        // What was learnt about counting meanwhile stays.
+                        let calibration = stored.state.calibration;
+                        stored.state = SessionState { calibration, ..lane.state };
                         stored.latest = lane.latest;
-                        stored.gate = lane.gate;
                         stored.base = lane.base;
                     }
                 }

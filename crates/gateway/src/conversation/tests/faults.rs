@@ -1,7 +1,7 @@
 //! What goes wrong around us stays out of the conversation.
 
 use super::super::*;
-use super::world::{Client, Provider, settings, turn};
+use super::world::{Client, Provider, settings, turn, with_model};
 use std::time::{Duration, Instant};
 
 const PROVIDER: Provider = Provider { window: 32_000, ratio: 1.0 };
@@ -106,7 +106,7 @@ fn what_is_no_conversation_is_a_fault() {
 
 #[test]
 fn a_task_that_is_dropped_frees_its_conversation() {
-    let gateway = Conversations::open(settings(32_000, None)).unwrap();
+    let gateway = Conversations::open(with_model(settings(32_000, None))).unwrap();
     let mut client = Client::new(Dialect::Chat);
     client.user("Do it.");
     let mut tasks = 0;
@@ -125,5 +125,31 @@ fn a_task_that_is_dropped_frees_its_conversation() {
         gateway.observe(&prepared.turn, usage, Timestamp(1));
     }
     assert!(tasks > 1, "{tasks}");
-    assert!(gateway.totals().sums.folds > 0, "what is not done beside is done at the trigger");
+    assert!(gateway.totals().sums.folds > 0, "what is never done beside is done at the safety net");
+}
+
+#[test]
+fn many_threads_share_conversations() {
+    let folder = tempfile::tempdir().unwrap();
+    let gateway = Conversations::open(with_model(settings(32_000, Some(&folder.path().join("s.db"))))).unwrap();
+    std::thread::scope(|scope| {
+        for number in 0..6 {
+            let gateway = gateway.clone();
+            scope.spawn(move || {
+                // Two threads each are on one conversation, sending the same bodies at the same time.
+                let mut client = Client::new(Dialect::ALL[number % 3]);
+                client.user("Do it.");
+                for step in 0..40 {
+                    client.work(step);
+                    turn(&gateway, &client, &PROVIDER, step as i64);
+                    if step % 10 == 0 {
+                        gateway.flush(Timestamp(step as i64)).unwrap();
+                    }
+                }
+            });
+        }
+    });
+    let totals = gateway.totals();
+    assert_eq!((totals.sums.requests, totals.in_flight), (240, 0));
+    assert!(totals.sums.folds > 0);
 }

@@ -93,7 +93,7 @@ fn titles_and_compactions_of_the_client_are_left_alone() {
         turn(&gateway, &client, &provider, step);
         client.work(step as usize);
     }
-    assert!(gateway.totals().sums.folds > 0);
+    assert!(gateway.totals().sums.swaps > 0);
     let mut title = Client { session: client.session.clone(), ..Client::new(Dialect::Chat) };
     title.system = "You are a title generator. You output ONLY a thread title.".to_owned();
     title.user("Do it.");
@@ -121,7 +121,7 @@ fn titles_and_compactions_of_the_client_are_left_alone() {
     // The conversation goes on as if neither had been there.
     assert_eq!(gateway.sessions(None, 10).unwrap().len(), 1);
     let (_, outcome) = turn(&gateway, &client, &provider, 91);
-    assert_eq!(outcome, Outcome::Checkpoint);
+    assert_ne!(outcome, Outcome::Unchanged);
 }
 
 #[test]
@@ -129,8 +129,20 @@ fn a_conversation_that_the_provider_holds_is_left_alone() {
     let gateway = Conversations::open(settings(2_000, None)).unwrap();
     let mut client = Client::new(Dialect::Responses);
     client.user("Do it.");
-    (0..20).for_each(|step| drop(client.work(step)));
+    for step in 0..20 {
+        client.work(step);
+    }
     let body = client.body().replacen('{', r#"{"previous_response_id":"resp_1","#, 1);
     let prepared = gateway.prepare(&client.ask(&body, 1)).unwrap();
     assert_eq!((prepared.outcome, prepared.body.as_ref()), (Outcome::Bypassed, body.as_str()));
+}
+
+#[test]
+fn everything_crosses_threads() {
+    fn crosses<T: Send + Sync>() {}
+    crosses::<Conversations>();
+    crosses::<Prepared<'static>>();
+    crosses::<FoldTask>();
+    crosses::<Turn>();
+    crosses::<Fault>();
 }

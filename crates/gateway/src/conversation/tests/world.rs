@@ -257,12 +257,18 @@ pub(super) struct Provider {
 }
 
 impl Provider {
+    /// Tokens of a request, as this provider counts them.
+    pub(super) fn count(&self, dialect: Dialect, body: &str) -> u64 {
+        let transcript = wire::read(body, Some(dialect.format())).unwrap();
+        (measure(&transcript, &Measure::default()).total() as f64 * self.ratio) as u64
+    }
+
     /// Judges a request. Its rules, strictly, and its window.
     pub(super) fn answer(&self, dialect: Dialect, body: &str) -> Result<ReportedUsage, Refusal> {
         let transcript = wire::read(body, Some(dialect.format())).unwrap();
         let violations = validate(&transcript);
         assert!(violations.is_empty(), "{violations:?}\n{body}");
-        let tokens = (measure(&transcript, &Measure::default()).total() as f64 * self.ratio) as u64;
+        let tokens = self.count(dialect, body);
         let room = self.window - u64::from(transcript.max_output.unwrap_or(0));
         match tokens <= room {
             true => Ok(ReportedUsage { input: tokens, output: 50, ..ReportedUsage::default() }),
@@ -311,10 +317,17 @@ pub(super) fn turn(gateway: &Conversations, client: &Client, provider: &Provider
     (sent, prepared.outcome)
 }
 
-/// Makes a fold in the background, without a model.
+/// Makes a fold in the background; no model answers.
 pub(super) fn finish(gateway: &Conversations, task: FoldTask, now: i64) {
     match gateway.plan(&task).unwrap() {
-        Planned::Ready => gateway.run(task, None, Timestamp(now)).unwrap(),
-        other => panic!("no model is configured: {other:?}"),
+        Planned::Ready | Planned::Ask(_) => gateway.run(task, None, Timestamp(now)).unwrap(),
+        Planned::Nothing => {}
     }
+}
+
+/// The same settings, with a model to be asked beside conversations.
+pub(super) fn with_model(settings: ConversationSettings) -> ConversationSettings {
+    let mut settings = settings;
+    settings.policy.summarizer.url = Some("http://127.0.0.1:1".to_owned());
+    settings
 }
