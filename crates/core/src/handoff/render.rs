@@ -32,7 +32,8 @@ pub fn write(ledger: &Ledger, frame: &Frame<'_>, budget: u32, measure: &Measure)
     loop {
         let chosen = select(ledger, room, measure);
         // A handoff outlives the messages it stands for and travels further: secrets do not come along.
-        let text = redact(&render(&chosen, ledger, frame), Mode::Text).into_owned();
+        let text = render(&chosen, ledger, frame);
+        let text = redact(&ledger.secrets.hide(&text), Mode::Text).into_owned();
         let tokens = measure.text(&text);
         if tokens <= budget || chosen.is_empty() {
             return Handoff { text, tokens, shown: chosen.len(), offered: ledger.entries.len() };

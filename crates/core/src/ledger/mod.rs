@@ -18,6 +18,7 @@ pub(crate) use exits::exit_code;
 pub use tool::{Act, Arguments, Call, understand};
 
 use crate::handoff::{self, Section};
+use crate::redact::Known;
 use crate::transcript::{PartKind, Role, Transcript};
 use lines::Lines;
 use names::{NameKind, Names};
@@ -79,6 +80,8 @@ pub struct Ledger {
     pub weights: Vec<f32>,
     /// The highest number that an action has.
     pub actions: u32,
+    /// Secrets of the messages: a line taken out of its surroundings may not look like one any more.
+    pub secrets: Known,
 }
 
 /// Gathers the ledger of the messages `folded` (in order).
@@ -88,6 +91,9 @@ pub fn gather(transcript: &Transcript<'_>, folded: &[usize], focus: Option<&str>
     gathering.previous_handoffs(folded);
     for &index in folded {
         gathering.message(index, index >= quotable);
+        if let Some(message) = transcript.messages.get(index) {
+            gathering.ledger.secrets.learn(transcript.raw(message.span));
+        }
     }
     gathering.finish(folded, focus)
 }

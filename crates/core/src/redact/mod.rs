@@ -18,6 +18,7 @@ mod gate;
 mod header;
 mod judge;
 mod key;
+mod known;
 mod mask;
 mod pair;
 mod pem;
@@ -38,6 +39,7 @@ mod tests;
 
 use std::borrow::Cow;
 
+pub use known::Known;
 pub use mask::mask;
 pub use rules::{Anchors, Confidence, RULES, Reveal, Rule};
 pub use stream::Stream;

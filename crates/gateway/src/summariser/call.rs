@@ -12,6 +12,7 @@ use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 use http::{Request, Response};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
+use std::borrow::Cow;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
@@ -54,7 +55,7 @@ pub(super) async fn call(
     let request = request(endpoint, ask).map_err(|words| Missed::of(FailureClass::Refused, &words))?;
     let response = watch.wait(outbound.send(request)).await?.map_err(|error| of_outbound(&error))?;
     if !response.status().is_success() {
-        return Err(refusal(response, &mut watch).await);
+        return Err(refusal(response, endpoint, &mut watch).await);
     }
     let most = reply_room(ask) as usize * CHARS_PER_TOKEN;
     let streams = content_type(&response).is_some_and(|kind| kind.starts_with("text/event-stream"));
@@ -116,7 +117,10 @@ async fn stream(
                 };
             }
         };
-        for event in arrived {
+        for mut event in arrived {
+            if let Cow::Owned(clean) = endpoint.without_key(&event.data) {
+                event.data = clean;
+            }
             let Speech { words, thinks, ends, failure } = dialect::event(endpoint.dialect, &event);
             if let Some(failure) = failure {
                 return Err(Missed { again: failure.class.may_pass(), failure, headers: HeaderMap::new() });
@@ -146,17 +150,17 @@ async fn whole(response: Response<Incoming>, endpoint: &Endpoint, watch: &mut Wa
     if !kind.contains("json") {
         return Err(Missed::of(FailureClass::BadReply, &format!("expected a stream of events, got {kind}")));
     }
-    let speech = dialect::whole(endpoint.dialect, &body);
+    let speech = dialect::whole(endpoint.dialect, &endpoint.without_key(&body));
     match speech.failure {
         Some(failure) => Err(Missed { again: failure.class.may_pass(), failure, headers: HeaderMap::new() }),
         None => Ok(speech.words),
     }
 }
 
-async fn refusal(response: Response<Incoming>, watch: &mut Watch) -> Missed {
+async fn refusal(response: Response<Incoming>, endpoint: &Endpoint, watch: &mut Watch) -> Missed {
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
     let body = read(response, LONGEST_ERROR, watch).await.unwrap_or_default();
-    let failure = classify::of_response(status, &body);
+    let failure = classify::of_response(status, &endpoint.without_key(&body));
     let again = failure.class.may_pass() || matches!(status, 408 | 409 | 504);
     Missed { failure, headers, again }
 }

@@ -5,6 +5,7 @@ use foldline_core::policy::Dialect;
 use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use http::uri::{Scheme, Uri};
 use secrecy::ExposeSecret;
+use std::borrow::Cow;
 
 /// A model behind an address.
 #[derive(Clone, Debug)]
@@ -68,6 +69,14 @@ impl Endpoint {
     /// The host, for people.
     pub fn host(&self) -> &str {
         self.url.host().unwrap_or_default()
+    }
+
+    /// A text of the server without our key, which some servers repeat.
+    pub(super) fn without_key<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match self.key.as_ref().map(ExposeSecret::expose_secret) {
+            Some(key) if text.contains(key) => Cow::Owned(text.replace(key, "***")),
+            _ => Cow::Borrowed(text),
+        }
     }
 
     /// Where its list of models is.

@@ -44,7 +44,7 @@ async fn look(outbound: &Outbound, endpoint: &Endpoint) -> Result<Probe, Failure
         return Ok(Probe::default());
     }
     if !status.is_success() {
-        return Err(classify::of_response(status.as_u16(), &body));
+        return Err(classify::of_response(status.as_u16(), &endpoint.without_key(&body)));
     }
     Ok(read(&body, &endpoint.model))
 }
