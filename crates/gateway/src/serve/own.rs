@@ -146,9 +146,7 @@ async fn recall(gateway: Arc<Gateway>, handle: &str, credential: CredentialId) -
     };
     let found = tokio::task::spawn_blocking(move || gateway.conversations.recall(&credential, address, now())).await;
     match found {
-        Ok(Ok(Recall::Found(original))) => {
-            text_answer(StatusCode::OK, "text/plain; charset=utf-8", original.text.clone())
-        }
+        Ok(Ok(Recall::Found(original))) => text_answer(StatusCode::OK, "text/plain; charset=utf-8", original.text),
         Ok(Ok(Recall::Ambiguous(_))) => {
             error(StatusCode::CONFLICT, "several originals begin with that handle; give more of it")
         }

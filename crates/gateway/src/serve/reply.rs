@@ -38,10 +38,13 @@ pub struct Opening {
     peek: Peek,
     retry: Option<Retry>,
     /// A second try that is under way, with what goes out if it fails.
-    trying: Option<(Pin<Box<dyn Future<Output = Again> + Send>>, Bytes)>,
+    trying: Option<(Trying, Bytes)>,
     /// When held events go out, whatever follows.
     until: Pin<Box<Sleep>>,
 }
+
+/// A second try.
+type Trying = Pin<Box<dyn Future<Output = Again> + Send>>;
 
 /// What a second try gives.
 pub type Again = Option<(Incoming, Watch, Option<Retry>)>;

@@ -9,7 +9,7 @@ fn long(path: &str, stream: bool) -> String {
     let words = |n: usize| {
         format!("Step {n}: {}", "the importer reads orders, checks each row and writes the rest. ".repeat(40))
     };
-    let said = |n: usize| if n % 2 == 0 { "user" } else { "assistant" };
+    let said = |n: usize| if n.is_multiple_of(2) { "user" } else { "assistant" };
     let messages: Vec<Value> = (0..41).map(|n| json!({"role": said(n), "content": words(n)})).collect();
     match path {
         RESPONSES => json!({"model": "m", "stream": stream, "input": messages}),

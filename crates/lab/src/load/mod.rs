@@ -191,7 +191,7 @@ impl Bodies {
         let mut messages = 2;
         let mut chosen = small(bytes);
         // Grown until it has the size; generated transcripts of n and n + 2 messages begin alike.
-        while chosen.len() < bytes {
+        while bytes > SMALL && chosen.len() < bytes {
             messages = (messages * 5 / 4).max(messages + 2);
             chosen = generate::transcript(Format::OpenAiChat, messages, 1);
         }
@@ -219,10 +219,13 @@ impl Bodies {
     }
 }
 
+/// Up to here a body is one short conversation; above it, a generated one.
+const SMALL: usize = 4096;
+
 /// A short conversation of about this many bytes.
 fn small(bytes: usize) -> String {
     let text = "Please look at the next item on the list and tell me what is left to do. ";
-    let filled = text.repeat(bytes.min(4096).saturating_sub(500) / text.len());
+    let filled = text.repeat(bytes.min(SMALL).saturating_sub(450) / text.len());
     json!({"model": "load", "messages": [{"role": "system", "content": "You help."}, {"role": "user", "content": filled}, {"role": "assistant", "content": "x".repeat(200)}]})
         .to_string()
 }

@@ -2,7 +2,7 @@
 
 use super::super::*;
 use super::world::{Client, Provider, settings, turn, with_model};
-use foldline_core::summary::Summary;
+use foldline_core::summary::{Failure, FailureClass, Summary};
 
 const PROVIDER: Provider = Provider { window: 32_000, ratio: 1.0 };
 
@@ -181,9 +181,12 @@ fn a_model_writes_beside_the_conversation() {
             continue;
         };
         asked += 1;
-        let text = "## Goal\n- Rebuild the observatory dome.\n## Key Decisions\n- Brass gears, because steel rusts."
-            .to_owned();
-        let summary = Summary::Written { covers: job.covers, text };
+        let text = "## Goal\n- Rebuild the observatory dome.\n## Key Decisions\n- Brass gears, because steel rusts.";
+        let mut writer = job.start();
+        while writer.ask().is_some() {
+            writer.reply(text).unwrap();
+        }
+        let summary = Summary::Written(writer.finish().unwrap());
         gateway.run(task, Some(summary), Timestamp(1)).unwrap();
     }
     assert!(asked >= 2, "{asked}");
@@ -211,7 +214,9 @@ fn a_conversation_that_outruns_its_model_is_folded_without_it() {
     assert!(folded_at.is_some_and(|tokens| tokens >= 27_000), "at the safety net: {folded_at:?}");
     // The model answers at last; its fold is about a conversation that is gone.
     let folds = gateway.totals().sums.folds;
-    gateway.run(waiting.unwrap(), Some(Summary::Failed("slow".to_owned())), Timestamp(2)).unwrap();
+    gateway
+        .run(waiting.unwrap(), Some(Summary::Failed(Failure::new(FailureClass::Timeout, "slow"))), Timestamp(2))
+        .unwrap();
     assert_eq!(gateway.totals().sums.folds, folds);
 }
 
