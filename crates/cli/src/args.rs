@@ -35,9 +35,15 @@ pub enum Command {
     Eval(crate::command::eval::EvalArgs),
     /// Write conversations as training data, without what compactors put into them.
     Export(crate::command::export::ExportArgs),
+    /// Mask secrets in any text.
+    Redact(Redact),
+    /// Check settings, store and summariser, and say how to fix what is wrong.
+    Doctor(Doctor),
     /// Show, check or describe the settings.
     #[command(subcommand)]
     Config(Config),
+    /// Run the gateway between agents and their providers.
+    Serve(Serve),
 }
 
 /// Where the transcript comes from, and how it is read.
@@ -97,6 +103,8 @@ pub struct Tuning {
   foldline compress session.json --window 128000 --preset runway --report -
   foldline compress session.json --force --focus \"database schema\"
   foldline compress session.json --target-tokens 12000 -o smaller.json
+  foldline compress session.json --force --summarizer http://127.0.0.1:8080 --summarizer-model qwen
+  FOLDLINE_SUMMARIZER_KEY=… foldline compress session.json --summarizer https://api.example/v1 --summarizer-model small
   foldline compress session.json --dry-run")]
 pub struct Compress {
     #[command(flatten)]
@@ -118,9 +126,12 @@ pub struct Compress {
     /// Who writes the handoff: `none` (the ledger) or the base URL of an API.
     #[arg(long, value_name = "none|URL")]
     pub summarizer: Option<String>,
-    /// The model to ask there.
+    /// The model to ask there; its key comes from the environment or a file (summarizer.key_env, summarizer.key_file).
     #[arg(long, value_name = "NAME")]
     pub summarizer_model: Option<String>,
+    /// A memory file that stays in force beside the handoff; the summariser need not repeat it.
+    #[arg(long, value_name = "FILE")]
+    pub memory: Option<PathBuf>,
     /// Where the JSON report goes; `-` is standard error.
     #[arg(long, value_name = "FILE")]
     pub report: Option<String>,
@@ -163,6 +174,56 @@ pub struct Validate {
     pub json: bool,
 }
 
+/// `foldline redact`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  kubectl logs api | foldline redact > shareable.log
+  foldline redact src/config.rs --mode code
+  foldline redact .env --list            what was found, masked; exit code 1 when there is something
+  foldline redact dump.txt --list --json")]
+pub struct Redact {
+    /// The text; standard input when left out or `-`.
+    pub file: Option<PathBuf>,
+    /// What kind of text it is.
+    #[arg(long, value_enum, default_value_t = RedactMode::Text)]
+    pub mode: RedactMode,
+    /// List what was found, masked, with line and rule, instead of the text.
+    #[arg(long)]
+    pub list: bool,
+    /// The list as JSON.
+    #[arg(long, requires = "list")]
+    pub json: bool,
+    /// Where the result goes; standard output when left out.
+    #[arg(short, long, value_name = "FILE", conflicts_with = "list")]
+    pub output: Option<PathBuf>,
+}
+
+/// Kinds of text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RedactMode {
+    /// Output, logs, configuration, prose: a value beside a secret's name is taken for a secret.
+    Text,
+    /// Source code: constants and fixtures stay.
+    Code,
+}
+
+/// `foldline doctor`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  foldline doctor
+  foldline doctor --model claude-sonnet-4-5 --set summarizer.url=http://127.0.0.1:8080 --json
+  foldline doctor --upstream https://api.openai.com/v1")]
+pub struct Doctor {
+    #[command(flatten)]
+    pub tuning: Tuning,
+    /// A provider that should be reachable; may be given several times.
+    #[arg(long, value_name = "URL")]
+    pub upstream: Vec<String>,
+    /// As JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// `foldline config`.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Examples:
@@ -185,4 +246,61 @@ pub enum Config {
     },
     /// The JSON Schema of settings files.
     Schema,
+}
+
+/// `foldline serve`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  foldline serve                                          loopback, port 8787, OpenAI and Anthropic
+  foldline serve --upstream-openai http://127.0.0.1:8080  a server of your own
+  foldline serve --preset runway --listen 127.0.0.1:9000
+  foldline serve --config foldline.yaml --log-format json
+
+Then point an agent at it:
+  export ANTHROPIC_BASE_URL=http://127.0.0.1:8787
+  export OPENAI_BASE_URL=http://127.0.0.1:8787/v1
+
+The settings file is read again when it changes. SIGTERM and Ctrl-C let open requests finish.")]
+pub struct Serve {
+    #[command(flatten)]
+    pub tuning: Tuning,
+    /// Where to listen; another address than loopback needs gateway.client_keys.
+    #[arg(long, value_name = "ADDRESS")]
+    pub listen: Option<String>,
+    /// Base address of the OpenAI API, or of one that speaks like it.
+    #[arg(long, value_name = "URL")]
+    pub upstream_openai: Option<String>,
+    /// Base address of the Anthropic API, or of one that speaks like it.
+    #[arg(long, value_name = "URL")]
+    pub upstream_anthropic: Option<String>,
+    /// How much is logged. Logs never contain content.
+    #[arg(long, value_enum, value_name = "LEVEL", default_value_t = LogLevel::Info)]
+    pub log: LogLevel,
+    /// How log lines look.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = LogFormat::Text)]
+    pub log_format: LogFormat,
+}
+
+/// How much is logged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LogLevel {
+    /// Nothing.
+    Off,
+    /// What is broken.
+    Error,
+    /// What went wrong and was made good.
+    Warn,
+    /// What was done.
+    Info,
+    /// Every request.
+    Debug,
+}
+
+/// How log lines look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
 }

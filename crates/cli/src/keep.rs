@@ -35,3 +35,9 @@ pub fn keep(store: &Store, done: &Compaction<'_>) -> Result<(), StoreError> {
 pub fn now_ms() -> i64 {
     jiff::Timestamp::now().as_millisecond()
 }
+
+/// The day in Greenwich, as `YYYY-MM-DD`.
+pub fn today() -> String {
+    let now = jiff::Timestamp::now().to_string();
+    now.split('T').next().unwrap_or_default().to_owned()
+}

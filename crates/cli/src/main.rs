@@ -23,7 +23,10 @@ fn main() -> ExitCode {
         Command::Recall(args) => command::recall::run(&args),
         Command::Eval(args) => command::eval::run(&args),
         Command::Export(args) => command::export::run(&args),
+        Command::Redact(args) => command::redact::run(&args),
+        Command::Doctor(args) => command::doctor::run(&args),
         Command::Config(args) => command::config::run(&args),
+        Command::Serve(args) => command::serve::run(&args),
     };
     match result {
         Ok(Verdict::Fine) => ExitCode::SUCCESS,

@@ -57,6 +57,11 @@ pub fn tell(text: &str) {
 
 /// Writes a file whole: beside it first, then in its place, so that a failure leaves the old one.
 pub fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
+    write_bytes(path, text.as_bytes())
+}
+
+/// Writes a file whole, whatever is in it.
+pub fn write_bytes(path: &Path, text: &[u8]) -> Result<(), Failure> {
     let fail = |error: std::io::Error| Failure::input(format!("cannot write {}: {error}", path.display()));
     // A device or pipe has no beside.
     if path.exists() && !path.is_file() {

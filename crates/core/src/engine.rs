@@ -9,13 +9,14 @@ use crate::apply::apply;
 use crate::handoff;
 use crate::models::{ApiFamily, ModelProfile, ModelTable};
 use crate::plan::{Outcome, Plan};
-use crate::planner::{CannotFit, Planner, Request, Size, Verdict, decide, record};
-use crate::policy::{BudgetInputs, Budgets, Policy, Preset, Tail};
+use crate::planner::{Aftermath, CannotFit, Planner, Request, Size, Verdict, decide, record};
+use crate::policy::{BudgetInputs, Budgets, Policy, Preset, Tail, TriggerCap};
 use crate::prune;
 use crate::recall::Handle;
 use crate::repair::repair;
+use crate::report::SummariserReport;
 use crate::state::{SessionState, Usage};
-use crate::summary::{Summary, SummaryJob};
+use crate::summary::{self, SummaryJob};
 use crate::tokens::{Counter, Counts, Measure, measure};
 use crate::transcript::{Format, Reported, Transcript};
 use crate::wire::{self, WireError};
@@ -41,6 +42,8 @@ pub struct Job {
     pub format: Option<Format>,
     /// What is known about models; the embedded table when not given.
     pub models: Option<ModelTable>,
+    /// How texts are counted; as exactly as the model allows when not given.
+    pub counter: Option<Counter>,
     /// What to do.
     pub request: Request,
 }
@@ -70,6 +73,8 @@ pub struct Compaction<'a> {
     pub state: SessionState,
     /// A remark on how the decision was made.
     pub note: Option<String>,
+    /// What the summariser did.
+    pub summariser: SummariserReport,
 }
 
 /// What the engine knows about one transcript under one policy.
@@ -100,7 +105,7 @@ impl Setting {
         };
         let budgets = Budgets::of(policy, &model, inputs);
         let measure = Measure {
-            counter: Counter::for_model(&model, transcript.text.len()),
+            counter: job.counter.unwrap_or_else(|| Counter::for_model(&model, transcript.text.len())),
             image_tokens: budgets.image_tokens,
             scale: state.calibration.ratio(),
         };
@@ -172,6 +177,7 @@ pub fn compact<'a>(
         summary_job: done.summary_job,
         state: done.state,
         note: done.note,
+        summariser: done.summariser,
     };
     if done.plan.outcome == Outcome::Aborted {
         done.body = Cow::Borrowed(text);
@@ -196,7 +202,11 @@ fn compact_sound<'a>(
         None => count(transcript, &setting, state),
     };
     let setting = setting.at_pace(transcript, &counts, policy);
-    let planner = Planner::new(transcript, &counts, policy, &setting, &job.request);
+    let mut planner = Planner::new(transcript, &counts, policy, &setting, &job.request);
+    let asks_a_model = policy.summarizer.url.is_some() && job.request.summary.is_none();
+    if asks_a_model {
+        planner.failure = summary::rest_until(&state.summariser, &job.request);
+    }
     let verdict = match is_settled(transcript.text, state) && job.request.target.is_none() {
         true => Verdict::Wait("nothing new has come since the last compaction".into()),
         false => judge(transcript, &counts, policy, &setting, state, &job.request),
@@ -205,19 +215,18 @@ fn compact_sound<'a>(
         Verdict::Wait(reason) => planner.unchanged(reason.clone()),
         Verdict::Act(_) => planner.plan()?,
     };
-    if let (Some(Summary::Failed(failure)), true) = (&job.request.summary, plan.fold.is_some()) {
-        if policy.compression.abort_on_failure {
-            plan = planner.unchanged(format!("the summariser failed ({failure}) and abort_on_failure is set"));
-            plan.outcome = Outcome::Aborted;
-        } else {
-            plan.warnings.push(format!("the summariser failed ({failure}); the handoff was written without a model"));
+    let mut aftermath = Aftermath::of(&job.request, &plan);
+    if let (Some(failure), true) = (&planner.failure, plan.fold.is_some()) {
+        aftermath = planner.after_failure(failure, &mut plan);
+    }
+    let mut summary_job = None;
+    if let (Some(fold), true) = (&plan.fold, asks_a_model && planner.failure.is_none()) {
+        let models = job.models.as_ref().unwrap_or(ModelTable::embedded());
+        summary_job = SummaryJob::of(transcript, fold, &counts, policy, &setting, models, &job.request);
+        if summary_job.is_none() {
+            plan.warnings.push("the summariser's window has no room for a prompt (summarizer.window)".to_owned());
         }
     }
-    let summary_job = plan
-        .fold
-        .as_ref()
-        .filter(|_| policy.summarizer.url.is_some() && job.request.summary.is_none())
-        .map(|fold| SummaryJob::of(transcript, fold, policy, &job.request));
     let mut messages = (transcript.messages.len(), transcript.messages.len());
     let mut body = None;
     for tries_left in (0..MOST_TRIES).rev() {
@@ -247,14 +256,24 @@ fn compact_sound<'a>(
         }
     }
     let mut state = state.clone();
-    if verdict.acts() && plan.outcome != Outcome::Aborted {
+    aftermath.note(&mut state, &job.request);
+    // A fold that waits for its summariser is no fold that found nothing to do.
+    if verdict.acts() && plan.outcome != Outcome::Aborted && aftermath != Aftermath::Held {
         record(&mut state, &plan, policy);
         if let Some(body) = &body {
             state.settled = Some((body.len(), Handle::of(body).to_string()));
         }
     }
     warn_of_pressure(&mut plan, &mut state, &setting.budgets);
+    if verdict.acts() && setting.budgets.trigger_cap == Some(TriggerCap::SummariserWindow) {
+        plan.warnings.push(format!(
+            "the trigger is lowered to {} tokens, the summariser's window; a summary model with a larger one \
+             (summarizer.model, summarizer.window) lets more stay",
+            setting.budgets.trigger
+        ));
+    }
     Ok(Compaction {
+        summariser: aftermath.report(&job.request, planner.failure.as_ref()),
         bytes_before: source.len(),
         body: body.map_or_else(|| source.clone(), Cow::Owned),
         source,

@@ -1,9 +1,11 @@
 //! A plan: what will be done to a transcript and why, and what will not and why not. Pure data.
 
 use crate::handoff::{Handoff, Standing};
+use crate::ledger::Author;
 use crate::policy::Fidelity;
 use crate::recall::{Handle, Original};
 use crate::repair::Repaired;
+use crate::summary::Checked;
 use crate::tokens::Source;
 use crate::zone::Zones;
 use serde::Serialize;
@@ -134,6 +136,10 @@ pub struct Fold {
     pub handoff: Handoff,
     /// Whether an earlier handoff is among them.
     pub iterative: bool,
+    /// Who wrote what comes instead.
+    pub by: Author,
+    /// What holding a model's words against the source found.
+    pub checked: Checked,
 }
 
 /// Tokens before and after, and how they are known.

@@ -2,8 +2,10 @@
 
 use crate::engine::Compaction;
 use crate::handoff::Standing;
+pub use crate::ledger::Author;
 use crate::plan::{Outcome, Skip, StepKind, TokenChange};
 use crate::recall::Handle;
+use crate::summary::{Effort, Failure, Written};
 use serde::Serialize;
 
 /// Before and after.
@@ -45,16 +47,6 @@ pub struct EditReport {
     pub handle: Option<Handle>,
 }
 
-/// Who wrote the handoff.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Author {
-    /// The ledger alone.
-    Ledger,
-    /// A model, with the ledger's facts merged in.
-    Model,
-}
-
 /// What is known about the handoff.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct HandoffReport {
@@ -86,6 +78,30 @@ pub struct SummariserReport {
     /// What was done instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fallback: Option<String>,
+}
+
+impl SummariserReport {
+    /// What a model that wrote did.
+    pub(crate) fn of_words(written: &Written) -> SummariserReport {
+        let Effort { calls, model, tokens, rescued } = &written.effort;
+        SummariserReport {
+            calls: *calls,
+            model: model.clone(),
+            tokens: *tokens,
+            error: rescued.as_ref().map(ToString::to_string),
+            fallback: rescued.as_ref().map(|_| "main model".to_owned()),
+        }
+    }
+
+    /// What a model that failed did, and what was done instead.
+    pub(crate) fn of_failure(failure: &Failure, fallback: &str) -> SummariserReport {
+        SummariserReport {
+            calls: failure.calls,
+            error: Some(failure.to_string()),
+            fallback: Some(fallback.to_owned()),
+            ..SummariserReport::default()
+        }
+    }
 }
 
 /// The numbers that the decision rests on.
@@ -185,12 +201,12 @@ impl Report {
             skips: plan.skips.clone(),
             handoff: plan.fold.as_ref().map(|fold| HandoffReport {
                 tokens: fold.handoff.tokens,
-                by: Author::Ledger,
+                by: fold.by,
                 iterative: fold.iterative,
-                unverified: 0,
+                unverified: fold.checked.unverified + fold.checked.dropped,
                 facts: Change { before: fold.handoff.offered as u64, after: fold.handoff.shown as u64 },
             }),
-            summariser: SummariserReport::default(),
+            summariser: done.summariser.clone(),
             state: plan.standing,
             economics: Economics {
                 window: done.budgets.window,

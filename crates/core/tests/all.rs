@@ -18,6 +18,7 @@ mod suite {
     mod policy;
     mod prune;
     mod state;
+    mod summary;
     mod tokens;
     mod zones;
 }

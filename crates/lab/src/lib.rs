@@ -3,7 +3,7 @@
 //! - [`generate`] writes healthy transcripts of any length, [`convert`] brings a recorded Anthropic session
 //!   into the other two wire formats.
 //! - [`matrix`] runs the engine over sessions, formats, windows and presets and checks what must always hold.
-//! - `tokens` and `speed` measure; [`fuzz`] holds the bodies of the fuzz targets, so that plain tests replay them.
+//! - `tokens`, `speed` and `load` measure; [`fuzz`] holds the bodies of the fuzz targets, so that plain tests replay them.
 #![forbid(unsafe_code)]
 #![warn(missing_docs, unreachable_pub)]
 
@@ -11,6 +11,8 @@ pub mod best;
 pub mod convert;
 pub mod fuzz;
 pub mod generate;
+#[cfg(feature = "measure")]
+pub mod load;
 pub mod matrix;
 #[cfg(feature = "measure")]
 pub mod speed;

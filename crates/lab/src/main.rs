@@ -3,7 +3,7 @@
 
 use clap::{Parser, Subcommand};
 use foldline_core::Format;
-use foldline_lab::{Failure, fuzz, generate, matrix, speed, tokens};
+use foldline_lab::{Failure, fuzz, generate, load, matrix, speed, tokens};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -44,6 +44,24 @@ enum Command {
         /// Repetitions, of which the best counts.
         #[arg(long, default_value_t = 7)]
         runs: usize,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Measure what the gateway adds: the same requests directly and through it.
+    Load {
+        /// The binary; build it with --release.
+        #[arg(long, default_value = "target/release/foldline")]
+        binary: PathBuf,
+        /// Requests of each size for the comparison.
+        #[arg(long, default_value_t = 400)]
+        requests: usize,
+        /// Requests after which memory is read.
+        #[arg(long, default_value_t = 10_000)]
+        many: usize,
+        /// Hold the gateway to this processor.
+        #[arg(long)]
+        pin: Option<usize>,
         /// As JSON.
         #[arg(long)]
         json: bool,
@@ -106,6 +124,10 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             let formats = if format.is_empty() { matrix::FORMATS.to_vec() } else { format };
             let times = speed::measure(&messages, &formats, binary.as_deref(), runs, tell)?;
             print(&if json { format!("{:#}\n", times.to_json()) } else { times.to_string() })?;
+        }
+        Command::Load { binary, requests, many, pin, json } => {
+            let figures = load::measure(&load::Plan { binary, requests, many, pin }, tell)?;
+            print(&if json { format!("{:#}\n", figures.to_json()) } else { figures.to_string() })?;
         }
         Command::Generate { messages, format, seed } => print(&generate::transcript(format, messages, seed))?,
         Command::Replay { target, files } => {

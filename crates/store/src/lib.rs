@@ -16,6 +16,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! The same file holds what the gateway knows about conversations: checkpoints, sessions, events.
+//!
 //! - What [`Store::put`] returned from is on the disk: a crash right after loses nothing.
 //! - Many processes may have one file open. Writers wait for each other; readers never wait for writers.
 //! - A namespace sees its own originals only.
@@ -24,6 +26,7 @@
 #![forbid(unsafe_code)]
 
 mod address;
+mod conversation;
 mod error;
 mod limits;
 mod location;
@@ -36,6 +39,7 @@ mod sqlite;
 mod store;
 
 pub use address::{Address, AddressError, Digest};
+pub use conversation::{CheckpointEntry, EventRow, Kept, Key, NewCheckpoint, NewFold, Precedence, SessionRow};
 pub use error::{Fault, StoreError};
 pub use limits::{Expiry, Limits};
 pub use location::default_path;

@@ -1,16 +1,20 @@
-//! Originals in SQLite.
+//! Originals and conversations in SQLite.
 
+mod checkpoints;
 mod connection;
 mod expire;
 mod get;
 mod migrate;
 mod put;
+mod sessions;
 mod totals;
 
+pub(crate) use checkpoints::{entries, keep_fold, note_use as note_checkpoint_use, text};
 pub(crate) use connection::{Absent, file_bytes, open};
 pub(crate) use expire::prune;
 pub(crate) use get::{get, note_use};
 pub(crate) use put::put;
+pub(crate) use sessions::{events, session, sessions, write};
 pub(crate) use totals::totals;
 
 // Earlier releases can corrupt a file when a writer resets the write-ahead log while another process

@@ -1,6 +1,7 @@
 //! The store: two connections to one SQLite file, and the calls on them.
 
 use crate::address::Address;
+use crate::conversation::{CheckpointEntry, EventRow, Kept, Key, NewFold, SessionRow};
 use crate::error::{Fault, StoreError};
 use crate::limits::{Limits, USE_GRAIN, millis};
 use crate::original::{NewOriginal, Pruned, Recall, Stats, Stored};
@@ -56,6 +57,47 @@ impl Store {
             let _unnoted = sqlite::note_use(&lock(&self.writer), now_ms, namespace, &original.digest);
         }
         Ok(recall)
+    }
+
+    /// Keeps a fold, all or nothing. When it returns it is on the disk.
+    pub fn keep_fold(&self, now_ms: i64, fold: &NewFold<'_>) -> Result<Kept, StoreError> {
+        self.told(sqlite::keep_fold(&self.writer, &self.limits, now_ms, fold))
+    }
+
+    /// The checkpoints under a root, the latest used first.
+    pub fn checkpoints(&self, namespace: &str, root: &Key, most: usize) -> Result<Vec<CheckpointEntry>, StoreError> {
+        self.told(sqlite::entries(&lock(&self.reader), namespace, root, most))
+    }
+
+    /// What a checkpoint puts in place of its messages. Notes that it was used.
+    pub fn checkpoint_text(&self, now_ms: i64, namespace: &str, key: &Key) -> Result<Option<String>, StoreError> {
+        let found = self.told(sqlite::text(&lock(&self.reader), namespace, key))?;
+        let Some((text, used_at)) = found else {
+            return Ok(None);
+        };
+        // As with originals: a store that cannot be written is no reason to withhold what it has.
+        let _unnoted = sqlite::note_checkpoint_use(&self.writer, now_ms, namespace, key, used_at);
+        Ok(Some(text))
+    }
+
+    /// Writes sessions and events, all or none, and forgets those beyond the age limit.
+    pub fn write_sessions(&self, now_ms: i64, sessions: &[SessionRow], events: &[EventRow]) -> Result<(), StoreError> {
+        self.told(sqlite::write(&self.writer, &self.limits, now_ms, sessions, events))
+    }
+
+    /// One session.
+    pub fn session(&self, id: &str) -> Result<Option<SessionRow>, StoreError> {
+        self.told(sqlite::session(&lock(&self.reader), id))
+    }
+
+    /// The latest sessions, newest first; of one namespace, or of all.
+    pub fn sessions(&self, namespace: Option<&str>, most: usize) -> Result<Vec<SessionRow>, StoreError> {
+        self.told(sqlite::sessions(&lock(&self.reader), namespace, most))
+    }
+
+    /// The latest events of a session, newest first.
+    pub fn events(&self, session: &str, most: usize) -> Result<Vec<EventRow>, StoreError> {
+        self.told(sqlite::events(&lock(&self.reader), session, most))
     }
 
     /// What the store holds, without a scan.

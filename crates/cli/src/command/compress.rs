@@ -1,17 +1,16 @@
 //! `foldline compress`: a transcript in, a smaller one out.
 
+use super::feedback::{Asked, feedback};
 use super::settings;
+use super::summarise::{self, Voice};
 use crate::args::Compress;
 use crate::failure::{Failure, Verdict};
 use crate::input::{self, Document};
 use crate::keep;
 use crate::output::{self, Paint};
 use crate::settings::{Flag, Settings, Surroundings, model_table};
-use anstyle::{AnsiColor, Style};
 use foldline_core::plan::Outcome;
 use foldline_core::{Compaction, EngineError, Job, Report, Request, SessionState, Trigger, compact, explain, wire};
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Instant;
 
@@ -34,6 +33,11 @@ pub fn run(args: &Compress) -> Result<Verdict, Failure> {
     let mut job = job(args, &settings)?;
     job.request.keeps_originals = store.is_some();
     let mut done = run_engine(&document, &settings, &state, &job)?;
+    if let Some(wanted) = done.summary_job.take().filter(|_| !args.dry_run) {
+        let voice = if args.quiet { Voice::Silent } else { Voice::Heard };
+        job.request.summary = Some(summarise::run(settings.policy(), &wanted, voice)?);
+        done = run_engine(&document, &settings, &state, &job)?;
+    }
     let compacted = started.elapsed();
     // A handle leaves only when its original is stored: without it, the work is done again without handles.
     if let Some(store) = &store
@@ -63,7 +67,8 @@ pub fn run(args: &Compress) -> Result<Verdict, Failure> {
         write_report(place, &report)?;
     }
     if !args.quiet && args.report.as_deref() != Some("-") {
-        output::tell(&feedback(&report, Paint::of_stderr()));
+        let asked = if job.request.trigger == Trigger::Manual { Asked::ByHand } else { Asked::Automatically };
+        output::tell(&feedback(&report, asked, Paint::of_stderr()));
     }
     match done.plan.outcome {
         Outcome::Aborted => Err(Failure::summariser(&report.reason)),
@@ -86,13 +91,21 @@ fn job(args: &Compress, settings: &Settings) -> Result<Job, Failure> {
     Ok(Job {
         format: input::format_of(args.source.format),
         models: Some(models),
+        counter: None,
         request: Request {
             trigger: if args.force || args.focus.is_some() { Trigger::Manual } else { Trigger::Engine },
             focus: args.focus.clone(),
             target: args.target_tokens,
+            now_ms: Some(keep::now_ms()),
+            today: Some(keep::today()),
+            memory: args.memory.as_deref().map(read_memory).transpose()?,
             ..Request::default()
         },
     })
+}
+
+fn read_memory(path: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(path).map_err(|error| Failure::input(format!("cannot read {}: {error}", path.display())))
 }
 
 fn run_engine<'a>(
@@ -157,48 +170,4 @@ fn print_plan(
         out.push('\n');
     }
     output::print(&out)
-}
-
-/// Where the tokens went: what was done to which tool's parts, and what it freed.
-fn savings(report: &Report) -> String {
-    let mut groups: BTreeMap<(&str, &str), (usize, u64, u64)> = BTreeMap::new();
-    for edit in report.edits.iter().filter(|edit| edit.tokens_before > 0) {
-        let (count, before, after) = groups.entry((explain::name_of(edit.kind), edit.tool.as_str())).or_default();
-        *count += 1;
-        *before += edit.tokens_before;
-        *after += edit.tokens_after;
-    }
-    let mut rows: Vec<_> = groups.into_iter().collect();
-    rows.sort_by_key(|(_, (_, before, after))| std::cmp::Reverse(before.saturating_sub(*after)));
-    let mut out = String::new();
-    for ((kind, tool), (count, before, after)) in rows {
-        let _ = writeln!(out, "  {kind:<10} {tool:<14} {count:>4} × {before:>8} → {after:>7} tokens");
-    }
-    out
-}
-
-/// What happened, in a few lines.
-fn feedback(report: &Report, paint: Paint) -> String {
-    let strong = Style::new().bold();
-    let (word, colour) = match report.outcome {
-        Outcome::Unchanged => ("unchanged", AnsiColor::Cyan),
-        Outcome::Pruned => ("pruned", AnsiColor::Green),
-        Outcome::Folded => ("folded", AnsiColor::Green),
-        Outcome::Clamped => ("clamped", AnsiColor::Yellow),
-        Outcome::Aborted => ("aborted", AnsiColor::Red),
-    };
-    let word = paint.paint(strong.fg_color(Some(colour.into())), word);
-    let mut out = format!("{word}: {}\n", report.reason);
-    if report.outcome != Outcome::Unchanged {
-        let saved = 100.0 - report.tokens.after as f64 * 100.0 / report.tokens.before.max(1) as f64;
-        out.push_str(&format!(
-            "  messages {} → {}, tokens {} → {} ({saved:.0} % less)\n",
-            report.messages.before, report.messages.after, report.tokens.before, report.tokens.after
-        ));
-    }
-    out.push_str(&savings(report));
-    for warning in &report.warnings {
-        out.push_str(&format!("  {}\n", paint.paint(Style::new().fg_color(Some(AnsiColor::Yellow.into())), warning)));
-    }
-    out
 }

@@ -4,8 +4,13 @@ pub mod compress;
 pub mod config;
 pub mod eval;
 pub mod export;
+pub mod doctor;
+mod feedback;
 pub mod inspect;
 pub mod recall;
+pub mod redact;
+pub mod serve;
+mod summarise;
 pub mod validate;
 
 use crate::args::Tuning;

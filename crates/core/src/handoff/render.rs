@@ -4,6 +4,7 @@ use super::frame::Frame;
 use super::section::Section;
 use super::select::select;
 use crate::ledger::{Entry, Ledger};
+use crate::redact::{Mode, redact};
 use crate::tokens::Measure;
 
 /// How long the quote of the active request may be, in characters, and how much of a budget it may take: the
@@ -35,7 +36,9 @@ pub fn write(ledger: &Ledger, frame: &Frame<'_>, budget: u32, measure: &Measure)
     // Counts are not perfectly additive: what comes out a little too long is chosen again, smaller.
     loop {
         let chosen = select(ledger, room, measure);
+        // A handoff outlives the messages it stands for and travels further: secrets do not come along.
         let text = render(&chosen, ledger, frame);
+        let text = redact(&ledger.secrets.hide(&text), Mode::Text).into_owned();
         let tokens = measure.text(&text);
         if tokens <= budget || chosen.is_empty() {
             return Handoff { text, tokens, shown: chosen.len(), offered: ledger.entries.len() };

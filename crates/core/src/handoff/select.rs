@@ -4,7 +4,8 @@
 //! chosen entry keeps yet, plus what it says beside them, per token it costs.
 
 use crate::handoff::Section;
-use crate::ledger::Ledger;
+use crate::ledger::{Author, Ledger};
+use crate::summary::MODEL_SHARE;
 use crate::tokens::Measure;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -56,6 +57,7 @@ impl Ord for Offer {
 /// Chooses entries within `budget` tokens; the result is sorted by place in the ledger.
 pub(super) fn select(ledger: &Ledger, budget: u32, measure: &Measure) -> Vec<usize> {
     let mut selection = Selection::new(ledger, budget, measure);
+    selection.take_words();
     selection.take_asks();
     selection.take_latest_actions();
     selection.take_best();
@@ -137,13 +139,34 @@ impl<'l> Selection<'l> {
         }
     }
 
+    /// What a model wrote, a line of each section before the second of any, up to its share.
+    fn take_words(&mut self) {
+        let share = (f64::from(self.budget) * MODEL_SHARE) as u32;
+        let mut depths = [0_usize; Section::ALL.len()];
+        let mut words: Vec<(usize, usize)> = Vec::new();
+        for (index, entry) in self.ledger.entries.iter().enumerate() {
+            if let (Author::Model, Some(depth)) = (entry.by, depths.get_mut(entry.section as usize)) {
+                words.push((*depth, index));
+                *depth += 1;
+            }
+        }
+        words.sort_unstable();
+        for (_, entry) in words {
+            self.count(entry);
+            if self.budget - self.left + self.cost(entry) <= share {
+                self.take(entry);
+            }
+        }
+    }
+
     /// What the user said, newest first; the goal before all.
     fn take_asks(&mut self) {
         let share = (f64::from(self.budget) * ASKS_SHARE) as u32;
         let mut asks: Vec<usize> = (0..self.ledger.entries.len())
             .filter(|&entry| {
                 self.ledger.entries.get(entry).is_some_and(|entry| {
-                    matches!(entry.section, Section::Goal | Section::PendingAsks | Section::ResolvedQuestions)
+                    entry.by == Author::Ledger
+                        && matches!(entry.section, Section::Goal | Section::PendingAsks | Section::ResolvedQuestions)
                 })
             })
             .collect();
@@ -154,9 +177,10 @@ impl<'l> Selection<'l> {
             // The oldest goal is the goal; of the asks the newest count most.
             (!is_goal, if is_goal { i64::from(message) } else { -i64::from(message) })
         });
+        let taken = self.left;
         for entry in asks {
             let cost = self.count(entry);
-            if self.budget - self.left + cost <= share {
+            if taken - self.left + cost <= share {
                 self.take(entry);
             }
         }
@@ -164,7 +188,10 @@ impl<'l> Selection<'l> {
 
     fn take_latest_actions(&mut self) {
         let is_action = |entry: &usize| {
-            self.ledger.entries.get(*entry).is_some_and(|entry| entry.section == Section::CompletedActions)
+            self.ledger
+                .entries
+                .get(*entry)
+                .is_some_and(|entry| entry.section == Section::CompletedActions && entry.by == Author::Ledger)
         };
         let mut latest: Vec<usize> = (0..self.ledger.entries.len()).filter(is_action).collect();
         latest.sort_by_key(|&entry| self.ledger.entries.get(entry).map_or(0, |entry| entry.message));
@@ -176,7 +203,10 @@ impl<'l> Selection<'l> {
 
     fn take_best(&mut self) {
         let mut heap: BinaryHeap<Offer> = (0..self.ledger.entries.len())
-            .filter(|&entry| !self.is_taken(entry))
+            // A model's words beyond their share would crowd out what is known for certain.
+            .filter(|&entry| {
+                !self.is_taken(entry) && self.ledger.entries.get(entry).is_some_and(|entry| entry.by == Author::Ledger)
+            })
             .map(|entry| Offer { ratio: self.ratio(entry), entry })
             .filter(|offer| offer.ratio > 0.0)
             .collect();

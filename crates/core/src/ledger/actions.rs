@@ -359,6 +359,7 @@ impl Gathering<'_, '_> {
                 worth,
                 text: super::Stretch::default(),
                 names,
+                by: super::Author::Ledger,
             });
         }
     }

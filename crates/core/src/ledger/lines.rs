@@ -1,6 +1,6 @@
 //! Lines worth quoting: whole lines of outputs, edits and replies, each once, in its newest place.
 
-use super::{Entry, Gathering, Stretch, Voice};
+use super::{Author, Entry, Gathering, Stretch, Voice};
 use crate::handoff::Section;
 use rustc_hash::FxHashMap;
 use std::hash::BuildHasher;
@@ -43,7 +43,7 @@ impl Gathering<'_, '_> {
             let section = group
                 .and_then(|group| self.ledger.groups.get(group as usize))
                 .map_or(Section::CriticalContext, |group| group.section);
-            self.lines.quotes.push(Some(Entry { section, group, message: index as u32, worth: 0.0, text, names }));
+            self.lines.quotes.push(Some(Entry { section, group, message: index as u32, worth: 0.0, by: Author::Ledger, text, names }));
         }
     }
 

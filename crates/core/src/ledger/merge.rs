@@ -1,7 +1,7 @@
 //! Earlier handoffs among the folded messages: their facts go on, with less weight the older they get.
 
 use super::asks::Ask;
-use super::{Entry, Gathering, Group, Voice};
+use super::{Author, Entry, Gathering, Group, Voice};
 use crate::handoff::{self, Section};
 use rustc_hash::FxHashMap;
 
@@ -70,7 +70,7 @@ impl Gathering<'_, '_> {
             };
             let names = self.note_names(index, source.as_deref().unwrap_or_default(), Voice::Tool);
             let text = self.ledger.store(&fact.text);
-            self.ledger.entries.push(Entry { section: fact.section, group, message: index as u32, worth, text, names });
+            self.ledger.entries.push(Entry { section: fact.section, group, message: index as u32, worth, by: Author::Ledger, text, names });
         }
     }
 }

@@ -19,10 +19,12 @@ pub(crate) use exits::exit_code;
 pub use tool::{Act, Arguments, Call, understand};
 
 use crate::handoff::{self, Section};
+use crate::redact::Known;
 use crate::transcript::{PartKind, Role, Transcript};
 use lines::Lines;
 use names::{NameKind, Names};
 use rustc_hash::FxHashMap;
+use serde::Serialize;
 
 /// Only this much of the newest folded text is searched for lines worth quoting: recency rules what
 /// is needed next, and the work stays bounded however long a conversation gets.
@@ -40,8 +42,20 @@ pub struct Entry {
     pub message: u32,
     /// Value beside its names: facts that stand for more than the names in them.
     pub worth: f32,
+    /// Who says it.
+    pub by: Author,
     text: Stretch,
     names: Stretch,
+}
+
+/// Who wrote something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Author {
+    /// The ledger alone.
+    Ledger,
+    /// A model, with the ledger's facts merged in.
+    Model,
 }
 
 /// A stretch of one of the ledger's stores.
@@ -79,6 +93,8 @@ pub struct Ledger {
     pub weights: Vec<f32>,
     /// The highest number that an action has.
     pub actions: u32,
+    /// Secrets of the messages: a line taken out of its surroundings may not look like one any more.
+    pub secrets: Known,
     /// The texts of all entries, one after another.
     words: String,
     /// The names of all entries, one after another.
@@ -99,7 +115,7 @@ impl Ledger {
     /// Adds an entry that keeps no names: what a model says about the work.
     pub fn say(&mut self, section: Section, message: u32, text: &str, worth: f32) {
         let text = self.store(text);
-        self.entries.push(Entry { section, group: None, message, worth, text, names: Stretch::default() });
+        self.entries.push(Entry { section, group: None, message, worth, by: Author::Model, text, names: Stretch::default() });
     }
 
     fn store(&mut self, text: &str) -> Stretch {
@@ -116,6 +132,9 @@ pub fn gather(transcript: &Transcript<'_>, folded: &[usize], focus: Option<&str>
     gathering.previous_handoffs(folded);
     for &index in folded {
         gathering.message(index, index >= quotable);
+        if let Some(message) = transcript.messages.get(index) {
+            gathering.ledger.secrets.learn(transcript.raw(message.span));
+        }
     }
     gathering.finish(folded, focus)
 }
@@ -251,7 +270,7 @@ impl<'t, 'a> Gathering<'t, 'a> {
         let text = text.as_ref();
         let names = self.note_names(index, text, voice);
         let text = self.ledger.store(text);
-        self.ledger.entries.push(Entry { section, group: None, message: index as u32, worth, text, names });
+        self.ledger.entries.push(Entry { section, group: None, message: index as u32, worth, by: Author::Ledger, text, names });
     }
 
     /// The group of a file; every mention moves it forward.

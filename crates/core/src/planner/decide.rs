@@ -10,6 +10,8 @@ pub enum Trigger {
     /// The agent's loop asks before a request.
     #[default]
     Engine,
+    /// Nobody waits: a fold is made beside the conversation, from the pressure mark on.
+    Background,
     /// The safety net asks before the agent sees a message.
     Hygiene,
     /// The provider refused the request as too long or too large.
@@ -62,13 +64,14 @@ pub fn decide(size: Size, policy: &Policy, budgets: &Budgets, state: &SessionSta
     match trigger {
         Trigger::Manual => return Verdict::Act("requested".into()),
         Trigger::Overflow => return Verdict::Act("the provider refused the request as too large".into()),
-        Trigger::Engine | Trigger::Hygiene => {}
+        Trigger::Engine | Trigger::Background | Trigger::Hygiene => {}
     }
     if size.bytes > budgets.max_body_bytes {
         return Verdict::Act(format!("{} bytes, over the limit of {}", size.bytes, budgets.max_body_bytes));
     }
     let (name, mark) = match trigger {
         Trigger::Hygiene => ("safety net", budgets.hygiene),
+        Trigger::Background => ("pressure mark", budgets.pressure),
         _ => ("trigger", budgets.trigger),
     };
     if tokens < u64::from(mark) {
@@ -91,7 +94,7 @@ pub fn decide(size: Size, policy: &Policy, budgets: &Budgets, state: &SessionSta
             "the last fold still waits for reported usage; an estimate alone starts no second one".into(),
         );
     }
-    Verdict::Act(format!("{tokens} tokens reach the trigger of {mark}"))
+    Verdict::Act(format!("{tokens} tokens reach the {name} of {mark}"))
 }
 
 /// Why automatic folds have stopped, and what helps.

@@ -3,11 +3,11 @@
 use super::{CannotFit, Planner, standing};
 use crate::edit::Span;
 use crate::handoff::{self, Frame, Handoff};
-use crate::ledger::{self, Ledger};
+use crate::ledger::{self, Author, Ledger};
 use crate::plan::{Fold, Outcome, Plan, Skip, Step, StepKind, TokenChange};
 use crate::policy::Fidelity;
 use crate::recall::Original;
-use crate::summary::{self, Summary};
+use crate::summary::{self, Summary, Written};
 use crate::transcript::{PartKind, Role};
 use crate::zone::{Zones, last_request};
 
@@ -53,12 +53,31 @@ impl Planner<'_, '_> {
     /// The facts of the folded messages, with a model's words among them where there are any.
     pub(super) fn ledger(&self, folded: &[usize]) -> Ledger {
         let mut ledger = ledger::gather(self.transcript, folded, self.request.focus.as_deref());
-        if let Some(Summary::Written { covers, text }) = &self.request.summary
-            && *covers == summary::covers(self.transcript, folded)
-        {
-            summary::adopt(&mut ledger, text);
+        if let Some(written) = self.written(folded) {
+            let is_handoff = |index: &usize| handoff::is_handoff(self.transcript, *index);
+            let handoffs: Vec<usize> = folded.iter().copied().filter(is_handoff).collect();
+            summary::adopt(&mut ledger, written, &handoffs);
         }
         ledger
+    }
+
+    /// What a model wrote about exactly these messages.
+    fn written(&self, folded: &[usize]) -> Option<&Written> {
+        match &self.request.summary {
+            Some(Summary::Written(written)) if written.covers == summary::covers(self.transcript, folded) => {
+                Some(written)
+            }
+            _ => None,
+        }
+    }
+
+    /// What a handoff says about how it was made.
+    fn note(&self) -> Option<String> {
+        let failure = self.failure.as_ref()?;
+        Some(format!(
+            "the model that should have written this record failed ({}); it was put together from the messages without one.",
+            failure.class
+        ))
     }
 
     /// The messages that a fold takes away: standing instructions and records that are no messages stay.
@@ -101,12 +120,15 @@ impl Planner<'_, '_> {
             after += note.after;
             steps.push(note);
         }
+        let written = self.written(&folded);
+        let by = if written.is_some() { Author::Model } else { Author::Ledger };
+        let checked = written.map(Written::checked).unwrap_or_default();
         let reason = format!("{} messages with {tokens} tokens become a handoff of {}", folded.len(), handoff.tokens);
         let mut plan = Plan {
             outcome: Outcome::Folded,
             steps,
             zones,
-            fold: Some(Fold { messages: folded, tokens, handoff, iterative }),
+            fold: Some(Fold { messages: folded, tokens, handoff, iterative, by, checked }),
             originals: original.into_iter().collect(),
             tokens: TokenChange { before, after, source: self.counts.source },
             ..self.unchanged(reason)
@@ -147,13 +169,14 @@ impl Planner<'_, '_> {
         let request = last_request(self.transcript);
         let task = request.map(|index| self.spoken(index));
         let handle = original.filter(|_| self.request.keeps_originals).map(|original| original.handle.to_string());
+        let note = self.note();
         let frame = Frame {
             task: task.as_deref(),
             task_is_above: request.is_some_and(|request| request < zones.head),
             standing: standing(self.transcript),
             messages: folded.len(),
             handle: handle.as_deref(),
-            note: None,
+            note: note.as_deref(),
         };
         handoff::write(ledger, &frame, budget, self.measure)
     }

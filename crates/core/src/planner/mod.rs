@@ -3,12 +3,14 @@
 //! The ladder always goes forward and always ends: prune, fold, fold with a smaller tail, reduce the
 //! tail, cut single messages, start again from the handoff, say with numbers why it cannot be done.
 
+mod aftermath;
 mod decide;
 mod fold;
 mod ladder;
 mod prune;
 mod seal;
 
+pub(crate) use aftermath::Aftermath;
 pub use decide::{Size, Trigger, Verdict, decide, record};
 
 use crate::engine::Setting;
@@ -16,7 +18,7 @@ use crate::handoff::Standing;
 use crate::plan::{Outcome, Plan, TokenChange};
 use crate::policy::{Budgets, Fidelity, Policy};
 use crate::prune::{Keeping, Pruner};
-use crate::summary::Summary;
+use crate::summary::{Failure, PrefixCall, Summary};
 use crate::tokens::{Counts, Measure};
 use crate::transcript::{PartKind, Role, Transcript};
 use crate::zone::{Cuts, FEWEST_RECENT, TailBudget, Zones, head_end, zones};
@@ -34,6 +36,14 @@ pub struct Request {
     pub keeps_originals: bool,
     /// What came of an earlier [`SummaryJob`](crate::summary::SummaryJob).
     pub summary: Option<Summary>,
+    /// The time, in milliseconds since 1970, for cooldowns; without it there are none.
+    pub now_ms: Option<i64>,
+    /// The day, for the summariser, as it should be written.
+    pub today: Option<String>,
+    /// Memory that stays in force beside a handoff; the summariser need not repeat it.
+    pub memory: Option<String>,
+    /// Whether the conversation itself can be sent to its own model for a summary.
+    pub prefix_call: PrefixCall,
 }
 
 /// The result cannot fit, and why.
@@ -62,6 +72,8 @@ pub struct Planner<'t, 'a> {
     pub(crate) measure: &'t Measure,
     pub(crate) request: &'t Request,
     pub(crate) cuts: Cuts,
+    /// Why a model that should have written did not.
+    pub(crate) failure: Option<Failure>,
 }
 
 impl<'t, 'a> Planner<'t, 'a> {
@@ -81,6 +93,10 @@ impl<'t, 'a> Planner<'t, 'a> {
             measure: &setting.measure,
             request,
             cuts: Cuts::find(transcript),
+            failure: match &request.summary {
+                Some(Summary::Failed(failure)) => Some(failure.clone()),
+                _ => None,
+            },
         }
     }
 

@@ -1,6 +1,6 @@
 //! Pruning alone: accepted when it lands with runway, so that the next compaction is far away.
 
-use super::Planner;
+use super::{Planner, Trigger};
 use crate::plan::{Outcome, Plan, Skip, TokenChange};
 use crate::policy::PruneOrder;
 use crate::prune::Proposal;
@@ -18,7 +18,7 @@ impl Planner<'_, '_> {
     pub(super) fn prune_alone(&self) -> Result<Plan, Vec<Skip>> {
         let zones = self.zones();
         let before = self.counts.total();
-        let target = self.request.target.unwrap_or_else(|| self.budgets.low_water.into());
+        let target = self.request.target.unwrap_or_else(|| self.low_water());
         let over_bytes = (self.transcript.text.len() as u64).saturating_sub(self.budgets.max_body_bytes);
         let (candidates, mut skips) = self.candidates(&zones);
         let possible: u64 = candidates.iter().map(|&(_, tokens)| tokens).sum();
@@ -74,6 +74,18 @@ impl Planner<'_, '_> {
         };
         self.seal(&mut plan);
         Ok(plan)
+    }
+
+    /// Where a prune must land. One that starts below the trigger must land lower in proportion, or it would
+    /// have no runway at all.
+    fn low_water(&self) -> u64 {
+        let low_water = u64::from(self.budgets.low_water);
+        match self.request.trigger {
+            Trigger::Background => {
+                low_water * u64::from(self.budgets.pressure) / u64::from(self.budgets.trigger.max(1))
+            }
+            _ => low_water,
+        }
     }
 
     /// Media in protected messages that must go because the body has too many bytes: oldest first, the

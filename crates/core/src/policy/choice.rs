@@ -122,3 +122,17 @@ choice! {
         PrefixBound = "prefix_bound",
     }
 }
+
+choice! {
+    /// Whose API a summariser speaks.
+    Dialect {
+        /// Told by the address.
+        Auto = "auto",
+        /// OpenAI Chat Completions, and those who speak it.
+        OpenAiChat = "openai-chat",
+        /// OpenAI Responses.
+        OpenAiResponses = "openai-responses",
+        /// Anthropic Messages.
+        Anthropic = "anthropic",
+    }
+}

@@ -21,7 +21,7 @@ mod schema;
 mod table;
 
 pub use budgets::{BudgetInputs, Budgets, TriggerCap};
-pub use choice::{CacheTtl, Fidelity, Preset, PruneOrder, SignedReasoning};
+pub use choice::{CacheTtl, Dialect, Fidelity, Preset, PruneOrder, SignedReasoning};
 pub use docs::markdown;
 pub use error::{PolicyError, Problem};
 pub use field::{AutoOr, Tail};
@@ -29,7 +29,7 @@ pub use kind::{Fault, Kind, Unit};
 pub use knob::{Knob, knob, knobs, nearest_key};
 pub use layer::{Given, Layer, Origin, Resolved, Setting, resolve};
 pub use schema::json_schema;
-pub use table::{CompressionPolicy, ModelPolicy, Policy, StorePolicy, SummarizerPolicy};
+pub use table::{CompressionPolicy, GatewayPolicy, ModelPolicy, Policy, StorePolicy, SummarizerPolicy};
 
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value};
 
-use super::choice::{CacheTtl, Fidelity, Preset, PruneOrder, SignedReasoning};
+use super::choice::{CacheTtl, Dialect, Fidelity, Preset, PruneOrder, SignedReasoning};
 use super::field::{AutoOr, Field, Tail};
 use super::kind::{Kind, bytes, choice, count, fraction, tokens};
 use super::knob::Knob;
@@ -155,11 +155,72 @@ table! {
         model: Option<String> = Kind::Text, "null";
         /// Window of that model in tokens; `auto` asks the model table.
         window: AutoOr<u32> = tokens(SMALLEST_WINDOW, LARGEST_WINDOW).or(&["auto"]), "auto";
+        /// Whose API it speaks; `auto` tells by the address.
+        dialect: Dialect = choice(Dialect::NAMES), "auto";
+        /// Environment variable that holds the key; null is FOLDLINE_SUMMARIZER_KEY, or the vendor's own for its own address.
+        key_env: Option<String> = Kind::Text, "null";
+        /// File that holds the key, instead of an environment variable.
+        key_file: Option<String> = Kind::Text, "null";
+        /// Model that is asked once when the first one fails; null is the transcript's own, where the address can serve it.
+        fallback_model: Option<String> = Kind::Text, "null";
+        /// Seconds without a first word after which a call is given up.
+        first_word_seconds: u32 = count(1, 3600), "120";
+        /// Seconds without a further word after which a call is given up.
+        idle_seconds: u32 = count(1, 3600), "60";
+        /// Further tries after a failure that may pass (busy, broken connection).
+        retries: u32 = count(0, 10), "2";
+        /// Most prompts of one fold; a middle that needs more is quoted more briefly.
+        max_calls: u32 = count(1, 1000), "16";
+        /// PEM file with certificate authorities to trust beside those of the operating system.
+        ca_file: Option<String> = Kind::Text, "null";
     }
     /// Where originals and checkpoints are kept.
     store: StorePolicy {
         /// File or URL of the store; `none` keeps nothing, null is the default place of the user.
         path: Option<String> = Kind::Text, "null";
+    }
+    /// The gateway between agents and their providers.
+    gateway: GatewayPolicy {
+        /// Address to listen on; another than loopback needs `client_keys`.
+        listen: Option<String> = Kind::Text, "127.0.0.1:8787";
+        /// Base address of the OpenAI API, or of one that speaks like it.
+        upstream_openai: Option<String> = Kind::Text, "https://api.openai.com/v1";
+        /// Base address of the Anthropic API, or of one that speaks like it.
+        upstream_anthropic: Option<String> = Kind::Text, "https://api.anthropic.com";
+        /// File with the keys of clients, one a line, and the upstream keys to send in their place; null admits all.
+        client_keys: Option<String> = Kind::Text, "null";
+        /// Decide and report, but forward every request as it came.
+        shadow: bool = Kind::Flag, "false";
+        /// Share of conversations that is left untouched, to compare with.
+        holdout: f64 = fraction(0.0, 0.9), "0";
+        /// Models whose requests pass untouched; a star at the end stands for any rest.
+        bypass_models: Vec<String> = Kind::Names, "";
+        /// Requests that offer one of these tools pass untouched.
+        bypass_tools: Vec<String> = Kind::Names, "";
+        /// A user message that is exactly `/compress` (and a focus) folds and is answered by the gateway.
+        slash_compress: bool = Kind::Flag, "false";
+        /// Ask for usage in streams that do not report it, and take that part out of the reply again.
+        force_usage: bool = Kind::Flag, "true";
+        /// Largest request body, in bytes, unpacked.
+        max_body_bytes: u64 = bytes(1_000, 4_000_000_000), "100M";
+        /// Requests that are served at once; further ones wait a moment and are then refused.
+        max_requests: u32 = count(1, 100_000), "512";
+        /// Connections that are open at once; further ones wait.
+        max_connections: u32 = count(1, 1_000_000), "4096";
+        /// Milliseconds that reading and rewriting a request may take before it is forwarded as it came.
+        prepare_ms: u32 = count(1, 600_000), "3000";
+        /// Seconds within which a client must have sent the headers of a request.
+        header_secs: u32 = count(1, 86_400), "30";
+        /// Longest pause in seconds within a request body, or of a client that does not read its reply.
+        body_secs: u32 = count(1, 86_400), "60";
+        /// Seconds within which a connection to a provider must stand.
+        connect_secs: u32 = count(1, 86_400), "10";
+        /// Seconds within which a provider must begin to answer.
+        reply_secs: u32 = count(1, 86_400), "600";
+        /// Longest silence in seconds within a reply.
+        idle_secs: u32 = count(1, 86_400), "900";
+        /// Seconds that open requests get to finish when the gateway is told to stop.
+        shutdown_secs: u32 = count(0, 86_400), "30";
     }
 }
 

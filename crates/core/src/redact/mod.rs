@@ -18,6 +18,7 @@ mod gate;
 mod header;
 mod judge;
 mod key;
+mod known;
 mod mask;
 mod pair;
 mod pem;
@@ -38,6 +39,7 @@ mod tests;
 
 use std::borrow::Cow;
 
+pub use known::Known;
 pub use mask::mask;
 pub use rules::{Anchors, Confidence, RULES, Reveal, Rule};
 pub use stream::Stream;
@@ -63,6 +65,13 @@ pub struct Finding {
     /// The byte after its last one.
     pub end: usize,
     reveal: Reveal,
+}
+
+impl Finding {
+    /// What stands in the place of the secret when the text it was found in is masked.
+    pub fn masked(&self, text: &str) -> String {
+        mask::replacement(self.reveal, text.as_bytes().get(self.start..self.end).unwrap_or_default())
+    }
 }
 
 /// All secrets of a text, in order and without overlaps.

@@ -105,6 +105,22 @@ impl Counts {
     }
 }
 
+/// Counts one message; the sum over all messages is what [`measure`] counts for them.
+pub fn measure_message(transcript: &Transcript<'_>, index: usize, measure: &Measure) -> u32 {
+    let Some(message) = transcript.messages.get(index).filter(|message| message.role != Role::Meta) else {
+        return 0;
+    };
+    let mut images = 0;
+    let parts = transcript.parts_of(message).iter();
+    let tokens: u32 = parts.map(|part| measure.scaled(part_tokens(transcript, part, measure, &mut images))).sum();
+    tokens + MESSAGE_OVERHEAD
+}
+
+/// Counts a value outside the messages: a system prompt, tool schemas.
+pub fn measure_value(raw: &str, measure: &Measure) -> u32 {
+    measure.scaled(value_tokens(raw, measure.counter))
+}
+
 /// Counts a transcript.
 pub fn measure(transcript: &Transcript<'_>, measure: &Measure) -> Counts {
     let mut images = 0;
@@ -124,9 +140,7 @@ pub fn measure(transcript: &Transcript<'_>, measure: &Measure) -> Counts {
         }
     }
     before.push(sum);
-    let value = |span: Option<Span>| {
-        span.map_or(0, |span| u64::from(measure.scaled(value_tokens(transcript.raw(span), measure.counter))))
-    };
+    let value = |span: Option<Span>| span.map_or(0, |span| u64::from(measure_value(transcript.raw(span), measure)));
     Counts {
         parts,
         before,

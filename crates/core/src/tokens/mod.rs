@@ -19,7 +19,7 @@ mod weights;
 pub use calibration::Calibration;
 pub use estimate::{estimate, estimate_escaped};
 pub use exact::{Encoding, Exact};
-pub use measure::{Counts, Measure, measure};
+pub use measure::{Counts, Measure, measure, measure_message, measure_value};
 
 use crate::models::{ModelProfile, Tokeniser};
 use crate::wire::json;

@@ -7,6 +7,8 @@ mod detect;
 pub(crate) mod field;
 mod items;
 pub mod json;
+pub mod reply;
+pub mod sse;
 
 use crate::edit::Span;
 use crate::transcript::{Exchanges, Format, Shape, Transcript};

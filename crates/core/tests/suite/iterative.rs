@@ -7,6 +7,7 @@ use crate::common::writer::{Call, Layout, Writer};
 use foldline_core::engine::observe_usage;
 use foldline_core::handoff::{CLOSING, OPENING};
 use foldline_core::plan::Outcome;
+use foldline_core::summary::Ask;
 use foldline_core::validate::validate;
 use foldline_core::{Compaction, Format, Policy, SessionState, wire};
 
@@ -283,12 +284,12 @@ fn a_second_fold_reads_only_what_came_since_the_first() {
     with_model.summarizer.url = Some("http://127.0.0.1:1/v1".to_owned());
     let done = run(&going.body, &with_model, &manual(Format::OpenAiChat));
     let job = done.summary_job.expect("a model is wanted");
-    assert!(!job.prompt.contains("pytest tests/test_0.py → "), "no outputs of the first stretch");
-    assert!(job.prompt.contains("pytest tests/test_41.py") || job.prompt.contains("tests/test_5"), "{}", job.prompt);
-    assert!(
-        job.prompt.contains("Rebuild the importer") || going.body.contains("Rebuild the importer"),
-        "the earlier handoff is part of it"
-    );
+    let Some(Ask::Prompt { user: prompt, .. }) = job.start().ask() else { panic!("a prompt") };
+    let (record, material) = prompt.split_once("\nMATERIAL ").expect("the record comes first");
+    assert!(!material.contains("pytest tests/test_0.py → "), "no outputs of the first stretch");
+    assert!(material.contains("pytest tests/test_41.py") || material.contains("tests/test_5"), "{material}");
+    assert!(record.contains("RECORD SO FAR") && record.contains("Rebuild the importer"), "{record}");
+    assert!(!material.contains("[FOLDLINE HANDOFF"), "the earlier handoff is state, not material");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use foldline_core::engine::observe_usage;
 use foldline_core::plan::{Outcome, TokenChange};
 use foldline_core::planner::record;
 use foldline_core::state::{Cause, Usage};
-use foldline_core::summary::Summary;
+use foldline_core::summary::{Failure, FailureClass, Summary};
 use foldline_core::tokens::Source;
 use foldline_core::{Compaction, Format, Policy, SessionState, Trigger};
 
@@ -222,7 +222,7 @@ fn f8_a_summariser_that_fails_leads_to_a_ledger_handoff_with_a_note_or_to_nothin
     let wanted = run(&text, &policy, &manual(CHAT));
     assert!(wanted.summary_job.is_some());
     let mut failed = manual(CHAT);
-    failed.request.summary = Some(Summary::Failed("timeout".to_owned()));
+    failed.request.summary = Some(Summary::Failed(Failure::new(FailureClass::Timeout, "no word for 60 s")));
     let done = run(&text, &policy, &failed);
     assert_eq!(done.plan.outcome, Outcome::Folded);
     assert!(done.plan.warnings.iter().any(|warning| warning.contains("timeout")), "{:?}", done.plan.warnings);
@@ -230,7 +230,12 @@ fn f8_a_summariser_that_fails_leads_to_a_ledger_handoff_with_a_note_or_to_nothin
     policy.compression.abort_on_failure = true;
     let done = run(&text, &policy, &failed);
     assert_eq!((done.plan.outcome, done.body.as_ref()), (Outcome::Aborted, text.as_str()));
-    assert_eq!(done.state, SessionState { warned: done.state.warned, ..SessionState::default() }, "nothing happened");
+    let remembered = SessionState {
+        warned: done.state.warned,
+        summariser: done.state.summariser.clone(),
+        ..SessionState::default()
+    };
+    assert_eq!(done.state, remembered, "nothing happened but the failure");
 }
 
 #[test]
@@ -241,18 +246,19 @@ fn f2_a_model_s_words_are_added_and_remove_no_facts() {
     let mut policy = policy(tokens(&text, CHAT) * 2 - 2);
     policy.summarizer.url = Some("http://127.0.0.1:1/v1".to_owned());
     let first = run(&text, &policy, &manual(CHAT));
-    let covers = first.summary_job.as_ref().unwrap().covers;
+    let mut model = first.summary_job.as_ref().unwrap().start();
     let mut answered = manual(CHAT);
     let words = "## Goal\n- Mend all parts before Friday.\n\n## Key Decisions\n- Parts are mended in order, because Ann said so.\n";
-    answered.request.summary = Some(Summary::Written { covers, text: words.to_owned() });
+    model.reply(words).unwrap();
+    let written = model.finish().expect("one prompt was enough");
+    answered.request.summary = Some(Summary::Written(written.clone()));
     let done = run(&text, &policy, &answered);
     let handoff = done.plan.fold.as_ref().unwrap().handoff.text.clone();
     assert!(handoff.contains("Mend all parts before Friday.") && handoff.contains("because Ann said so"), "{handoff}");
     assert!(handoff.contains("Request 3") && handoff.contains("make step-"), "{handoff}");
     // Words for other messages are not used.
-    answered.request.summary =
-        Some(Summary::Written { covers: foldline_core::recall::Handle::of("other"), text: words.to_owned() });
-    let other = run(&text, &policy, &answered);
+    let longer = session(CHAT, 14, 3, 30).document();
+    let other = run(&longer, &policy, &answered);
     assert!(!other.plan.fold.unwrap().handoff.text.contains("before Friday"));
 }
 

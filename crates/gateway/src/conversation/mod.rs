@@ -1,1 +1,153 @@
 //! What a request becomes before it is forwarded: identity, checkpoints, folds. No HTTP.
+
+//!
+//! Clients send their whole history each time. [`Conversations::prepare`] recognises how it begins
+//! ([`sight`]), swaps what an earlier fold has replaced ([`checkpoint`]), and folds when it is time
+//! ([`gate`], [`fold`]): at once without a model, or beside the conversation with one. What was rewritten
+//! once is rewritten to the same bytes for ever, because it is on the disk before it is first used.
+
+mod ask;
+mod checkpoint;
+mod fault;
+mod fold;
+mod gate;
+mod inner;
+mod memory;
+mod money;
+mod observe;
+mod overflow;
+mod prepare;
+mod prepared;
+mod purpose;
+mod refusal;
+mod sessions;
+mod settings;
+mod sight;
+mod tally;
+#[cfg(test)]
+mod tests;
+
+pub use ask::{Ask, Bypass, CredentialId, Dialect, PurposeHint, SessionId, Timestamp};
+pub use fault::Fault;
+pub use fold::{FoldTask, Planned};
+pub use foldline_core::wire::reply::ReportedUsage;
+pub use prepared::{Outcome, Prepared, Turn};
+pub use refusal::{Refusal, RefusalKind, read_refusal};
+pub use sessions::{SessionView, Sums, Totals, TurnEvent};
+pub use settings::{ConversationSettings, Mode};
+
+use foldline_core::models::{ApiFamily, ModelTable};
+use foldline_core::summary::Summary;
+use foldline_store::{Address, Recall, StoreError};
+use inner::Inner;
+use memory::{Bounds, Session};
+use std::sync::Arc;
+
+/// All conversations that pass through the gateway. Cheap to clone. Every method is synchronous and
+/// bounded in time, and belongs on a thread that may block.
+#[derive(Clone, Debug)]
+pub struct Conversations {
+    inner: Arc<Inner>,
+}
+
+impl Conversations {
+    /// Opens the store and starts with what it knows.
+    pub fn open(settings: ConversationSettings) -> Result<Conversations, Fault> {
+        Ok(Conversations { inner: Arc::new(Inner::open(settings)?) })
+    }
+
+    /// Other settings from the next request on. The store stays the one that was opened.
+    pub fn reload(&self, settings: ConversationSettings) {
+        self.inner.reload(settings);
+    }
+
+    /// Makes a request ready to be forwarded. On a fault, forward it as it came.
+    pub fn prepare<'a>(&self, ask: &Ask<'a>) -> Result<Prepared<'a>, Fault> {
+        prepare::prepare(&self.inner, ask)
+    }
+
+    /// Takes note of what the provider reported for a forwarded request.
+    pub fn observe(&self, turn: &Turn, usage: ReportedUsage, now: Timestamp) {
+        observe::observe(&self.inner, turn, usage, now);
+    }
+
+    /// Folds a request harder that the provider refused for its size. `attempt` is 1, then 2; `None` when
+    /// nothing is left to give: then the provider's error goes to the client.
+    pub fn overflow<'a>(
+        &self,
+        ask: &Ask<'a>,
+        turn: &Turn,
+        refusal: &Refusal,
+        attempt: u8,
+    ) -> Result<Option<Prepared<'a>>, Fault> {
+        overflow::overflow(&self.inner, ask, turn, refusal, attempt)
+    }
+
+    /// Plans a fold in the background: first step, on a blocking thread.
+    pub fn plan(&self, task: &FoldTask) -> Result<Planned, Fault> {
+        task.plan(&self.inner)
+    }
+
+    /// Finishes a fold in the background with a model's words, its failure, or without one. The next
+    /// request of the conversation finds it.
+    pub fn run(&self, task: FoldTask, summary: Option<Summary>, now: Timestamp) -> Result<(), Fault> {
+        task.run(&self.inner, summary, now)
+    }
+
+    /// Adds what a summary cost to a session's account.
+    pub fn charge_summary(&self, session: &SessionId, model: &str, usage: ReportedUsage) {
+        let rules = self.inner.rules();
+        let table = rules.job.models.as_ref().unwrap_or(ModelTable::embedded());
+        let summaries = money::charged(&table.profile(model, ApiFamily::OpenAi), &usage);
+        self.inner.memory().add(session, &Sums { summaries, ..Sums::default() });
+    }
+
+    /// Asks for a fold: the next request of that session is folded, with a focus if there is one. `false`
+    /// when no such session is known.
+    pub fn compact_now(&self, session: &SessionId, focus: Option<&str>) -> Result<bool, StoreError> {
+        if self.inner.memory().session(session).is_none() {
+            let stored = match &self.inner.store {
+                Some(store) => store.session(session.as_str())?,
+                None => None,
+            };
+            let Some(row) = stored else {
+                return Ok(false);
+            };
+            let all = Bounds { sessions: usize::MAX, text_bytes: usize::MAX };
+            self.inner.memory().admit(session, Session::of_row(&row), all);
+        }
+        if let Some(session) = self.inner.memory().session(session) {
+            session.manual = Some(focus.map(str::to_owned));
+        }
+        Ok(true)
+    }
+
+    /// An original that a fold of this credential removed.
+    pub fn recall(&self, credential: &CredentialId, address: Address, now: Timestamp) -> Result<Recall, StoreError> {
+        match &self.inner.store {
+            Some(store) => store.get(now.0, &credential.namespace(), address),
+            None => Ok(Recall::Unknown),
+        }
+    }
+
+    /// The latest sessions, newest first; of one credential, or of all.
+    pub fn sessions(&self, credential: Option<&CredentialId>, most: usize) -> Result<Vec<SessionView>, StoreError> {
+        sessions::list(&self.inner, credential, most)
+    }
+
+    /// One session and its latest turns, newest first.
+    pub fn session(&self, id: &SessionId, most: usize) -> Result<Option<(SessionView, Vec<TurnEvent>)>, StoreError> {
+        sessions::one(&self.inner, id, most)
+    }
+
+    /// Sums since the start.
+    pub fn totals(&self) -> Totals {
+        let memory = self.inner.memory();
+        Totals { in_flight: memory.flights.len() as u64, sessions: memory.sessions.len() as u64, ..memory.totals }
+    }
+
+    /// Writes down what may wait: sums, events, calibration. To be called about every second and at the end.
+    pub fn flush(&self, now: Timestamp) -> Result<(), StoreError> {
+        self.inner.flush(now.0)
+    }
+}

@@ -24,18 +24,37 @@ pub(crate) fn put(
     originals: &[NewOriginal<'_>],
 ) -> Result<Stored, Fault> {
     // Before the lock: others may write while we count digests.
-    let digests = originals.iter().map(digest_of).collect::<Result<Vec<_>, _>>()?;
+    let digests = digests_of(originals)?;
     if originals.is_empty() {
         return Ok(Stored::default());
     }
     let mut writer = lock(writer);
     let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let stored = put_in(&transaction, limits, now, namespace, originals, &digests)?;
+    transaction.commit()?;
+    Ok(stored)
+}
+
+/// The digests of texts, each held against its handle.
+pub(super) fn digests_of(originals: &[NewOriginal<'_>]) -> Result<Vec<Digest>, Fault> {
+    originals.iter().map(digest_of).collect()
+}
+
+/// Stores texts inside a transaction.
+pub(super) fn put_in(
+    transaction: &Transaction<'_>,
+    limits: &Limits,
+    now: i64,
+    namespace: &str,
+    originals: &[NewOriginal<'_>],
+    digests: &[Digest],
+) -> Result<Stored, Fault> {
     let mut stored = Stored::default();
     let mut change = Change::default();
     let mut batch = Batch::new();
     {
-        let mut shelf = Shelf::of(&transaction, namespace, now)?;
-        for (original, digest) in originals.iter().zip(&digests) {
+        let mut shelf = Shelf::of(transaction, namespace, now)?;
+        for (original, digest) in originals.iter().zip(digests) {
             let (row, footprint) = match shelf.find(digest)? {
                 Some(known) => {
                     stored.known += 1;
@@ -51,14 +70,13 @@ pub(crate) fn put(
             batch.insert(row, footprint);
         }
     }
-    change.apply(&transaction)?;
+    change.apply(transaction)?;
     let needed = batch.values().sum();
     if needed > limits.max_bytes {
         return Err(Fault::TooLarge { needed, limit: limits.max_bytes });
     }
-    let swept = sweep(&transaction, limits, now, &batch, CLEARED_PER_PUT)?;
+    let swept = sweep(transaction, limits, now, &batch, CLEARED_PER_PUT)?;
     stored.expired = swept.aged + swept.oversized;
-    transaction.commit()?;
     Ok(stored)
 }
 

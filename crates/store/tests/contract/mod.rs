@@ -41,10 +41,19 @@ macro_rules! contract {
             a_pruned_store_forgets_nothing_within_the_limits
             threads_share_a_store
             a_text_of_fifty_megabytes_comes_back
+            a_fold_survives_the_store
+            the_first_checkpoint_of_a_key_stays_unless_it_is_replaced
+            checkpoints_of_one_namespace_are_not_those_of_another
+            a_fold_that_cannot_be_kept_leaves_nothing
+            unused_checkpoints_are_let_go_by_age_and_by_size
+            sessions_and_events_come_back_newest_first
         }
     };
 }
 pub(crate) use contract;
+
+mod conversations;
+pub(crate) use conversations::*;
 
 fn put(store: &Store, now: i64, text: &str) {
     store.put(now, "", &[new(text, "")]).unwrap();

@@ -1,0 +1,255 @@
+//! `foldline doctor`: is everything there that the settings need, and what to do if not.
+
+use super::settings;
+use crate::args::{Doctor, Tuning};
+use crate::failure::{Failure, Verdict};
+use crate::keep;
+use crate::output::{self, Paint};
+use crate::settings::{Settings, Surroundings, model_table};
+use anstyle::{AnsiColor, Style};
+use foldline_core::Policy;
+use foldline_core::models::{ApiFamily, ModelTable};
+use foldline_core::policy::{BudgetInputs, Budgets, Dialect};
+use foldline_core::summary::FailureClass;
+use foldline_gateway::outbound::{Outbound, OutboundSettings};
+use foldline_gateway::summariser::{Endpoint, KeySource, Probe, Summariser, probe};
+use serde::Serialize;
+use std::fmt::Write as _;
+
+/// How a check ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Health {
+    Good,
+    /// Works, but worth knowing.
+    Note,
+    Wrong,
+}
+
+/// One check.
+#[derive(Debug, Serialize)]
+struct Check {
+    name: &'static str,
+    health: Health,
+    found: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fix: Option<String>,
+}
+
+impl Check {
+    fn good(name: &'static str, found: impl Into<String>) -> Check {
+        Check { name, health: Health::Good, found: found.into(), fix: None }
+    }
+
+    fn note(name: &'static str, found: impl Into<String>, fix: impl Into<String>) -> Check {
+        Check { name, health: Health::Note, found: found.into(), fix: Some(fix.into()) }
+    }
+
+    fn wrong(name: &'static str, found: impl Into<String>, fix: impl Into<String>) -> Check {
+        Check { name, health: Health::Wrong, found: found.into(), fix: Some(fix.into()) }
+    }
+}
+
+/// Runs the command.
+pub fn run(args: &Doctor) -> Result<Verdict, Failure> {
+    let checks = examine(args);
+    let is_wrong = checks.iter().any(|check| check.health == Health::Wrong);
+    let out = match args.json {
+        true => {
+            let report = serde_json::json!({ "healthy": !is_wrong, "checks": checks });
+            serde_json::to_string_pretty(&report).map_err(Failure::input)? + "\n"
+        }
+        false => table(&checks, Paint::of_stdout()),
+    };
+    output::print(&out)?;
+    Ok(if is_wrong { Verdict::Found } else { Verdict::Fine })
+}
+
+fn examine(args: &Doctor) -> Vec<Check> {
+    let settings = match settings(&args.tuning, Vec::new()) {
+        Ok(settings) => settings,
+        Err(failure) => {
+            let fix = "correct the key that is named, or leave it out";
+            return vec![Check::wrong("settings", failure.message, fix)];
+        }
+    };
+    let mut checks = vec![settings_check(&settings), store_check(settings.policy())];
+    let table = match model_table(settings.policy(), &Surroundings::of_process()) {
+        Ok(table) => table,
+        Err(error) => {
+            checks.push(Check::wrong("model table", error.to_string(), "correct the file that model.table names"));
+            ModelTable::embedded().clone()
+        }
+    };
+    checks.push(model_check(settings.policy(), &args.tuning, &table));
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            checks.push(Check::wrong("network", error.to_string(), "free some resources of the system"));
+            return checks;
+        }
+    };
+    runtime.block_on(async {
+        for url in &args.upstream {
+            checks.push(upstream_check(url).await);
+        }
+        checks.extend(summariser_checks(settings.policy(), &table).await);
+    });
+    checks
+}
+
+fn settings_check(settings: &Settings) -> Check {
+    let set = settings.resolved.entries().into_iter().filter(|(_, _, origin)| origin.to_string() != "default").count();
+    match &settings.file {
+        Some(file) => {
+            Check::good("settings", format!("{} is valid; {set} values differ from the defaults", file.display()))
+        }
+        None => Check::good("settings", format!("no file; {set} values differ from the defaults")),
+    }
+}
+
+fn store_check(policy: &Policy) -> Check {
+    let Some(path) = keep::path_of(policy) else {
+        let fix = "leave store.path out, or name a file, to make removed text recallable";
+        return Check::note("store", "originals are not kept", fix);
+    };
+    match keep::open(policy).map(|store| store.map(|store| store.stats())) {
+        Ok(Some(Ok(_))) => Check::good("store", format!("{} can be written", path.display())),
+        Ok(None) => Check::note("store", "originals are not kept", "name a file with store.path"),
+        Ok(Some(Err(error))) | Err(error) => Check::wrong(
+            "store",
+            error.to_string(),
+            format!("make {} writable, or name another file with store.path or --store", path.display()),
+        ),
+    }
+}
+
+fn model_check(policy: &Policy, tuning: &Tuning, table: &ModelTable) -> Check {
+    let Some(name) = policy.model.name.as_deref() else {
+        return Check::good("model", "each request names its own");
+    };
+    let profile = table.profile(name, ApiFamily::OpenAi);
+    let budgets = Budgets::of(policy, &profile, BudgetInputs::default());
+    let numbers = format!("window {}, trigger {}", budgets.window, budgets.trigger);
+    match profile.known || tuning.window.is_some() || policy.model.window.fixed().is_some() {
+        true => Check::good("model", format!("{name}: {numbers}")),
+        false => Check::note(
+            "model",
+            format!("{name} is not in the table; {numbers} are a careful guess"),
+            "set model.window to its real window",
+        ),
+    }
+}
+
+async fn upstream_check(url: &str) -> Check {
+    let name = "upstream";
+    let endpoint = match Endpoint::at(url, Dialect::Auto, "", None) {
+        Ok(endpoint) => endpoint,
+        Err(error) => return Check::wrong(name, format!("{url}: {error}"), "name a provider's base address"),
+    };
+    let outbound = match Outbound::new(OutboundSettings::default()) {
+        Ok(outbound) => outbound,
+        Err(error) => return Check::wrong(name, error.to_string(), "correct the certificate file"),
+    };
+    match probe(&outbound, &endpoint).await {
+        Ok(_) => Check::good(name, format!("{} answers", endpoint.host())),
+        // Clients bring their own keys; that it asks for one is a good sign.
+        Err(failure) if failure.class == FailureClass::Access => {
+            Check::good(name, format!("{} answers and wants a key", endpoint.host()))
+        }
+        Err(failure) => Check::wrong(name, format!("{}: {failure}", endpoint.host()), failure.class.advice()),
+    }
+}
+
+async fn summariser_checks(policy: &Policy, table: &ModelTable) -> Vec<Check> {
+    let summariser = match Summariser::of_policy(policy, &|name| std::env::var(name).ok()) {
+        Ok(Some(summariser)) => summariser,
+        Ok(None) => {
+            let fix = "set summarizer.url and summarizer.model to have a model write them";
+            return vec![Check::note("summariser", "none: handoffs are written without a model", fix)];
+        }
+        Err(error) => {
+            let fix = "correct summarizer.url, summarizer.key_env or summarizer.key_file";
+            return vec![Check::wrong("summariser", error.to_string(), fix)];
+        }
+    };
+    let first = &summariser.first;
+    let mut checks = vec![key_check(policy, first)];
+    let found = probe(&summariser.outbound, first).await;
+    checks.push(match &found {
+        Ok(Probe { knows_model: Some(false), .. }) => Check::wrong(
+            "summariser",
+            format!("{} answers but does not list the model {}", first.host(), first.model),
+            "set summarizer.model to one of its models",
+        ),
+        Ok(_) => Check::good(
+            "summariser",
+            format!("{} answers; model {}, dialect {}", first.host(), first.model, first.dialect),
+        ),
+        Err(failure) => Check::wrong("summariser", format!("{}: {failure}", first.host()), failure.class.advice()),
+    });
+    checks.push(window_check(policy, table, found.ok().and_then(|probe| probe.window)));
+    checks
+}
+
+fn key_check(policy: &Policy, endpoint: &Endpoint) -> Check {
+    let name = "summariser key";
+    if endpoint.key.is_some() {
+        return Check::good(name, "present");
+    }
+    let names = match KeySource::of(&policy.summarizer, endpoint.host()) {
+        KeySource::Usual(names) => names.join(" or "),
+        KeySource::Variable(name) => name,
+        KeySource::File(path) => path.display().to_string(),
+    };
+    let fix = format!("if {} needs one, put it into {names}", endpoint.host());
+    Check::note(name, "none", fix)
+}
+
+/// The summariser's window against the trigger: what it cannot read in one go is folded in steps, and the
+/// trigger is lowered to it.
+fn window_check(policy: &Policy, table: &ModelTable, stated: Option<u32>) -> Check {
+    let name = "summariser window";
+    let main = table.profile(policy.model.name.as_deref().unwrap_or_default(), ApiFamily::OpenAi);
+    let listed = policy.summary_model().map(|model| table.profile(model, ApiFamily::OpenAi));
+    let listed = listed.filter(|profile| profile.known).map(|profile| profile.window);
+    let set = policy.summarizer.window.fixed();
+    let Some(window) = set.or(listed).or(stated) else {
+        return Check::note(name, "unknown; 32768 tokens are assumed", "set summarizer.window to its real window");
+    };
+    if let Some(stated) = stated.filter(|stated| *stated < window) {
+        let found = format!("taken for {window} tokens, but the server says {stated}");
+        return Check::wrong(name, found, format!("set summarizer.window to {stated}"));
+    }
+    let plain = Budgets::of(policy, &main, BudgetInputs::default()).trigger;
+    match window < plain {
+        true => Check::note(
+            name,
+            format!("{window} tokens, below the trigger of {plain}: the trigger is lowered to it"),
+            "use a summary model with a larger window, or lower compression.threshold",
+        ),
+        false if set.or(listed).is_none() => Check::note(
+            name,
+            format!("the server says {window} tokens; 32768 are assumed"),
+            format!("set summarizer.window to {window}"),
+        ),
+        false => Check::good(name, format!("{window} tokens, enough for the trigger of {plain}")),
+    }
+}
+
+fn table(checks: &[Check], paint: Paint) -> String {
+    let mut out = String::new();
+    for check in checks {
+        let (mark, colour) = match check.health {
+            Health::Good => ("ok   ", AnsiColor::Green),
+            Health::Note => ("note ", AnsiColor::Yellow),
+            Health::Wrong => ("wrong", AnsiColor::Red),
+        };
+        let mark = paint.paint(Style::new().fg_color(Some(colour.into())), mark);
+        let _ = writeln!(out, "{mark}  {:<18} {}", check.name, check.found.replace('\n', " "));
+        if let Some(fix) = &check.fix {
+            let _ = writeln!(out, "{:<25} → {fix}", "");
+        }
+    }
+    out
+}

@@ -1,0 +1,121 @@
+//! What a compaction says to the person who started it: what was done, what stayed, what is degraded, what to do next.
+
+use crate::output::Paint;
+use anstyle::{AnsiColor, Style};
+use foldline_core::plan::Outcome;
+use foldline_core::report::Author;
+use foldline_core::{Report, explain};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// Who wanted it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// A person, now.
+    ByHand,
+    /// A script or a loop, every time.
+    Automatically,
+}
+
+/// What happened, in a few lines.
+pub fn feedback(report: &Report, asked: Asked, paint: Paint) -> String {
+    let strong = Style::new().bold();
+    let (word, colour) = match report.outcome {
+        Outcome::Unchanged => ("unchanged", AnsiColor::Cyan),
+        Outcome::Pruned => ("pruned", AnsiColor::Green),
+        Outcome::Folded => ("folded", AnsiColor::Green),
+        Outcome::Clamped => ("clamped", AnsiColor::Yellow),
+        Outcome::Aborted => ("aborted", AnsiColor::Red),
+    };
+    let word = paint.paint(strong.fg_color(Some(colour.into())), word);
+    let mut out = format!("{word}: {}\n", report.reason);
+    if !matches!(report.outcome, Outcome::Unchanged | Outcome::Aborted) {
+        let saved = 100.0 - report.tokens.after as f64 * 100.0 / report.tokens.before.max(1) as f64;
+        let _ = writeln!(
+            out,
+            "  messages {} → {}, tokens {} → {} ({saved:.0} % less)",
+            report.messages.before, report.messages.after, report.tokens.before, report.tokens.after
+        );
+    }
+    out.push_str(&savings(report));
+    out.push_str(&kept(report));
+    out.push_str(&summariser(report));
+    for warning in &report.warnings {
+        let _ = writeln!(out, "  {}", paint.paint(Style::new().fg_color(Some(AnsiColor::Yellow.into())), warning));
+    }
+    if let (Asked::ByHand, Some(next)) = (asked, next(report)) {
+        let _ = writeln!(out, "  next: {next}");
+    }
+    out
+}
+
+/// Where the tokens went: what was done to which tool's parts, and what it freed.
+fn savings(report: &Report) -> String {
+    let mut groups: BTreeMap<(&str, &str), (usize, u64, u64)> = BTreeMap::new();
+    for edit in report.edits.iter().filter(|edit| edit.tokens_before > 0) {
+        let (count, before, after) = groups.entry((explain::name_of(edit.kind), edit.tool.as_str())).or_default();
+        *count += 1;
+        *before += edit.tokens_before;
+        *after += edit.tokens_after;
+    }
+    let mut rows: Vec<_> = groups.into_iter().collect();
+    rows.sort_by_key(|(_, (_, before, after))| std::cmp::Reverse(before.saturating_sub(*after)));
+    let mut out = String::new();
+    for ((kind, tool), (count, before, after)) in rows {
+        let _ = writeln!(out, "  {kind:<10} {tool:<14} {count:>4} × {before:>8} → {after:>7} tokens");
+    }
+    out
+}
+
+/// What stayed as it was, and what the handoff holds.
+fn kept(report: &Report) -> String {
+    let Some(handoff) = &report.handoff else {
+        return String::new();
+    };
+    let by = match handoff.by {
+        Author::Model => "a model's words and the recorded facts",
+        Author::Ledger => "the recorded facts",
+    };
+    let unverified = match handoff.unverified {
+        0 => String::new(),
+        count => format!(", {count} claims of the model marked or removed as unverified"),
+    };
+    format!(
+        "  kept as they are: the first {} and the last {} messages; the handoff has {} ({} of {} entries{unverified})\n",
+        report.zones.head, report.zones.tail, by, handoff.facts.after, handoff.facts.before
+    )
+}
+
+/// What the summariser did, if it was asked.
+fn summariser(report: &Report) -> String {
+    let told = &report.summariser;
+    if told.calls == 0 {
+        return String::new();
+    }
+    let who = told.model.as_deref().unwrap_or("none answered");
+    let error = match (&told.error, told.fallback.as_deref()) {
+        (Some(error), Some(fallback)) => format!("; {error}; fallback: {fallback}"),
+        (Some(error), None) => format!("; {error}"),
+        (None, _) => String::new(),
+    };
+    format!("  summariser: {who}, {} calls, about {} tokens{error}\n", told.calls, told.tokens)
+}
+
+/// What a person can do next.
+fn next(report: &Report) -> Option<&'static str> {
+    match report.outcome {
+        Outcome::Unchanged if report.summariser.error.is_some() => {
+            Some("mend the summariser (`foldline doctor` checks it), or fold without one: --summarizer none")
+        }
+        Outcome::Unchanged => Some(
+            "nothing had to be folded; --target-tokens N makes it smaller whatever it takes, `foldline inspect` shows where the tokens are",
+        ),
+        Outcome::Folded if report.summariser.fallback.as_deref() == Some("ledger") => {
+            Some("the handoff is usable but no model wrote it; `foldline doctor` checks the summariser")
+        }
+        Outcome::Folded | Outcome::Clamped if report.tokens.after * 10 > report.tokens.before * 9 => Some(
+            "little was saved: head and tail fill the room; lower compression.target_ratio, fold with --focus, or start a new session",
+        ),
+        _ => None,
+    }
+}

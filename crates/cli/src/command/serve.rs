@@ -1,0 +1,195 @@
+//! `foldline serve`: the gateway, from its settings to its exit code.
+
+use crate::args::{LogFormat, LogLevel, Serve, Tuning};
+use crate::failure::{Failure, Verdict};
+use crate::settings::{Flag, Settings, Surroundings, model_table};
+use crate::{keep, output};
+use foldline_core::Policy;
+use foldline_core::policy::CacheTtl;
+use foldline_gateway::serve::{self, Gateway, Load, Plan, StartError, Stopped};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::Notify;
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::Layer as _;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::fmt;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+
+/// Runs the command: until a signal ends it.
+pub fn run(args: &Serve) -> Result<Verdict, Failure> {
+    let settings = super::settings(&args.tuning, flags(args))?;
+    let plan = plan(&settings)?;
+    log(args);
+    let runtime = runtime().map_err(|error| Failure::input(format!("no threads can be had: {error}")))?;
+    let (gateway, listener, address) = runtime.block_on(start(&plan))?;
+    output::print(&greeting(&gateway, &plan, &settings, address))?;
+    let reload = Arc::new(Notify::new());
+    let files = files(&settings);
+    runtime.spawn(serve::follow(gateway.clone(), files, loader(args), reload.clone()));
+    let stopped = runtime.block_on(async {
+        hang_up(reload)?;
+        let stop = stop()?;
+        Ok(serve::serve(gateway, listener, stop).await)
+    });
+    // Work that hangs on a thread must not keep the process from ending.
+    runtime.shutdown_background();
+    match stopped.map_err(|error: std::io::Error| Failure::input(format!("signals cannot be received: {error}")))? {
+        Stopped::Finished => {}
+        Stopped::CutOff => output::tell("some requests took too long to finish and were cut off\n"),
+    }
+    Ok(Verdict::Fine)
+}
+
+/// The flags that stand for keys.
+fn flags(args: &Serve) -> Vec<Flag> {
+    let flag = |flag: &'static str, key: &'static str, value: &Option<String>| {
+        value.clone().map(|value| Flag { flag, key, value })
+    };
+    let flags = [
+        flag("--listen", "gateway.listen", &args.listen),
+        flag("--upstream-openai", "gateway.upstream_openai", &args.upstream_openai),
+        flag("--upstream-anthropic", "gateway.upstream_anthropic", &args.upstream_anthropic),
+    ];
+    flags.into_iter().flatten().collect()
+}
+
+/// What the gateway is started with.
+fn plan(settings: &Settings) -> Result<Plan, Failure> {
+    let policy = settings.policy().clone();
+    let models = model_table(&policy, &Surroundings::of_process()).map_err(Failure::input)?;
+    Ok(Plan { store: keep::path_of(&policy), models: Some(models), policy })
+}
+
+/// Reads the same settings again.
+fn loader(args: &Serve) -> Load {
+    let tuning = Tuning {
+        model: args.tuning.model.clone(),
+        window: args.tuning.window.clone(),
+        preset: args.tuning.preset.clone(),
+        config: args.tuning.config.clone(),
+        sets: args.tuning.sets.clone(),
+        store: args.tuning.store.clone(),
+    };
+    let flags = flags(args);
+    Arc::new(move || {
+        let settings = super::settings(&tuning, flags.clone()).map_err(|failure| failure.message)?;
+        plan(&settings).map_err(|failure| failure.message)
+    })
+}
+
+/// The files that settings come from.
+fn files(settings: &Settings) -> Vec<PathBuf> {
+    let policy = settings.policy();
+    let named = [policy.gateway.client_keys.clone(), policy.model.table.clone()];
+    settings.file.clone().into_iter().chain(named.into_iter().flatten().map(PathBuf::from)).collect()
+}
+
+/// Threads for connections. Few: they wait most of the time, and rewriting has threads of its own.
+fn runtime() -> std::io::Result<Runtime> {
+    let cores = std::thread::available_parallelism().map_or(2, usize::from);
+    tokio::runtime::Builder::new_multi_thread().worker_threads(cores.clamp(1, 4)).enable_all().build()
+}
+
+async fn start(plan: &Plan) -> Result<(Arc<Gateway>, TcpListener, SocketAddr), Failure> {
+    let fail = |error: StartError| {
+        let hint = match &error {
+            StartError::Listen { .. } => "\nhint: choose another address with --listen 127.0.0.1:PORT",
+            _ => "",
+        };
+        Failure::input(format!("{error}{hint}"))
+    };
+    let gateway = Gateway::open(plan).map_err(fail)?;
+    let listener = serve::bind(&gateway).await.map_err(fail)?;
+    let address = listener.local_addr().map_err(|error| Failure::input(format!("no address: {error}")))?;
+    Ok((gateway, listener, address))
+}
+
+/// Ends when the process is asked to.
+fn stop() -> std::io::Result<impl Future<Output = ()>> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
+}
+
+/// SIGHUP reads the settings again.
+fn hang_up(reload: Arc<Notify>) -> std::io::Result<()> {
+    let mut hang_up = signal(SignalKind::hangup())?;
+    tokio::spawn(async move {
+        while hang_up.recv().await.is_some() {
+            reload.notify_one();
+        }
+    });
+    Ok(())
+}
+
+/// What a user needs to know, with the two lines to copy.
+fn greeting(gateway: &Gateway, plan: &Plan, settings: &Settings, address: SocketAddr) -> String {
+    let setup = gateway.setup();
+    let store = match (&plan.store, gateway.trouble()) {
+        (Some(path), None) => path.display().to_string(),
+        (Some(path), Some(trouble)) => {
+            format!("{} cannot be used, so nothing is kept: {trouble}", path.display())
+        }
+        (None, _) => "none: originals are not kept, and folds do not outlive this process".to_owned(),
+    };
+    let file = settings.file.as_ref().map_or("built-in defaults".to_owned(), |path| path.display().to_string());
+    format!(
+        "foldline {version} listens on http://{address}\n\n  \
+         export ANTHROPIC_BASE_URL=http://{address}\n  \
+         export OPENAI_BASE_URL=http://{address}/v1\n\n\
+         upstreams  {} and {}\n\
+         store      {store}\n\
+         settings   {file}, preset {}\n\
+         sessions   http://{address}/foldline/sessions\n\
+         {}\n",
+        setup.anthropic.text(),
+        setup.openai.text(),
+        plan.policy.compression.preset.name(),
+        caching(&plan.policy, &setup.anthropic.text()),
+        version = env!("CARGO_PKG_VERSION"),
+    )
+}
+
+/// The status of prompt caching: marks are set for Claude where the client sets none.
+fn caching(policy: &Policy, upstream: &str) -> String {
+    let via = match upstream {
+        _ if upstream.contains("openrouter.ai") => "OpenRouter",
+        _ if upstream.contains("api.anthropic.com") => "Anthropic",
+        other => other,
+    };
+    let ttl = match policy.model.cache_ttl {
+        CacheTtl::FiveMinutes => "5m",
+        CacheTtl::OneHour => "1h",
+    };
+    format!("💾 Prompt caching: ENABLED (Claude via {via}, {ttl} TTL)")
+}
+
+/// Logs go to standard error.
+fn log(args: &Serve) {
+    let level = match args.log {
+        LogLevel::Off => LevelFilter::OFF,
+        LogLevel::Error => LevelFilter::ERROR,
+        LogLevel::Warn => LevelFilter::WARN,
+        LogLevel::Info => LevelFilter::INFO,
+        LogLevel::Debug => LevelFilter::DEBUG,
+    };
+    // Other crates' lines may show headers and bytes; ours never do.
+    let ours = Targets::new().with_target("foldline", level);
+    let lines = || fmt::layer().with_writer(std::io::stderr).with_target(false);
+    let lines = match args.log_format {
+        LogFormat::Text => lines().boxed(),
+        LogFormat::Json => lines().json().boxed(),
+    };
+    tracing_subscriber::registry().with(lines).with(ours).init();
+}

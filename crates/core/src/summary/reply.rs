@@ -1,0 +1,200 @@
+//! Reading a reply: models think aloud, fence their answer, greet, rename headings, repeat themselves.
+
+use super::prompt::{ASKED, Brief, bare as bare_line};
+use super::source::tokens;
+use crate::handoff::Section;
+use crate::redact::{Mode, redact};
+use rustc_hash::FxHashSet;
+
+/// What a model said, line by line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Words {
+    /// The lines with their sections, in the order of the sections.
+    pub(crate) lines: Vec<(Section, String)>,
+}
+
+/// Longer lines are no facts but pasted material or a loop without line ends.
+const LONGEST_LINE: usize = 1_200;
+
+/// Tags around what a model says to itself.
+const THOUGHTS: [(&str, &str); 5] = [
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("<reasoning>", "</reasoning>"),
+    ("<analysis>", "</analysis>"),
+    ("<scratchpad>", "</scratchpad>"),
+];
+
+impl Words {
+    /// The usable lines of a reply, secrets masked.
+    pub(super) fn read(reply: &str, brief: &Brief) -> Words {
+        let spoken = without_thoughts(reply);
+        let masked = redact(&spoken, Mode::Text);
+        let lines: Vec<&str> = masked.lines().filter(|line| !is_fence(line)).collect();
+        let headings: Vec<(usize, &str)> =
+            lines.iter().enumerate().filter_map(|(at, line)| Some((at, heading(line)?))).collect();
+        let known = headings.iter().filter(|(_, title)| section_of(title).is_some()).count();
+        // In another language the headings keep at least their order.
+        let by_order = known * 2 < headings.len() && headings.len() == ASKED.len();
+        let own = brief.own_lines();
+        let mut words = Words::default();
+        let mut seen: FxHashSet<String> = FxHashSet::default();
+        // What stands before the first heading is a greeting, unless there is no heading at all.
+        let mut section = headings.is_empty().then_some(Section::CriticalContext);
+        let mut met = 0;
+        for line in &lines {
+            if let Some(title) = heading(line) {
+                let in_order = ASKED.get(met).map(|(section, _)| *section).filter(|_| by_order);
+                section = Some(in_order.or_else(|| section_of(title)).unwrap_or(Section::CriticalContext));
+                met += 1;
+                continue;
+            }
+            let (Some(section), Some(fact)) = (section, fact(line)) else {
+                continue;
+            };
+            let is_prompt = line.contains(&brief.fence) || own.contains(&bare_line(line));
+            if !is_prompt && seen.insert(fact.to_lowercase()) {
+                words.lines.push((section, fact));
+            }
+        }
+        words.lines.sort_by_key(|(section, _)| *section);
+        words
+    }
+
+    /// Whether nothing was said.
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// The words as a text with headings.
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        for (section, title) in Section::ALL {
+            let mut lines = self.lines.iter().filter(|(of, _)| *of == section).peekable();
+            if lines.peek().is_some() {
+                out.push_str(&format!("## {title}\n"));
+                lines.for_each(|(_, line)| {
+                    out.push_str(line);
+                    out.push('\n');
+                });
+                out.push('\n');
+            }
+        }
+        out
+    }
+
+    /// The words within `budget` tokens: every section gives its first lines before any gives its last.
+    pub(super) fn within(mut self, budget: u32) -> Words {
+        if tokens(&self.text()) <= budget {
+            return self;
+        }
+        let mut depths = [0_usize; Section::ALL.len()];
+        let mut ranked: Vec<(usize, usize)> = Vec::with_capacity(self.lines.len());
+        for (at, (section, _)) in self.lines.iter().enumerate() {
+            if let Some(depth) = depths.get_mut(*section as usize) {
+                ranked.push((*depth, at));
+                *depth += 1;
+            }
+        }
+        ranked.sort_unstable();
+        let mut left = budget;
+        let mut kept: Vec<usize> = Vec::new();
+        for (depth, at) in ranked {
+            let cost = self.lines.get(at).map_or(u32::MAX, |(_, line)| tokens(line)) + if depth == 0 { 8 } else { 1 };
+            if cost <= left {
+                left -= cost;
+                kept.push(at);
+            }
+        }
+        kept.sort_unstable();
+        self.lines = kept.into_iter().filter_map(|at| self.lines.get(at).cloned()).collect();
+        self
+    }
+}
+
+/// A reply without what the model said to itself.
+fn without_thoughts(reply: &str) -> String {
+    let mut text = reply.to_owned();
+    for (open, close) in THOUGHTS {
+        while let Some(start) = find_ignoring_case(&text, open) {
+            let end =
+                find_ignoring_case(text.get(start..).unwrap_or_default(), close).map(|at| start + at + close.len());
+            // A thought that never ends leaves nothing behind it.
+            text.replace_range(start..end.unwrap_or(text.len()), "");
+        }
+        // Some servers swallow the opening tag.
+        if let Some(end) = find_ignoring_case(&text, close) {
+            text.replace_range(..end + close.len(), "");
+        }
+    }
+    text
+}
+
+fn find_ignoring_case(text: &str, tag: &str) -> Option<usize> {
+    text.as_bytes().windows(tag.len()).position(|window| window.eq_ignore_ascii_case(tag.as_bytes()))
+}
+
+fn is_fence(line: &str) -> bool {
+    let line = line.trim();
+    line.strip_prefix("```")
+        .or_else(|| line.strip_prefix("~~~"))
+        .is_some_and(|label| label.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '+' | '.')))
+}
+
+/// The title of a line that is a heading: `## Goal`, `**Goal**`, `Goal:`, `1. Goal`.
+fn heading(line: &str) -> Option<&str> {
+    let line = line.trim();
+    if let Some(title) = line.strip_prefix('#') {
+        return Some(bare(title.trim_start_matches('#')));
+    }
+    let is_bold = line.starts_with("**") && line.trim_end_matches(':').ends_with("**") && line.len() < 60;
+    let title = bare(line);
+    ((is_bold || line.ends_with(':') || line.len() == title.len()) && section_of(title).is_some()).then_some(title)
+}
+
+fn bare(title: &str) -> &str {
+    title
+        .trim()
+        .trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ')' | ' '))
+        .trim_matches(|c| matches!(c, '*' | ':' | '_' | ' ' | '#'))
+}
+
+fn section_of(title: &str) -> Option<Section> {
+    let plain = title.replace(" and ", " & ");
+    Section::titled(&plain).or_else(|| {
+        let lower = plain.to_lowercase();
+        let close = |word: &str| lower.contains(word);
+        match () {
+            () if lower.len() > 48 => None,
+            () if close("constraint") || close("preference") => Some(Section::Constraints),
+            () if close("decision") => Some(Section::KeyDecisions),
+            () if close("remaining") || close("next step") || close("todo") => Some(Section::RemainingWork),
+            () if close("in progress") || close("in-progress") => Some(Section::InProgress),
+            () if close("blocked") || close("blocker") => Some(Section::Blocked),
+            () if close("current state") || close("active state") => Some(Section::ActiveState),
+            () if close("resolved") => Some(Section::ResolvedQuestions),
+            () if close("critical") => Some(Section::CriticalContext),
+            () if close("goal") || close("objective") => Some(Section::Goal),
+            () => None,
+        }
+    })
+}
+
+/// What a line says, as an item of a list; `None` when it says nothing.
+fn fact(line: &str) -> Option<String> {
+    let text = line.trim();
+    let text = text.strip_prefix(['-', '*', '•', '+']).map_or(text, str::trim_start);
+    let said = text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '.' | '*' | '(' | ')' | '_' | '`'));
+    let nothing = ["none", "n/a", "nothing", "not applicable", "keine", "aucun", "ninguno", "нет", "无", "なし"];
+    if said.chars().filter(|c| c.is_alphanumeric()).count() < 2
+        || nothing.iter().any(|word| said.eq_ignore_ascii_case(word))
+    {
+        return None;
+    }
+    // Our own marks inside a reply would end the handoff early.
+    if text.contains(crate::handoff::OPENING) || text.contains(crate::handoff::CLOSING) {
+        return None;
+    }
+    let cut = text.get(..text.floor_char_boundary(LONGEST_LINE)).unwrap_or_default();
+    Some(format!("- {cut}{}", if cut.len() < text.len() { " …" } else { "" }))
+}

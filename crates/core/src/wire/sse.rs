@@ -1,0 +1,148 @@
+//! Usage from a stream of server-sent events, read on the way through. Bytes come in as the network
+//! cuts them; nothing is held but the line that is not complete yet, up to a limit.
+
+use super::json::Scanner;
+use super::reply::{Notes, Reply, ReportedUsage, read_usage, scan};
+use crate::transcript::Format;
+use memchr::{memchr, memmem};
+
+/// Bytes of one line that are held. The last event of a Responses stream repeats the whole answer, so
+/// of a longer line its end is kept: usage stands there.
+const LONGEST_LINE: usize = 256 << 10;
+
+/// Reads usage while a stream passes.
+#[derive(Clone, Debug)]
+pub struct SseUsage {
+    format: Format,
+    notes: Notes,
+    line: Vec<u8>,
+    /// Whether the beginning of the line was let go.
+    is_cut: bool,
+}
+
+impl SseUsage {
+    /// A reader for a stream of this format.
+    pub fn new(format: Format) -> SseUsage {
+        SseUsage { format, notes: Notes::default(), line: Vec::new(), is_cut: false }
+    }
+
+    /// Takes the next bytes of the stream.
+    pub fn feed(&mut self, mut bytes: &[u8]) {
+        while let Some(end) = memchr(b'\n', bytes) {
+            let (line, rest) = bytes.split_at(end);
+            bytes = rest.get(1..).unwrap_or_default();
+            if self.line.is_empty() {
+                read_line(line, self.format, &mut self.notes);
+            } else {
+                self.hold(line);
+                let line = std::mem::take(&mut self.line);
+                match std::mem::take(&mut self.is_cut) {
+                    false => read_line(&line, self.format, &mut self.notes),
+                    true => read_end(&line, &mut self.notes),
+                }
+                self.line = line;
+                self.line.clear();
+            }
+        }
+        self.hold(bytes);
+    }
+
+    /// What was reported so far.
+    pub fn usage(&self) -> Option<ReportedUsage> {
+        self.notes.usage()
+    }
+
+    /// Usage and why the reply ended, as far as the stream has said.
+    pub fn reply(&self) -> Reply {
+        self.notes.reply()
+    }
+
+    fn hold(&mut self, bytes: &[u8]) {
+        self.line.extend_from_slice(bytes);
+        if self.line.len() > LONGEST_LINE {
+            let surplus = self.line.len() - LONGEST_LINE / 2;
+            self.line.drain(..surplus);
+            self.is_cut = true;
+        }
+    }
+}
+
+/// Most lines are deltas of the answer, which say nothing of this: they are passed over unread.
+fn read_line(line: &[u8], format: Format, notes: &mut Notes) {
+    let Some(data) = line.strip_prefix(b"data:") else {
+        return;
+    };
+    let says_something = ["\"usage\"", "\"stop_reason\"", "\"finish_reason\"", "\"response.completed\""]
+        .iter()
+        .any(|word| memmem::find(data, word.as_bytes()).is_some());
+    if says_something && let Ok(text) = std::str::from_utf8(data) {
+        // A damaged event is the client's to complain about.
+        let _ = scan(&mut Scanner::new(text, 0), format, notes);
+    }
+}
+
+/// The end of a line whose beginning is gone. Inside a string every quote is escaped, so that the bare
+/// word can only be a key.
+fn read_end(line: &[u8], notes: &mut Notes) {
+    const KEY: &[u8] = b"\"usage\":";
+    if let Some(at) = memmem::rfind(line, KEY)
+        && let Ok(text) = std::str::from_utf8(line.get(at + KEY.len()..).unwrap_or_default())
+    {
+        let _ = read_usage(&mut Scanner::new(text, 0), notes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fed(format: Format, stream: &str, piece: usize) -> Reply {
+        let mut usage = SseUsage::new(format);
+        stream.as_bytes().chunks(piece).for_each(|piece| usage.feed(piece));
+        assert!(usage.line.len() <= LONGEST_LINE);
+        usage.reply()
+    }
+
+    const MESSAGES: &str = "event: message_start\r\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":4,\
+        \"cache_read_input_tokens\":90,\"cache_creation_input_tokens\":6,\"output_tokens\":1}}}\r\n\r\n\
+        event: content_block_delta\r\ndata: {\"type\":\"content_block_delta\",\"delta\":{\"type\":\"text_delta\",\"text\":\"\\\"usage\\\":{\\\"input_tokens\\\":5000}\"}}\r\n\r\n\
+        event: message_delta\r\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":33}}\r\n\r\n\
+        event: message_stop\r\ndata: {\"type\":\"message_stop\"}\r\n\r\n";
+
+    #[test]
+    fn usage_of_a_stream_does_not_depend_on_how_it_is_cut() {
+        let whole = fed(Format::Anthropic, MESSAGES, usize::MAX);
+        assert_eq!(whole.usage, Some(ReportedUsage { input: 4, cache_read: 90, cache_write: 6, output: 33 }));
+        assert_eq!(whole.stop.as_deref(), Some("end_turn"));
+        for piece in 1..80 {
+            assert_eq!(fed(Format::Anthropic, MESSAGES, piece), whole, "pieces of {piece}");
+        }
+    }
+
+    #[test]
+    fn chat_chunks_and_responses_events_are_read() {
+        let chat = "data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":null}],\"usage\":null}\n\n\
+            data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n\
+            data: {\"choices\":[],\"usage\":{\"prompt_tokens\":12,\"completion_tokens\":3}}\n\ndata: [DONE]\n\n";
+        let reply = fed(Format::OpenAiChat, chat, 7);
+        assert_eq!(reply.usage, Some(ReportedUsage { input: 12, output: 3, ..ReportedUsage::default() }));
+        assert_eq!(reply.stop.as_deref(), Some("stop"));
+        let responses = "event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":{\"status\":\"completed\",\
+            \"output\":[],\"usage\":{\"input_tokens\":8,\"output_tokens\":2}}}\n\n";
+        let reply = fed(Format::OpenAiResponses, responses, 11);
+        assert_eq!(reply.usage, Some(ReportedUsage { input: 8, output: 2, ..ReportedUsage::default() }));
+    }
+
+    #[test]
+    fn usage_is_found_behind_an_answer_of_any_length() {
+        let answer = "\\\"usage\\\": x".repeat(200_000);
+        let stream = format!(
+            "data: {{\"type\":\"response.completed\",\"response\":{{\"output\":[{{\"text\":\"{answer}\"}}],\
+             \"usage\":{{\"input_tokens\":8,\"output_tokens\":2}}}}}}\n\n"
+        );
+        for piece in [1_000, 1_448, 1 << 20] {
+            let reply = fed(Format::OpenAiResponses, &stream, piece);
+            assert_eq!(reply.usage.map(|usage| usage.prompt()), Some(8), "pieces of {piece}");
+        }
+    }
+}

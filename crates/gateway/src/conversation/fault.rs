@@ -1,0 +1,34 @@
+//! Why a request could not be prepared. Whoever gets one forwards the original.
+
+use foldline_core::EngineError;
+use foldline_core::wire::WireError;
+use foldline_store::StoreError;
+
+/// A fault of ours, never of the client: the original request goes through.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Fault {
+    /// The body is no conversation that we can read.
+    #[error("the request cannot be read: {0}")]
+    Unreadable(#[from] WireError),
+    /// The body is JSON, but no request with messages.
+    #[error("the request is no object with messages")]
+    NoConversation,
+    /// A conversation could not be rewritten.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Fault {
+    /// The name in metrics.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Fault::Unreadable(_) | Fault::NoConversation => "unreadable",
+            Fault::Engine(_) => "engine",
+            Fault::Store(_) => "store",
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Whether to act on a request now, beside it, or not at all.
+
+use foldline_core::planner::{Size, Trigger, decide};
+use foldline_core::policy::Budgets;
+use foldline_core::{Policy, SessionState};
+
+/// What to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Move {
+    /// Forward it.
+    Forward,
+    /// Forward it, and fold beside it.
+    Beside,
+    /// Fold it before it is forwarded.
+    Fold(Trigger),
+}
+
+/// What else happens to the conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Beside {
+    Nothing,
+    /// A fold is under way.
+    Fold,
+}
+
+/// Requests above this many bytes are folded beside the conversation also without a model. Below it a fold
+/// takes some 15 ms, and waiting for the trigger saves a third of the rewrites that folding at the pressure
+/// mark would make.
+const FELT_BYTES: u64 = 1 << 20;
+
+/// Chooses. A turn never waits for a model: with one, the engine's trigger only starts a fold beside the
+/// conversation, and what happens before the request leaves is written without it.
+pub(super) fn choose(size: Size, policy: &Policy, budgets: &Budgets, state: &SessionState, beside: Beside) -> Move {
+    let acts = |trigger| decide(size, policy, budgets, state, trigger).acts();
+    let is_stopped = state.strikes >= policy.compression.max_strikes;
+    let is_too_much = size.tokens >= u64::from(budgets.effective_window) || size.bytes > budgets.max_body_bytes;
+    // Where folds have stopped helping, the provider has the last word; its refusal folds harder.
+    if policy.compression.enabled && is_too_much && !is_stopped {
+        return Move::Fold(Trigger::Overflow);
+    }
+    if acts(Trigger::Hygiene) {
+        return Move::Fold(Trigger::Hygiene);
+    }
+    let would_be_felt = policy.summarizer.url.is_some() || size.bytes > FELT_BYTES;
+    match (would_be_felt, beside) {
+        (true, Beside::Nothing) if acts(Trigger::Background) => Move::Beside,
+        (false, Beside::Nothing) if acts(Trigger::Engine) => Move::Fold(Trigger::Engine),
+        _ => Move::Forward,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use foldline_core::models::ModelProfile;
+    use foldline_core::policy::BudgetInputs;
+
+    /// Window 100,000: trigger 50,000, pressure 42,500, safety net 85,000.
+    fn chosen(tokens: u64, bytes: u64, model: Option<&str>, state: &SessionState, beside: Beside) -> Move {
+        let mut policy = Policy::default();
+        policy.summarizer.url = model.map(str::to_owned);
+        let budgets = Budgets::of(&policy, &ModelProfile::with_window(100_000), BudgetInputs::default());
+        choose(Size { tokens, messages: 40, bytes }, &policy, &budgets, state, beside)
+    }
+
+    #[test]
+    fn without_a_model_small_requests_fold_at_the_trigger_and_large_ones_beside() {
+        let calm = SessionState::default();
+        let at = |tokens, bytes| chosen(tokens, bytes, None, &calm, Beside::Nothing);
+        assert_eq!(at(45_000, 200_000), Move::Forward);
+        assert_eq!(at(50_000, 200_000), Move::Fold(Trigger::Engine));
+        assert_eq!(at(45_000, 2 << 20), Move::Beside);
+        assert_eq!(at(85_000, 2 << 20), Move::Fold(Trigger::Hygiene));
+    }
+
+    #[test]
+    fn with_a_model_no_turn_waits_before_the_safety_net() {
+        let calm = SessionState::default();
+        let at = |tokens, beside| chosen(tokens, 200_000, Some("url"), &calm, beside);
+        assert_eq!(at(42_000, Beside::Nothing), Move::Forward);
+        assert_eq!(at(43_000, Beside::Nothing), Move::Beside);
+        assert_eq!(at(60_000, Beside::Nothing), Move::Beside);
+        assert_eq!(at(60_000, Beside::Fold), Move::Forward);
+        assert_eq!(at(85_000, Beside::Fold), Move::Fold(Trigger::Hygiene));
+        assert_eq!(at(100_000, Beside::Fold), Move::Fold(Trigger::Overflow));
+    }
+
+    #[test]
+    fn after_a_fold_only_the_safety_net_acts_before_usage_is_reported() {
+        let waiting = SessionState { awaiting_usage: true, ..SessionState::default() };
+        assert_eq!(chosen(60_000, 200_000, None, &waiting, Beside::Nothing), Move::Forward);
+        assert_eq!(chosen(60_000, 200_000, Some("url"), &waiting, Beside::Nothing), Move::Forward);
+        assert_eq!(chosen(86_000, 200_000, None, &waiting, Beside::Nothing), Move::Fold(Trigger::Hygiene));
+    }
+
+    #[test]
+    fn where_folds_do_not_help_the_provider_has_the_last_word() {
+        let stopped = SessionState { strikes: 2, ..SessionState::default() };
+        assert_eq!(chosen(120_000, 200_000, None, &stopped, Beside::Nothing), Move::Forward);
+    }
+}

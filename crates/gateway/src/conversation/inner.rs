@@ -1,0 +1,277 @@
+//! The shared middle: settings, store and memory, and the calls between them that every path needs.
+
+use super::ask::{Ask, CredentialId, Dialect, SessionId};
+use super::checkpoint::{Checkpoint, Facts};
+use super::fault::Fault;
+use super::memory::{Bounds, Lane, Memory, Session};
+use super::settings::{ConversationSettings, Mode};
+use super::sight::Sight;
+use foldline_core::Job;
+use foldline_core::policy::{AutoOr, Policy};
+use foldline_core::tokens::Counter;
+use foldline_store::{
+    CheckpointEntry, Kept, Key, Limits, NewCheckpoint, NewFold, NewOriginal, Precedence, SessionRow, Store, StoreError,
+};
+use std::borrow::Cow;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+/// Checkpoints under one root that are looked at. Conversations that all begin with the same message are
+/// many in some set-ups; the latest used are the ones that go on.
+const MOST_UNDER_A_ROOT: usize = 4_096;
+
+/// Share of the trigger at which a prune alone must land, unless the settings say where. Every rewrite costs
+/// the cached prefix once. A loop of 300 turns through 32,000 tokens is rewritten twice as often when a prune
+/// may land just below the trigger as when it must buy about as much room as a fold.
+const LOW_WATER: f64 = 0.6;
+
+/// What [`Conversations`](super::Conversations) share.
+#[derive(Debug)]
+pub(super) struct Inner {
+    settings: RwLock<Arc<Rules>>,
+    pub(super) store: Option<Store>,
+    memory: Mutex<Memory>,
+    /// The latest time that anybody told us; the last flush needs one.
+    clock: AtomicI64,
+}
+
+/// Settings, and what follows from them once.
+#[derive(Debug)]
+pub(super) struct Rules {
+    pub(super) settings: ConversationSettings,
+    /// Carries the table of models, so that no request copies it.
+    pub(super) job: Job,
+}
+
+impl Rules {
+    fn of(mut settings: ConversationSettings) -> Rules {
+        // The note would stand outside the messages, where it breaks every cached prefix and outlives no turn.
+        settings.policy.compression.system_note = false;
+        let knobs = &mut settings.policy.compression;
+        if knobs.low_water == AutoOr::Auto {
+            knobs.low_water = AutoOr::Fixed(knobs.threshold * LOW_WATER);
+        }
+        // Reported usage corrects the estimate within a turn. A vocabulary would add what it takes to load it to
+        // somebody's first fold, and its memory to the process.
+        let job = Job { models: settings.models.take(), counter: Some(Counter::Estimate), ..Job::default() };
+        Rules { settings, job }
+    }
+
+    pub(super) fn bounds(&self) -> Bounds {
+        Bounds { sessions: self.settings.memory_sessions.max(1), text_bytes: self.settings.memory_bytes }
+    }
+
+    /// The policy, with the window that the provider itself named.
+    pub(super) fn policy(&self, window: Option<u32>) -> Cow<'_, Policy> {
+        match window {
+            None => Cow::Borrowed(&self.settings.policy),
+            Some(window) => {
+                let mut policy = self.settings.policy.clone();
+                policy.model.window = AutoOr::Fixed(window);
+                Cow::Owned(policy)
+            }
+        }
+    }
+}
+
+/// A fold that is to be kept.
+pub(super) struct Keeping<'a> {
+    pub(super) credential: CredentialId,
+    pub(super) dialect: Dialect,
+    pub(super) root: Key,
+    pub(super) checkpoint: Checkpoint,
+    pub(super) originals: &'a [NewOriginal<'a>],
+    pub(super) precedence: Precedence,
+    pub(super) session: &'a SessionRow,
+    pub(super) now: i64,
+}
+
+impl Inner {
+    pub(super) fn open(settings: ConversationSettings) -> Result<Inner, Fault> {
+        let limits = Limits { wait: settings.store_wait, ..Limits::default() };
+        let store = settings.store.as_deref().map(|place| Store::open(place, limits)).transpose()?;
+        Ok(Inner {
+            settings: RwLock::new(Arc::new(Rules::of(settings))),
+            store,
+            memory: Mutex::new(Memory::default()),
+            clock: AtomicI64::new(0),
+        })
+    }
+
+    pub(super) fn rules(&self) -> Arc<Rules> {
+        Arc::clone(&self.settings.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(super) fn reload(&self, settings: ConversationSettings) {
+        let rules = Arc::new(Rules::of(settings));
+        let mut current = self.settings.write().unwrap_or_else(PoisonError::into_inner);
+        if current.settings.mode != rules.settings.mode {
+            self.memory().drop_checkpoints();
+        }
+        *current = rules;
+    }
+
+    /// The memory. A panic elsewhere leaves counts that are off by one at worst.
+    pub(super) fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn note_time(&self, now: i64) {
+        self.clock.fetch_max(now, Ordering::Relaxed);
+    }
+
+    /// The store for what is carried out; in shadow mode nothing is.
+    pub(super) fn store_for(&self, rules: &Rules) -> Option<&Store> {
+        self.store.as_ref().filter(|_| rules.settings.mode == Mode::Live)
+    }
+
+    /// Brings a session and the checkpoints of its conversation into memory. Returns the lane.
+    pub(super) fn enter(&self, rules: &Rules, ask: &Ask<'_>, sight: &Sight<'_>, root: &Key) -> Result<Lane, Fault> {
+        self.note_time(ask.now.0);
+        let known = self.memory().session(&sight.session).is_some();
+        if !known {
+            let stored = match &self.store {
+                Some(store) => store.session(sight.session.as_str())?,
+                None => None,
+            };
+            let session = stored.as_ref().map_or_else(|| Session::of(ask.credential), Session::of_row);
+            let gone = self.memory().admit(&sight.session, session, rules.bounds());
+            if let (Some(store), false) = (&self.store, gone.is_empty()) {
+                // Sums of sessions that nobody has seen for long: worth a try, not worth a fault.
+                let _lost = store.write_sessions(ask.now.0, &gone, &[]);
+            }
+        }
+        if !self.memory().knows_root(root) {
+            self.learn_root(rules, ask.credential, root)?;
+        }
+        let mut memory = self.memory();
+        let Some(session) = memory.session(&sight.session) else {
+            return Ok(Lane::default());
+        };
+        Ok(session.record.with_lane(&name(root), Lane::for_a_turn))
+    }
+
+    /// Reads which checkpoints there are under a root.
+    pub(super) fn learn_root(&self, rules: &Rules, credential: CredentialId, root: &Key) -> Result<(), Fault> {
+        let entries = match self.store_for(rules) {
+            Some(store) => store.checkpoints(&credential.namespace(), root, MOST_UNDER_A_ROOT)?,
+            None => Vec::new(),
+        };
+        let found = entries.into_iter().filter_map(|entry| Some((entry.key, facts_of(entry)?)));
+        self.memory().admit_root(*root, found.collect(), rules.bounds());
+        Ok(())
+    }
+
+    /// The longest checkpoint that fits a request.
+    pub(super) fn best(
+        &self,
+        rules: &Rules,
+        ask: &Ask<'_>,
+        sight: &Sight<'_>,
+    ) -> Result<Option<Arc<Checkpoint>>, Fault> {
+        let Some(root) = sight.root() else {
+            return Ok(None);
+        };
+        let fitting = self.memory().fitting(&root, |position| sight.key(position));
+        for (key, facts) in fitting {
+            if !facts.fits(sight) {
+                continue;
+            }
+            if let Some(checkpoint) = self.memory().text(&key) {
+                return Ok(Some(checkpoint));
+            }
+            let stored = match self.store_for(rules) {
+                Some(store) => store.checkpoint_text(ask.now.0, &ask.credential.namespace(), &key)?,
+                None => None,
+            };
+            match stored {
+                Some(text) => {
+                    let checkpoint = Arc::new(Checkpoint::new(key, facts, text, sight.dialect));
+                    self.memory().admit_text(Arc::clone(&checkpoint), rules.bounds());
+                    return Ok(Some(checkpoint));
+                }
+                None => self.memory().forget(&root, &key),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Makes a fold durable, then known. What comes back is the checkpoint that counts: another node, or
+    /// another turn of the same conversation, may have been first.
+    pub(super) fn keep(&self, rules: &Rules, keeping: Keeping<'_>) -> Result<Arc<Checkpoint>, StoreError> {
+        let Keeping { credential, dialect, root, mut checkpoint, originals, precedence, session, now } = keeping;
+        if let Some(store) = self.store_for(rules) {
+            let namespace = credential.namespace();
+            let record = serde_json::to_string(&checkpoint.facts).unwrap_or_default();
+            let new = NewCheckpoint {
+                key: checkpoint.key,
+                root,
+                position: checkpoint.facts.position as u64,
+                record: &record,
+                text: &checkpoint.text,
+            };
+            let fold = NewFold { namespace: &namespace, originals, checkpoint: new, precedence, session };
+            if store.keep_fold(now, &fold)? == Kept::Known {
+                let entries = store.checkpoints(&namespace, &root, MOST_UNDER_A_ROOT)?;
+                let facts = entries.into_iter().find(|entry| entry.key == checkpoint.key).and_then(facts_of);
+                let text = store.checkpoint_text(now, &namespace, &checkpoint.key)?;
+                if let (Some(facts), Some(text)) = (facts, text) {
+                    checkpoint = Checkpoint::new(checkpoint.key, facts, text, dialect);
+                }
+            }
+        }
+        let checkpoint = Arc::new(checkpoint);
+        let mut memory = self.memory();
+        memory.admit_root(root, vec![(checkpoint.key, checkpoint.facts)], rules.bounds());
+        memory.admit_text(Arc::clone(&checkpoint), rules.bounds());
+        Ok(checkpoint)
+    }
+
+    /// Writes down what may wait.
+    pub(super) fn flush(&self, now: i64) -> Result<(), StoreError> {
+        self.note_time(now);
+        let Some(store) = &self.store else {
+            self.memory().events.clear();
+            return Ok(());
+        };
+        let (rows, events) = {
+            let mut memory = self.memory();
+            let mut rows = Vec::new();
+            for (id, session) in memory.sessions.iter_mut().filter(|(_, session)| session.is_dirty) {
+                rows.push(session.row(id));
+                session.is_dirty = false;
+            }
+            rows.sort_by(|one: &SessionRow, two| one.id.cmp(&two.id));
+            (rows, std::mem::take(&mut memory.events))
+        };
+        let written = store.write_sessions(now, &rows, &events);
+        if written.is_err() {
+            let mut memory = self.memory();
+            for row in &rows {
+                let id = SessionId::parse(&row.id);
+                if let Some(session) = id.and_then(|id| memory.sessions.get_mut(&id)) {
+                    session.is_dirty = true;
+                }
+            }
+            events.into_iter().for_each(|event| memory.note(event));
+        }
+        written
+    }
+}
+
+impl Drop for Inner {
+    /// The last sums of a process that ends in peace; a crash loses about a second of them.
+    fn drop(&mut self) {
+        let _lost = self.flush(self.clock.load(Ordering::Relaxed));
+    }
+}
+
+/// The facts of an entry; one of another release that cannot be read is passed over.
+fn facts_of(entry: CheckpointEntry) -> Option<Facts> {
+    serde_json::from_str(&entry.record).ok()
+}
+
+/// A key as it stands in records.
+pub(super) fn name(key: &Key) -> String {
+    super::ask::hex(&key.0)
+}

@@ -1,0 +1,307 @@
+//! What is held in memory, bounded: sessions, which checkpoints exist, the texts of those in use, and
+//! which folds are under way. Behind it is the store; what is let go here is read again.
+
+use super::ask::{CredentialId, SessionId};
+use super::checkpoint::{Checkpoint, Facts};
+use super::sessions::{Sums, Totals};
+use super::tally::Measured;
+use foldline_core::SessionState;
+use foldline_store::{EventRow, Key, SessionRow};
+use serde::{Deserialize, Serialize};
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
+use std::sync::Arc;
+
+/// Conversations of one session that are remembered: the main one, sub-agents and side questions that
+/// come under the same name, and what is left of it after the client compacted.
+const MOST_LANES: usize = 16;
+
+/// Events that wait for the next flush; beyond them the oldest are lost, which only history feels.
+const MOST_EVENTS: usize = 20_000;
+
+/// All of it.
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    tick: u64,
+    pub(super) sessions: HashMap<SessionId, Session>,
+    roots: HashMap<Key, Root>,
+    texts: HashMap<Key, (Arc<Checkpoint>, u64)>,
+    text_bytes: usize,
+    pub(super) flights: HashSet<(SessionId, Key)>,
+    /// Windows that providers named when they refused something, by model.
+    pub(super) windows: HashMap<(CredentialId, String), u32>,
+    pub(super) events: Vec<EventRow>,
+    pub(super) totals: Totals,
+}
+
+/// How much is held.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    pub(super) sessions: usize,
+    pub(super) text_bytes: usize,
+}
+
+/// A session in memory.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Session {
+    pub(super) namespace: String,
+    pub(super) record: Record,
+    /// Somebody asked for a fold, with a focus perhaps.
+    pub(super) manual: Option<Option<String>>,
+    /// Whether the store has an older version.
+    pub(super) is_dirty: bool,
+    tick: u64,
+}
+
+/// What is stored of a session. Counts only.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Record {
+    pub(super) label: String,
+    pub(super) dialect: String,
+    pub(super) model: String,
+    pub(super) first_at: i64,
+    pub(super) last_at: i64,
+    pub(super) context: u64,
+    pub(super) trigger: u64,
+    pub(super) window: u64,
+    pub(super) sums: Sums,
+    lanes: Vec<Lane>,
+}
+
+/// One conversation of a session: everything that grew out of one first message.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Lane {
+    root: String,
+    /// What the engine remembers.
+    pub(super) state: SessionState,
+    /// The last request whose usage is known.
+    pub(super) base: Option<Base>,
+    /// The checkpoint that was made last.
+    pub(super) latest: Option<String>,
+    /// Whether the provider was seen to read from a cache.
+    pub(super) caches: bool,
+    /// Tokens of the last request as it came.
+    pub(super) before: u64,
+    #[serde(skip)]
+    pub(super) measured: Measured,
+}
+
+/// A request whose usage the provider reported.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Base {
+    /// The digest of its messages.
+    pub(super) digest: String,
+    /// How many they were, after the lead.
+    pub(super) position: usize,
+    /// Messages that were sent, lead included.
+    pub(super) sent: usize,
+    /// The checkpoint that stood for the first of them.
+    pub(super) checkpoint: Option<String>,
+    /// Prompt tokens.
+    pub(super) prompt: u64,
+}
+
+/// The checkpoints of all conversations that begin with the same message.
+#[derive(Debug, Default)]
+struct Root {
+    facts: HashMap<Key, Facts>,
+    /// Positions at which there is one, in order.
+    positions: Vec<usize>,
+    tick: u64,
+}
+
+impl Root {
+    fn add(&mut self, key: Key, facts: Facts) {
+        self.facts.insert(key, facts);
+        if let Err(at) = self.positions.binary_search(&facts.position) {
+            self.positions.insert(at, facts.position);
+        }
+    }
+}
+
+impl Record {
+    /// The lane of a root, as it stands.
+    pub(super) fn lane(&self, root: &str) -> Option<&Lane> {
+        self.lanes.iter().find(|lane| lane.root == root)
+    }
+
+    /// Changes the lane of a root; the latest used come last.
+    pub(super) fn with_lane<T>(&mut self, root: &str, change: impl FnOnce(&mut Lane) -> T) -> T {
+        let at = self.lanes.iter().position(|lane| lane.root == root);
+        let mut lane = match at {
+            Some(at) => self.lanes.remove(at),
+            None => Lane { root: root.to_owned(), ..Lane::default() },
+        };
+        let result = change(&mut lane);
+        if self.lanes.len() >= MOST_LANES {
+            self.lanes.remove(0);
+        }
+        self.lanes.push(lane);
+        result
+    }
+}
+
+impl Lane {
+    /// The lane for one turn. Counts move out and come back at the end: a turn of the same conversation
+    /// meanwhile counts anew.
+    pub(super) fn for_a_turn(&mut self) -> Lane {
+        let measured = std::mem::take(&mut self.measured);
+        Lane { measured, ..self.clone() }
+    }
+}
+
+impl Session {
+    /// A session that nobody knows yet.
+    pub(super) fn of(credential: CredentialId) -> Session {
+        Session { namespace: credential.namespace(), ..Session::default() }
+    }
+
+    /// The session as it goes into the store.
+    pub(super) fn row(&self, id: &SessionId) -> SessionRow {
+        SessionRow {
+            id: id.to_string(),
+            namespace: self.namespace.clone(),
+            last_at: self.record.last_at,
+            // Numbers and short names: this cannot fail.
+            record: serde_json::to_string(&self.record).unwrap_or_default(),
+        }
+    }
+
+    /// A session out of the store. A record of another release that cannot be read starts anew.
+    pub(super) fn of_row(row: &SessionRow) -> Session {
+        Session {
+            namespace: row.namespace.clone(),
+            record: serde_json::from_str(&row.record).unwrap_or_default(),
+            ..Session::default()
+        }
+    }
+}
+
+impl Memory {
+    fn tick(&mut self) -> u64 {
+        self.tick += 1;
+        self.tick
+    }
+
+    /// A session that is held.
+    pub(super) fn session(&mut self, id: &SessionId) -> Option<&mut Session> {
+        let tick = self.tick();
+        let session = self.sessions.get_mut(id)?;
+        session.tick = tick;
+        Some(session)
+    }
+
+    /// Takes a session in, unless it is there. Returns sessions that were let go and must be written.
+    pub(super) fn admit(&mut self, id: &SessionId, session: Session, bounds: Bounds) -> Vec<SessionRow> {
+        let tick = self.tick();
+        self.sessions.entry(id.clone()).or_insert(Session { tick, ..session });
+        if self.sessions.len() <= bounds.sessions {
+            return Vec::new();
+        }
+        let oldest = oldest(self.sessions.iter().map(|(id, session)| (id.clone(), session.tick)), bounds.sessions);
+        let gone = oldest.into_iter().filter_map(|id| Some((self.sessions.remove(&id)?, id)));
+        gone.filter(|(session, _)| session.is_dirty).map(|(session, id)| session.row(&id)).collect()
+    }
+
+    /// Whether the checkpoints under a root are known.
+    pub(super) fn knows_root(&mut self, root: &Key) -> bool {
+        let tick = self.tick();
+        self.roots.get_mut(root).map(|known| known.tick = tick).is_some()
+    }
+
+    /// Takes in what the store knows about a root.
+    pub(super) fn admit_root(&mut self, root: Key, found: Vec<(Key, Facts)>, bounds: Bounds) {
+        let tick = self.tick();
+        let known = self.roots.entry(root).or_default();
+        known.tick = tick;
+        for (key, facts) in found {
+            known.add(key, facts);
+        }
+        if self.roots.len() > bounds.sessions {
+            for root in oldest(self.roots.iter().map(|(root, known)| (*root, known.tick)), bounds.sessions) {
+                self.roots.remove(&root);
+            }
+        }
+    }
+
+    /// The checkpoints that may fit, longest first: those at the positions of a chain.
+    pub(super) fn fitting(&self, root: &Key, key_at: impl Fn(usize) -> Option<Key>) -> Vec<(Key, Facts)> {
+        let Some(known) = self.roots.get(root) else {
+            return Vec::new();
+        };
+        let keys = known.positions.iter().rev().filter_map(|&position| key_at(position));
+        keys.filter_map(|key| Some((key, *known.facts.get(&key)?))).collect()
+    }
+
+    /// A checkpoint is gone from the store.
+    pub(super) fn forget(&mut self, root: &Key, key: &Key) {
+        if let Some(known) = self.roots.get_mut(root) {
+            known.facts.remove(key);
+        }
+    }
+
+    /// A checkpoint whose text is held.
+    pub(super) fn text(&mut self, key: &Key) -> Option<Arc<Checkpoint>> {
+        let tick = self.tick();
+        let (checkpoint, used) = self.texts.get_mut(key)?;
+        *used = tick;
+        Some(Arc::clone(checkpoint))
+    }
+
+    /// Holds the text of a checkpoint.
+    pub(super) fn admit_text(&mut self, checkpoint: Arc<Checkpoint>, bounds: Bounds) {
+        let tick = self.tick();
+        self.text_bytes += checkpoint.text.len();
+        if let Some((before, _)) = self.texts.insert(checkpoint.key, (checkpoint, tick)) {
+            self.text_bytes -= before.text.len();
+        }
+        if self.text_bytes <= bounds.text_bytes {
+            return;
+        }
+        let mut by_use: Vec<(u64, Key)> = self.texts.iter().map(|(key, (_, used))| (*used, *key)).collect();
+        by_use.sort_unstable();
+        by_use.pop();
+        for (_, key) in by_use {
+            if self.text_bytes <= bounds.text_bytes / 4 * 3 {
+                break;
+            }
+            if let Some((gone, _)) = self.texts.remove(&key) {
+                self.text_bytes -= gone.text.len();
+            }
+        }
+    }
+
+    /// Everything that was decided without being carried out, or the other way round, is void.
+    pub(super) fn drop_checkpoints(&mut self) {
+        self.roots.clear();
+        self.texts.clear();
+        self.text_bytes = 0;
+    }
+
+    /// Adds to the sums of a session and of everything.
+    pub(super) fn add(&mut self, session: &SessionId, sums: &Sums) {
+        self.totals.sums.add(sums);
+        if let Some(session) = self.sessions.get_mut(session) {
+            session.record.sums.add(sums);
+            session.is_dirty = true;
+        }
+    }
+
+    /// Remembers an event until the next flush.
+    pub(super) fn note(&mut self, event: EventRow) {
+        if self.events.len() >= MOST_EVENTS {
+            self.events.drain(..MOST_EVENTS / 2);
+        }
+        self.events.push(event);
+    }
+}
+
+/// The least recently used quarter, so that clearing is rare.
+fn oldest<K: Ord + Hash>(entries: impl Iterator<Item = (K, u64)>, most: usize) -> Vec<K> {
+    let mut entries: Vec<(u64, K)> = entries.map(|(key, tick)| (tick, key)).collect();
+    entries.sort_unstable();
+    let gone = entries.len().saturating_sub(most / 4 * 3);
+    entries.into_iter().take(gone).map(|(_, key)| key).collect()
+}

@@ -1,0 +1,146 @@
+//! The provider refused a request for its size: fold harder and try again, at most twice.
+
+use super::ask::Ask;
+use super::checkpoint::{Marks, Seals};
+use super::fault::Fault;
+use super::fold::{Attempt, Fold};
+use super::inner::{Inner, name};
+use super::prepare::learnt_window;
+use super::prepared::{Outcome, Prepared, Recovery, Turn};
+use super::refusal::{Refusal, RefusalKind};
+use super::sessions::Sums;
+use super::sight::Sight;
+use super::tally::{self, Tally};
+use foldline_core::Request;
+use foldline_core::engine::Setting;
+use foldline_core::planner::Trigger;
+use foldline_core::policy::AutoOr;
+use foldline_store::Precedence;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// Share of what the provider takes that each attempt aims at: counts are off by some percent, and a
+/// second refusal costs a turn.
+const AIM: [f64; 2] = [0.80, 0.50];
+
+/// Share of the refused request that an attempt aims at when the provider names no numbers.
+const AIM_BLIND: [f64; 2] = [0.60, 0.35];
+
+/// Windows that are remembered. A client that makes up names of models cannot fill the memory with them.
+const MOST_WINDOWS: usize = 1_024;
+
+/// Folds a refused request harder.
+pub(super) fn overflow<'a>(
+    inner: &Arc<Inner>,
+    ask: &Ask<'a>,
+    turn: &Turn,
+    refusal: &Refusal,
+    attempt: u8,
+) -> Result<Option<Prepared<'a>>, Fault> {
+    let at = usize::from(attempt).saturating_sub(1);
+    let (Some(&aim), Some(&aim_blind)) = (AIM.get(at), AIM_BLIND.get(at)) else {
+        return Ok(None);
+    };
+    if turn.recovery == Recovery::Forbidden {
+        return Ok(None);
+    }
+    let rules = inner.rules();
+    let sight = Sight::of(ask)?;
+    let Some(root) = sight.root() else {
+        return Ok(None);
+    };
+    let mut lane = inner.enter(&rules, ask, &sight, &root)?;
+    if let (RefusalKind::Window, Some(limit)) =
+        (refusal.kind, refusal.limit.and_then(|limit| u32::try_from(limit).ok()))
+    {
+        let windows = &mut inner.memory().windows;
+        if windows.len() >= MOST_WINDOWS {
+            windows.clear();
+        }
+        windows.insert((ask.credential, sight.model().to_owned()), limit.max(1));
+    }
+    let window = learnt_window(inner, ask.credential, sight.model());
+    let mut policy = rules.policy(window).into_owned();
+    let checkpoint = inner.best(&rules, ask, &sight)?;
+    let setting = Setting::of(&sight.transcript, &policy, &rules.job, &lane.state);
+    let tally = Tally::of(&sight, &tally::measure(setting.budgets.image_tokens), &mut lane.measured);
+    let counted = match checkpoint.as_deref() {
+        Some(checkpoint) => tally.outside + checkpoint.facts.tokens + tally.since(checkpoint.facts.position),
+        None => tally.total(),
+    };
+    // The engine counts in its own measure; what the provider counted tells how the two compare.
+    let scale = refusal
+        .asked
+        .map_or(lane.state.calibration.ratio(), |asked| asked as f64 / turn.counted.max(1) as f64)
+        .clamp(0.5, 3.0);
+    let room = match (refusal.kind, refusal.limit) {
+        (RefusalKind::Window, Some(_)) => Some(f64::from(setting.budgets.effective_window)),
+        (RefusalKind::Rate, Some(limit)) => Some(limit as f64),
+        _ => None,
+    };
+    let engine_scale = lane.state.calibration.ratio();
+    let blind = counted as f64 * engine_scale * aim_blind;
+    let target = match room {
+        Some(room) => (room * aim / scale * engine_scale).min(counted as f64 * engine_scale * 0.95),
+        None => blind,
+    };
+    if refusal.kind == RefusalKind::Bytes {
+        policy.compression.max_body_bytes = AutoOr::Fixed((ask.body.len() as f64 * aim_blind) as u64);
+    }
+    // Reported usage belongs to requests that were accepted.
+    lane.base = None;
+    let request = Request {
+        trigger: Trigger::Overflow,
+        focus: ask.focus.map(str::to_owned),
+        target: Some(target as u64),
+        ..Request::default()
+    };
+    let fold = Fold {
+        inner,
+        rules: &rules,
+        policy: &policy,
+        ask,
+        sight: &sight,
+        root,
+        checkpoint: checkpoint.as_deref(),
+        request,
+        // What was refused is replaced for good.
+        precedence: Precedence::Latest,
+        seals: Seals::Sound,
+    };
+    let done = match fold.make(&mut lane)? {
+        Attempt::Done(done) => done,
+        Attempt::Nothing(_) => return Ok(None),
+        Attempt::Unkept(error) => return Err(error.into()),
+    };
+    let Some(text) = done.checkpoint.swap(&sight, Marks::AtTheSeam) else {
+        return Ok(None);
+    };
+    let facts = done.checkpoint.facts;
+    let after = tally.outside + facts.tokens + tally.since(facts.position);
+    let scaled = |tokens: u64| (tokens as f64 * scale) as u64;
+    let tokens = (scaled(tally.total()), scaled(after));
+    let turn = Turn {
+        outcome: Outcome::Folded,
+        tokens,
+        counted: after,
+        sent: sight.transcript.messages.len() - facts.position + facts.messages,
+        checkpoint: Some(name(&done.checkpoint.key)),
+        budgets: setting.budgets,
+        ..turn.clone()
+    };
+    let mut memory = inner.memory();
+    if let Some(session) = memory.session(&sight.session) {
+        session.record.with_lane(&name(&root), |stored| *stored = lane);
+    }
+    memory.add(&sight.session, &Sums { recoveries: 1, folds: 1, ..Sums::default() });
+    Ok(Some(Prepared {
+        body: Cow::Owned(text),
+        session: sight.session.clone(),
+        outcome: Outcome::Folded,
+        tokens,
+        turn,
+        background: None,
+        warnings: done.warnings,
+    }))
+}

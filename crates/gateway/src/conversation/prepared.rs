@@ -1,0 +1,100 @@
+//! What goes out: the body to forward, what was done to it, and what to hand back with the reply.
+
+use super::ask::{CredentialId, SessionId};
+use super::fold::FoldTask;
+use foldline_core::models::ModelProfile;
+use foldline_core::policy::Budgets;
+use foldline_store::Key;
+use std::borrow::Cow;
+
+/// What became of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Outcome {
+    /// Forwarded as it came: there was nothing to do.
+    Unchanged,
+    /// Old outputs were reduced in this turn.
+    Pruned,
+    /// The middle became a handoff in this turn.
+    Folded,
+    /// A known prefix was swapped for what replaces it.
+    Checkpoint,
+    /// Left alone on purpose: a header, a setting, or what the request is for.
+    Bypassed,
+    /// Decided and reported, but not done.
+    Shadow,
+    /// Left alone to compare with.
+    Holdout,
+    /// A fold could not be made durable, so the request went out without it.
+    FailedOpen,
+}
+
+impl Outcome {
+    /// Every outcome with its name in headers, events and metrics.
+    pub const NAMES: [(Outcome, &'static str); 8] = [
+        (Outcome::Unchanged, "unchanged"),
+        (Outcome::Pruned, "pruned"),
+        (Outcome::Folded, "folded"),
+        (Outcome::Checkpoint, "checkpoint"),
+        (Outcome::Bypassed, "bypassed"),
+        (Outcome::Shadow, "shadow"),
+        (Outcome::Holdout, "holdout"),
+        (Outcome::FailedOpen, "failed-open"),
+    ];
+
+    /// The name.
+    pub fn name(self) -> &'static str {
+        Outcome::NAMES.iter().find(|(outcome, _)| *outcome == self).map_or("", |(_, name)| name)
+    }
+}
+
+/// A request, ready to be forwarded.
+#[derive(Debug)]
+pub struct Prepared<'a> {
+    /// The body to send.
+    pub body: Cow<'a, str>,
+    /// The session it belongs to.
+    pub session: SessionId,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// Tokens as they came and as they go out, counted.
+    pub tokens: (u64, u64),
+    /// To be handed back with the usage that the provider reports.
+    pub turn: Turn,
+    /// Work for a background thread, once the request is on its way.
+    pub background: Option<FoldTask>,
+    /// Things a person should know; no content.
+    pub warnings: Vec<String>,
+}
+
+/// Remembers a forwarded request until its usage is known. Counts and digests only.
+#[derive(Clone, Debug)]
+pub struct Turn {
+    pub(super) credential: CredentialId,
+    pub(super) session: SessionId,
+    /// The conversation; none when the request is not part of one that is followed.
+    pub(super) root: Option<Key>,
+    pub(super) outcome: Outcome,
+    /// Whether a refusal for size may fold it.
+    pub(super) recovery: Recovery,
+    /// Tokens as they came and as they go out, corrected by what was reported before.
+    pub(super) tokens: (u64, u64),
+    /// Tokens as they go out, as estimated.
+    pub(super) counted: u64,
+    /// The digest of its messages, and how many they are.
+    pub(super) end: (String, usize),
+    /// Messages that go out, standing instructions included.
+    pub(super) sent: usize,
+    pub(super) checkpoint: Option<String>,
+    pub(super) budgets: Budgets,
+    pub(super) model: ModelProfile,
+    /// The model as the request spells it.
+    pub(super) asked_model: String,
+}
+
+/// Whether a request may be folded after its provider refused it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Recovery {
+    Allowed,
+    /// It was left alone on purpose.
+    Forbidden,
+}

@@ -1,0 +1,198 @@
+//! What people see of sessions: counts and money, no content.
+
+use super::ask::{CredentialId, Dialect, SessionId};
+use super::inner::Inner;
+use super::memory::{Record, Session};
+use foldline_store::StoreError;
+use serde::{Deserialize, Serialize};
+
+/// Sums over the requests of a session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Sums {
+    /// Requests that were prepared.
+    pub requests: u64,
+    /// Folds.
+    pub folds: u64,
+    /// Prunes without a fold.
+    pub prunes: u64,
+    /// Requests in which a known prefix was swapped.
+    pub swaps: u64,
+    /// Requests that a provider refused for their size and that were folded harder.
+    pub recoveries: u64,
+    /// Folds that could not be made durable.
+    pub failed_open: u64,
+    /// Tokens as they came, counted.
+    pub tokens_before: u64,
+    /// Tokens as they went out, counted.
+    pub tokens_after: u64,
+    /// Prompt tokens that the provider reported.
+    pub reported_prompt: u64,
+    /// Of these, read from a cache.
+    pub reported_cached: u64,
+    /// Output tokens that the provider reported.
+    pub reported_output: u64,
+    /// Dollars that the provider charged, as far as prices are known.
+    pub charged: f64,
+    /// Dollars that the same requests would have cost as they came.
+    pub uncompacted: f64,
+    /// Dollars that summaries cost.
+    pub summaries: f64,
+}
+
+impl Sums {
+    /// Adds others.
+    pub(super) fn add(&mut self, other: &Sums) {
+        self.requests += other.requests;
+        self.folds += other.folds;
+        self.prunes += other.prunes;
+        self.swaps += other.swaps;
+        self.recoveries += other.recoveries;
+        self.failed_open += other.failed_open;
+        self.tokens_before += other.tokens_before;
+        self.tokens_after += other.tokens_after;
+        self.reported_prompt += other.reported_prompt;
+        self.reported_cached += other.reported_cached;
+        self.reported_output += other.reported_output;
+        self.charged += other.charged;
+        self.uncompacted += other.uncompacted;
+        self.summaries += other.summaries;
+    }
+}
+
+/// One session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SessionView {
+    /// Its id.
+    pub id: SessionId,
+    /// The name that its client gave it; empty when it gave none.
+    pub label: String,
+    /// The API it speaks; none before its first request.
+    pub dialect: Option<Dialect>,
+    /// The model of its last request.
+    pub model: String,
+    /// Its first request, in milliseconds since 1970.
+    pub first_at: i64,
+    /// Its last request.
+    pub last_at: i64,
+    /// Prompt tokens of its last request, reported or counted.
+    pub context: u64,
+    /// Tokens at which the engine acts.
+    pub trigger: u64,
+    /// Window of the model.
+    pub window: u64,
+    /// Sums.
+    pub sums: Sums,
+}
+
+/// One turn of a session, for its history: counts only.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TurnEvent {
+    /// When, in milliseconds since 1970.
+    #[serde(skip)]
+    pub at: i64,
+    /// What became of it.
+    pub outcome: String,
+    /// Tokens as they came.
+    pub before: u64,
+    /// Tokens as they went out.
+    pub after: u64,
+    /// Prompt tokens that the provider reported.
+    pub prompt: u64,
+    /// Of these, read from a cache.
+    pub cached: u64,
+    /// Output tokens that the provider reported.
+    pub output: u64,
+    /// Dollars that it cost.
+    pub charged: f64,
+    /// Dollars that it would have cost as it came.
+    pub uncompacted: f64,
+}
+
+/// Sums over everything since the process started, for metrics.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Totals {
+    /// Sums over all sessions.
+    pub sums: Sums,
+    /// Requests for which a checkpoint was known.
+    pub checkpoint_hits: u64,
+    /// Requests for which none was.
+    pub checkpoint_misses: u64,
+    /// Folds in the background that are under way.
+    pub in_flight: u64,
+    /// Sessions in memory.
+    pub sessions: u64,
+}
+
+impl SessionView {
+    fn of(id: SessionId, record: &Record) -> SessionView {
+        SessionView {
+            id,
+            label: record.label.clone(),
+            dialect: Dialect::ALL.into_iter().find(|dialect| dialect.name() == record.dialect),
+            model: record.model.clone(),
+            first_at: record.first_at,
+            last_at: record.last_at,
+            context: record.context,
+            trigger: record.trigger,
+            window: record.window,
+            sums: record.sums,
+        }
+    }
+}
+
+/// The latest sessions: those in memory as they stand, the others as they were written.
+pub(super) fn list(
+    inner: &Inner,
+    credential: Option<&CredentialId>,
+    most: usize,
+) -> Result<Vec<SessionView>, StoreError> {
+    let namespace = credential.map(CredentialId::namespace);
+    let mut views: Vec<SessionView> = {
+        let memory = inner.memory();
+        let held = memory.sessions.iter().filter(|(_, session)| {
+            session.record.last_at > 0 && namespace.as_ref().is_none_or(|name| *name == session.namespace)
+        });
+        held.map(|(id, session)| SessionView::of(id.clone(), &session.record)).collect()
+    };
+    if let Some(store) = &inner.store {
+        for row in store.sessions(namespace.as_deref(), most)? {
+            if let Some(id) = SessionId::parse(&row.id)
+                && !views.iter().any(|view| view.id == id)
+            {
+                views.push(SessionView::of(id, &Session::of_row(&row).record));
+            }
+        }
+    }
+    views.sort_by(|one, two| two.last_at.cmp(&one.last_at).then_with(|| one.id.cmp(&two.id)));
+    views.truncate(most);
+    Ok(views)
+}
+
+/// One session with its latest turns.
+pub(super) fn one(
+    inner: &Inner,
+    id: &SessionId,
+    most: usize,
+) -> Result<Option<(SessionView, Vec<TurnEvent>)>, StoreError> {
+    let held = inner.memory().sessions.get(id).map(|session| SessionView::of(id.clone(), &session.record));
+    let stored = match (&held, &inner.store) {
+        (None, Some(store)) => store.session(id.as_str())?,
+        _ => None,
+    };
+    let Some(view) = held.or_else(|| stored.map(|row| SessionView::of(id.clone(), &Session::of_row(&row).record)))
+    else {
+        return Ok(None);
+    };
+    // Those that wait for the next flush are the newest.
+    let waiting = inner.memory().events.iter().rev().filter(|event| event.session == id.as_str()).cloned().collect();
+    let mut rows: Vec<foldline_store::EventRow> = waiting;
+    rows.truncate(most);
+    if let Some(store) = &inner.store {
+        rows.extend(store.events(id.as_str(), most - rows.len())?);
+    }
+    let events =
+        rows.into_iter().map(|row| TurnEvent { at: row.at, ..serde_json::from_str(&row.record).unwrap_or_default() });
+    Ok(Some((view, events.collect())))
+}

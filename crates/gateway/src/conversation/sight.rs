@@ -1,0 +1,220 @@
+//! A request as it is seen: its messages, their chained digests, and whose session it is.
+
+use super::ask::{Ask, Dialect, SessionId};
+use super::fault::Fault;
+use foldline_core::identity::{self, Digest};
+use foldline_core::transcript::{Message, Role, Shape, Transcript};
+use foldline_core::wire::{
+    self,
+    json::{self, Kind, Scanner},
+};
+use foldline_store::Key;
+use std::borrow::Cow;
+
+/// Labels are for people and lists; a client that sends more is cut.
+const LONGEST_LABEL: usize = 120;
+
+/// A request and what identifies it.
+#[derive(Debug)]
+pub(super) struct Sight<'a> {
+    pub(super) transcript: Transcript<'a>,
+    pub(super) dialect: Dialect,
+    /// Standing instructions at the start. They are forwarded as they come and are part of no checkpoint.
+    pub(super) lead: usize,
+    /// Entry `i` names the first `i` messages after the lead.
+    pub(super) chain: Vec<Digest>,
+    /// Whether the provider holds the beginning of the conversation: then we do not see what a rewrite
+    /// would have to fit to.
+    pub(super) is_continued: bool,
+    pub(super) session: SessionId,
+    /// What the client calls the session; empty when it does not say.
+    pub(super) label: String,
+}
+
+impl<'a> Sight<'a> {
+    /// Looks at a request.
+    pub(super) fn of(ask: &Ask<'a>) -> Result<Sight<'a>, Fault> {
+        let transcript = wire::read(ask.body, Some(ask.dialect.format()))?;
+        if transcript.shape != Shape::Body {
+            return Err(Fault::NoConversation);
+        }
+        let outer = Outer::of(ask.body);
+        let seed = seed(ask);
+        let lead = identity::leading_instructions(&transcript);
+        let chain = identity::chain(&transcript, lead, &seed);
+        let label = ask.session_hint.map(Cow::Borrowed).or(outer.session).map_or_else(String::new, |name| cut(&name));
+        let session = match label.is_empty() {
+            false => named(&seed, &label, ask.agent_hint),
+            true => SessionId::of_digest(&identity::opening(&transcript, &seed)),
+        };
+        let is_continued = outer.is_continued;
+        Ok(Sight { transcript, dialect: ask.dialect, lead, chain, is_continued, session, label })
+    }
+
+    /// Messages after the lead.
+    pub(super) fn len(&self) -> usize {
+        self.chain.len().saturating_sub(1)
+    }
+
+    /// The name of the first `position` messages.
+    pub(super) fn key(&self, position: usize) -> Option<Key> {
+        self.chain.get(position).copied().map(Key)
+    }
+
+    /// The name of the first message: what all turns of a conversation share.
+    pub(super) fn root(&self) -> Option<Key> {
+        self.key(1)
+    }
+
+    /// The message that follows the first `position` ones.
+    pub(super) fn message(&self, position: usize) -> Option<&Message> {
+        self.transcript.messages.get(self.lead + position)
+    }
+
+    /// The role of the message that follows the first `position` ones.
+    pub(super) fn role(&self, position: usize) -> Option<Role> {
+        self.message(position).map(|message| message.role)
+    }
+
+    /// The model that is asked.
+    pub(super) fn model(&self) -> &str {
+        self.transcript.model.as_deref().unwrap_or_default()
+    }
+}
+
+/// Keeps what belongs to one credential and one API apart from all else.
+fn seed(ask: &Ask<'_>) -> Digest {
+    let mut hasher = blake3::Hasher::new_derive_key("foldline 2026 chain of messages");
+    hasher.update(ask.credential.as_bytes());
+    hasher.update(ask.dialect.name().as_bytes());
+    *hasher.finalize().as_bytes()
+}
+
+/// A session that its client named. A sub-agent is a session of its own.
+fn named(seed: &Digest, label: &str, agent: Option<&str>) -> SessionId {
+    let mut hasher = blake3::Hasher::new_derive_key("foldline 2026 name of a session");
+    hasher.update(seed);
+    for name in [label, agent.unwrap_or_default()] {
+        hasher.update(&(name.len() as u64).to_le_bytes());
+        hasher.update(name.as_bytes());
+    }
+    SessionId::of_digest(hasher.finalize().as_bytes())
+}
+
+fn cut(label: &str) -> String {
+    label.chars().filter(|c| !c.is_control()).take(LONGEST_LABEL).collect()
+}
+
+/// What a body says beside its messages that matters here.
+#[derive(Default)]
+struct Outer<'a> {
+    is_continued: bool,
+    session: Option<Cow<'a, str>>,
+}
+
+impl<'a> Outer<'a> {
+    fn of(body: &'a str) -> Outer<'a> {
+        let mut outer = Outer::default();
+        // The reader has accepted the body already.
+        let _ = Scanner::new(body, 0).object(|scanner, key| {
+            match key {
+                "previous_response_id" | "conversation" => {
+                    outer.is_continued |= scanner.skip()?.of(body) != "null";
+                }
+                "metadata" if scanner.peek()? == Kind::Object => {
+                    scanner.object(|scanner, key| {
+                        let value = scanner.skip()?.of(body);
+                        if key == "user_id" {
+                            outer.session = session_of_user(value).or(outer.session.take());
+                        }
+                        Ok(())
+                    })?;
+                }
+                "prompt_cache_key" => {
+                    let value = string(scanner.skip()?.of(body));
+                    // Hermes puts a digest of instructions and tools here, which all its sessions share.
+                    outer.session = outer.session.take().or(value.filter(|key| !key.starts_with("pck_")));
+                }
+                _ => drop(scanner.skip()?),
+            }
+            Ok(())
+        });
+        outer
+    }
+}
+
+fn string(raw: &str) -> Option<Cow<'_, str>> {
+    let inside = raw.strip_prefix('"')?.strip_suffix('"')?;
+    (!inside.is_empty()).then(|| json::decode(inside))
+}
+
+/// Claude Code writes its session into `metadata.user_id`: as a JSON object in a string, or behind a mark.
+fn session_of_user(raw: &str) -> Option<Cow<'_, str>> {
+    const MARK: &str = "_session_";
+    let text = string(raw)?;
+    if text.starts_with('{') {
+        let value: serde_json::Value = serde_json::from_str(&text).ok()?;
+        return value.get("session_id")?.as_str().map(|session| Cow::Owned(session.to_owned()));
+    }
+    text.rfind(MARK).and_then(|at| text.get(at + MARK.len()..)).map(|session| Cow::Owned(session.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ask::{Bypass, CredentialId, PurposeHint, Timestamp};
+    use super::*;
+
+    fn ask(dialect: Dialect, body: &str) -> Ask<'_> {
+        Ask {
+            dialect,
+            body,
+            credential: CredentialId::of_key("k"),
+            session_hint: None,
+            agent_hint: None,
+            focus: None,
+            purpose: PurposeHint::None,
+            bypass: Bypass::No,
+            now: Timestamp(0),
+        }
+    }
+
+    #[test]
+    fn a_session_is_named_by_its_client_or_by_how_it_begins() {
+        let plain = r#"{"messages":[{"role":"system","content":"s"},{"role":"user","content":"a"}]}"#;
+        let longer = r#"{"messages":[{"role":"system","content":"s"},{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}"#;
+        let other = r#"{"messages":[{"role":"system","content":"s"},{"role":"user","content":"c"}]}"#;
+        let id = |ask: &Ask<'_>| Sight::of(ask).unwrap().session;
+        let chat = |body| ask(Dialect::Chat, body);
+        assert_eq!(id(&chat(plain)), id(&chat(longer)));
+        assert_ne!(id(&chat(plain)), id(&chat(other)));
+        let hinted = |body, session, agent| Ask { session_hint: Some(session), agent_hint: agent, ..chat(body) };
+        assert_eq!(id(&hinted(plain, "x", None)), id(&hinted(other, "x", None)));
+        assert_ne!(id(&hinted(plain, "x", None)), id(&hinted(plain, "x", Some("sub"))));
+        let stranger = Ask { credential: CredentialId::of_key("l"), ..hinted(plain, "x", None) };
+        assert_ne!(id(&hinted(plain, "x", None)), id(&stranger));
+    }
+
+    #[test]
+    fn a_body_names_its_session_where_headers_do_not() {
+        let messages = r#""messages":[{"role":"user","content":"a"}]"#;
+        let label = |outer: &str| {
+            let body = format!("{{{outer}{messages}}}");
+            Sight::of(&ask(Dialect::Messages, &body)).unwrap().label
+        };
+        assert_eq!(label(r#""metadata":{"user_id":"{\"device_id\":\"d\",\"session_id\":\"s-1\"}"},"#), "s-1");
+        assert_eq!(label(r#""metadata":{"user_id":"user_1_account__session_s-2"},"#), "s-2");
+        assert_eq!(label(r#""prompt_cache_key":"thread-3","#), "thread-3");
+        assert_eq!(label(r#""prompt_cache_key":"pck_shared","#), "");
+        assert_eq!(label(r#""metadata":{"user_id":"somebody"},"#), "");
+    }
+
+    #[test]
+    fn a_conversation_that_the_provider_holds_is_recognised() {
+        let continued = |outer: &str| {
+            let body = format!(r#"{{{outer}"input":[{{"role":"user","content":"a"}}]}}"#);
+            Sight::of(&ask(Dialect::Responses, &body)).unwrap().is_continued
+        };
+        assert!(continued(r#""previous_response_id":"resp_1","#) && continued(r#""conversation":{"id":"c"},"#));
+        assert!(!continued("") && !continued(r#""previous_response_id":null,"#));
+    }
+}

@@ -1,0 +1,7 @@
+//! Agents in a loop, on every API, through a window that they fill many times over. No HTTP.
+
+mod faults;
+mod identity;
+mod loops;
+mod operations;
+mod world;

@@ -1,0 +1,189 @@
+//! Answers that the gateway gives itself, in the shape that the client's SDK expects of its provider.
+
+use super::Body;
+use super::route::Provider;
+use bytes::Bytes;
+use http::{HeaderValue, Response, StatusCode, header};
+use http_body_util::{BodyExt, Full};
+use serde_json::{Value, json};
+
+/// Why a request was not forwarded, or not answered by the provider.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The body is larger than the settings allow.
+    #[error("the request body is larger than {limit} bytes, the limit of this gateway (gateway.max_body_bytes)")]
+    TooLarge {
+        /// The limit.
+        limit: u64,
+    },
+    /// The body could not be read to its end.
+    #[error("the request body ended early or its length is not what the headers say")]
+    Incomplete,
+    /// The body came too slowly.
+    #[error("the request body paused for more than {seconds} seconds")]
+    TooSlow {
+        /// The limit.
+        seconds: u64,
+    },
+    /// The body says it is compressed in a way that is not understood.
+    #[error("content-encoding `{0}` is not supported; expected gzip, deflate, br, zstd or identity")]
+    Encoding(String),
+    /// The body is not what its content-encoding says.
+    #[error("the request body is not valid {0}, as its content-encoding says")]
+    Garbled(&'static str),
+    /// No client key, or an unknown one.
+    #[error("this gateway needs a client key, as x-api-key, as bearer token, or as x-foldline-key")]
+    Unknown,
+    /// Too many requests at once.
+    #[error("this gateway serves {limit} requests at once and all places are taken (gateway.max_requests)")]
+    Full {
+        /// The limit.
+        limit: u32,
+    },
+    /// The address cannot be made.
+    #[error("the path is no part of a valid address")]
+    Path,
+    /// The provider cannot be reached.
+    #[error("the upstream at {host} cannot be reached: {reason}")]
+    Unreachable {
+        /// Which.
+        host: String,
+        /// In words.
+        reason: String,
+    },
+    /// The provider does not answer.
+    #[error("the upstream at {host} did not begin to answer within {seconds} seconds")]
+    Silent {
+        /// Which.
+        host: String,
+        /// The limit.
+        seconds: u64,
+    },
+    /// WebSockets are not spoken.
+    #[error("this gateway does not speak WebSocket; send a POST request instead")]
+    Upgrade,
+    /// Nobody here has that.
+    #[error("not found")]
+    NotFound,
+}
+
+impl Refusal {
+    /// The status that says it.
+    pub fn status(&self) -> StatusCode {
+        match self {
+            Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::Incomplete | Self::Garbled(_) | Self::Path => StatusCode::BAD_REQUEST,
+            Self::TooSlow { .. } => StatusCode::REQUEST_TIMEOUT,
+            Self::Encoding(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::Unknown => StatusCode::UNAUTHORIZED,
+            Self::Full { .. } => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Unreachable { .. } => StatusCode::BAD_GATEWAY,
+            Self::Silent { .. } => StatusCode::GATEWAY_TIMEOUT,
+            Self::Upgrade => StatusCode::UPGRADE_REQUIRED,
+            Self::NotFound => StatusCode::NOT_FOUND,
+        }
+    }
+
+    /// For metrics: one word per kind.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::TooLarge { .. } => "too_large",
+            Self::Incomplete => "incomplete",
+            Self::TooSlow { .. } => "too_slow",
+            Self::Encoding(_) => "encoding",
+            Self::Garbled(_) => "garbled",
+            Self::Unknown => "unknown_key",
+            Self::Full { .. } => "full",
+            Self::Path => "path",
+            Self::Unreachable { .. } => "unreachable",
+            Self::Silent { .. } => "silent",
+            Self::Upgrade => "upgrade",
+            Self::NotFound => "not_found",
+        }
+    }
+
+    /// The error type that both vendors use for such a status.
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::TooLarge { .. } => "request_too_large",
+            Self::Unknown => "authentication_error",
+            Self::NotFound => "not_found_error",
+            Self::Full { .. } => "overloaded_error",
+            Self::Unreachable { .. } => "api_error",
+            Self::Silent { .. } | Self::TooSlow { .. } => "timeout_error",
+            _ => "invalid_request_error",
+        }
+    }
+
+    /// The answer, in the shape of a provider's errors.
+    pub fn answer(&self, provider: Provider) -> Response<Body> {
+        let message = format!("foldline: {self}");
+        let body = match provider {
+            Provider::OpenAi => {
+                json!({ "error": { "message": message, "type": self.kind(), "param": null, "code": self.name() } })
+            }
+            Provider::Anthropic => json!({ "type": "error", "error": { "type": self.kind(), "message": message } }),
+        };
+        let mut response = json_answer(self.status(), &body);
+        match self {
+            Self::Full { .. } => {
+                response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+            }
+            Self::Upgrade => {
+                response.headers_mut().insert(header::UPGRADE, HeaderValue::from_static("HTTP/1.1"));
+            }
+            // What is left of the body is not read: the connection cannot be used again.
+            Self::TooLarge { .. } | Self::Incomplete | Self::TooSlow { .. } => {
+                response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+            }
+            _ => {}
+        }
+        response
+    }
+}
+
+/// A JSON answer.
+pub fn json_answer(status: StatusCode, body: &Value) -> Response<Body> {
+    text_answer(status, "application/json", format!("{body}\n"))
+}
+
+/// A text answer.
+pub fn text_answer(status: StatusCode, kind: &'static str, text: impl Into<Bytes>) -> Response<Body> {
+    let mut response = Response::new(whole(text));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    response
+}
+
+/// A body that is there as a whole.
+pub fn whole(bytes: impl Into<Bytes>) -> Body {
+    Full::new(bytes.into()).map_err(|never| match never {}).boxed_unsync()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn body(response: Response<Body>) -> Value {
+        serde_json::from_slice(&response.into_body().collect().await.unwrap().to_bytes()).unwrap()
+    }
+
+    #[tokio::test]
+    async fn errors_have_the_shape_of_the_provider_that_was_asked() {
+        let refusal = Refusal::TooLarge { limit: 10 };
+        let openai = body(refusal.answer(Provider::OpenAi)).await;
+        assert_eq!(openai["error"]["code"], "too_large");
+        let anthropic = body(refusal.answer(Provider::Anthropic)).await;
+        assert_eq!(
+            (anthropic["type"].as_str(), anthropic["error"]["type"].as_str()),
+            (Some("error"), Some("request_too_large"))
+        );
+    }
+
+    #[test]
+    fn a_full_gateway_says_when_to_come_back() {
+        let answer = Refusal::Full { limit: 1 }.answer(Provider::OpenAi);
+        assert_eq!((answer.status().as_u16(), answer.headers()["retry-after"].as_bytes()), (503, b"1".as_slice()));
+    }
+}

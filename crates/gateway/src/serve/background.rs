@@ -1,0 +1,81 @@
+//! Work beside the requests: folds, and writing down what may wait.
+
+use super::gateway::{Gateway, now};
+use crate::conversation::{FoldTask, Planned, ReportedUsage, SessionId};
+use crate::summariser::{Summary, SummaryJob};
+use std::sync::Arc;
+use std::time::Duration;
+use tracing::{info, warn};
+
+/// How often what may wait is written down.
+const FLUSH_EVERY: Duration = Duration::from_secs(1);
+
+/// Makes a fold in the background. The next request of the conversation finds it.
+pub fn fold(gateway: &Arc<Gateway>, task: FoldTask) {
+    let gateway = gateway.clone();
+    tokio::spawn(async move {
+        let session = task.session().clone();
+        if let Err(error) = fold_now(&gateway, task).await {
+            gateway.metrics.fallback("background");
+            warn!(session = session.as_str(), %error, "a fold in the background failed");
+        }
+    });
+}
+
+async fn fold_now(gateway: &Arc<Gateway>, task: FoldTask) -> Result<(), crate::outbound::BoxError> {
+    let conversations = gateway.conversations.clone();
+    let (task, planned) = tokio::task::spawn_blocking(move || {
+        let planned = conversations.plan(&task);
+        (task, planned)
+    })
+    .await?;
+    let summary = match planned? {
+        Planned::Nothing => return Ok(()),
+        Planned::Ready => None,
+        Planned::Ask(job) => summarise(gateway, task.session(), &job).await,
+    };
+    let conversations = gateway.conversations.clone();
+    let session = task.session().clone();
+    tokio::task::spawn_blocking(move || conversations.run(task, summary, now())).await??;
+    info!(session = session.as_str(), "folded in the background");
+    Ok(())
+}
+
+/// Asks the model that the settings name.
+async fn summarise(gateway: &Gateway, session: &SessionId, job: &SummaryJob) -> Option<Summary> {
+    let summariser = gateway.setup().summariser.clone()?.for_job(job);
+    let summary = summariser.write(job, &mut |_| {}).await;
+    match &summary {
+        Summary::Written(written) => {
+            gateway.metrics.summary("written");
+            // What it read is by far the most of it, so all of it is charged as that.
+            let usage = ReportedUsage { input: written.effort.tokens, ..ReportedUsage::default() };
+            gateway.conversations.charge_summary(session, written.effort.model.as_deref().unwrap_or_default(), usage);
+        }
+        Summary::Failed(failure) => {
+            gateway.metrics.summary("failed");
+            warn!(class = ?failure.class, "the summariser failed");
+        }
+    }
+    Some(summary)
+}
+
+/// Writes down what may wait, every moment and once more when `stop` is done.
+pub async fn keep_books(gateway: Arc<Gateway>, stop: impl Future<Output = ()>) {
+    tokio::pin!(stop);
+    loop {
+        let stopped = tokio::select! {
+            () = tokio::time::sleep(FLUSH_EVERY) => false,
+            () = &mut stop => true,
+        };
+        let conversations = gateway.conversations.clone();
+        let flushed = tokio::task::spawn_blocking(move || conversations.flush(now())).await;
+        if let Ok(Err(error)) = flushed {
+            gateway.metrics.fallback("books");
+            warn!(%error, "sums and events could not be written down");
+        }
+        if stopped {
+            return;
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! `/compress` for people who chat: a message that is exactly this, with a focus or without, folds the conversation
+//! before it and is answered here, as an assistant would. The provider is not asked.
+
+use super::Body;
+use super::gateway::Gateway;
+use super::rewriting::Question;
+use super::speech;
+use crate::conversation::{Ask, Bypass, Conversations, Fault, Outcome};
+use bytes::Bytes;
+use foldline_core::rewrite::Rewrite;
+use foldline_core::transcript::{PartKind, Role};
+use foldline_core::wire;
+use http::Response;
+use std::sync::Arc;
+use tracing::info;
+
+/// The command.
+const COMMAND: &str = "/compress";
+
+/// A request that is the command.
+#[derive(Debug, PartialEq, Eq)]
+struct Order {
+    focus: Option<String>,
+    model: String,
+    /// The request without the command.
+    before: Option<String>,
+}
+
+/// What became of it.
+enum Done {
+    Nothing,
+    Folded { before: u64, after: u64 },
+}
+
+/// The answer to a request whose last message is the command; `None` for every other, and where folding fails: then
+/// the request is forwarded as any other.
+pub async fn answer(gateway: &Arc<Gateway>, question: &Question) -> Option<Response<Body>> {
+    if question.hints.bypass == Bypass::Wanted || memchr::memmem::find(&question.body, COMMAND.as_bytes()).is_none() {
+        return None;
+    }
+    let (question, conversations) = (question.clone(), gateway.conversations.clone());
+    let job = tokio::task::spawn_blocking(move || {
+        let text = std::str::from_utf8(&question.body).ok()?;
+        let order = Order::read(text, question.dialect.format())?;
+        let done = order.carry_out(&conversations, &question).ok()?;
+        let streams = speech::streams(text);
+        Some((question.dialect, order.model, streams, done))
+    });
+    let (dialect, model, streams, done) = job.await.ok()??;
+    let words = match done {
+        Done::Nothing => "There is nothing to compact yet: the conversation is short.".to_owned(),
+        Done::Folded { before, after } => {
+            info!(before, after, "folded by command");
+            format!("Compacted the conversation: about {before} tokens became {after}. Go on as before.")
+        }
+    };
+    gateway.metrics.turn(dialect, "command", (0, 0), std::time::Duration::ZERO);
+    Some(speech::answer(dialect, &model, &words, streams))
+}
+
+impl Order {
+    fn read(text: &str, format: foldline_core::Format) -> Option<Order> {
+        let transcript = wire::read(text, Some(format)).ok()?;
+        let last = transcript.messages.len().checked_sub(1)?;
+        let message = transcript.messages.get(last).filter(|message| message.role == Role::User)?;
+        let [part] = transcript.parts_of(message) else { return None };
+        if part.kind != PartKind::Text {
+            return None;
+        }
+        let words = transcript.words(part);
+        let rest = words.trim().strip_prefix(COMMAND)?;
+        if !(rest.is_empty() || rest.starts_with([' ', '\t']) && !rest.contains('\n')) {
+            return None;
+        }
+        let focus = Some(rest.trim().to_owned()).filter(|focus| !focus.is_empty());
+        let before = (last > 0).then(|| {
+            let mut rewrite = Rewrite::default();
+            rewrite.remove(last);
+            rewrite.apply(&transcript)
+        });
+        Some(Order { focus, model: transcript.model.as_deref().unwrap_or_default().to_owned(), before })
+    }
+
+    /// Folds what stands before the command, which itself is no part of the task.
+    fn carry_out(&self, conversations: &Conversations, question: &Question) -> Result<Done, Fault> {
+        let Some(before) = &self.before else { return Ok(Done::Nothing) };
+        let body = Bytes::from(before.clone());
+        let question = Question { body, ..question.clone() };
+        let ask = Ask { focus: self.focus.as_deref(), ..question.ask(before) };
+        // The first look finds the session, the second folds it.
+        let mut prepared = conversations.prepare(&ask)?;
+        if prepared.outcome != Outcome::Folded {
+            conversations.compact_now(&prepared.session, self.focus.as_deref())?;
+            prepared = conversations.prepare(&ask)?;
+        }
+        let (before, after) = prepared.tokens;
+        Ok(if after < before { Done::Folded { before, after } } else { Done::Nothing })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use foldline_core::Format;
+    use serde_json::json;
+
+    fn read(last: &str) -> Option<Order> {
+        let body = json!({"model": "m", "messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}, {"role": "user", "content": last}]});
+        Order::read(&body.to_string(), Format::OpenAiChat)
+    }
+
+    #[test]
+    fn only_a_message_that_is_exactly_the_command_is_one() {
+        assert_eq!(read("/compress").unwrap().focus, None);
+        assert_eq!(read(" /compress the database schema ").unwrap().focus.as_deref(), Some("the database schema"));
+        for other in ["/compressed", "please /compress", "/compress\nand then go on", "/compact"] {
+            assert_eq!(read(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn the_command_is_no_part_of_what_is_folded() {
+        let before = read("/compress").unwrap().before.unwrap();
+        assert!(before.contains("Hello") && !before.contains(COMMAND), "{before}");
+    }
+}

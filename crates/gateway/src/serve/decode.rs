@@ -1,0 +1,236 @@
+//! Content encodings: whole request bodies within a limit, and replies piece by piece for whoever reads along.
+
+use std::io::{self, Write};
+
+/// How a body is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coding {
+    /// Not at all.
+    Identity,
+    /// RFC 1952.
+    Gzip,
+    /// RFC 1950, or the bare RFC 1951 stream that some clients send by the same name.
+    Deflate,
+    /// RFC 7932.
+    Brotli,
+    /// RFC 8878.
+    Zstd,
+}
+
+impl Coding {
+    /// The coding of a `content-encoding` header. `None` for what is not known, and for several codings at once.
+    pub fn of(header: Option<&str>) -> Option<Coding> {
+        match header.map(|text| text.trim().to_ascii_lowercase()).as_deref() {
+            None | Some("" | "identity") => Some(Self::Identity),
+            Some("gzip" | "x-gzip") => Some(Self::Gzip),
+            Some("deflate") => Some(Self::Deflate),
+            Some("br") => Some(Self::Brotli),
+            Some("zstd") => Some(Self::Zstd),
+            Some(_) => None,
+        }
+    }
+
+    /// As it stands in the header.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Identity => "identity",
+            Self::Gzip => "gzip",
+            Self::Deflate => "deflate",
+            Self::Brotli => "br",
+            Self::Zstd => "zstd",
+        }
+    }
+}
+
+/// Why a body could not be decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DecodeError {
+    /// It is larger than allowed.
+    TooLarge,
+    /// It is no such stream, or ends early.
+    Garbled,
+}
+
+/// Decodes a whole body.
+pub fn decode(coding: Coding, bytes: &[u8], limit: usize) -> Result<Vec<u8>, DecodeError> {
+    let mut decoder = Decoder::new(coding, limit).map_err(|_| DecodeError::Garbled)?;
+    let result = decoder.feed(bytes).and_then(|()| decoder.finish());
+    match result {
+        Ok(()) => Ok(decoder.take()),
+        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => Err(DecodeError::TooLarge),
+        Err(_) => Err(DecodeError::Garbled),
+    }
+}
+
+/// Decodes a stream piece by piece.
+pub struct Decoder(Inner);
+
+/// A window of a zstd frame above this is refused: it is memory that the sender chooses. 2^27 is what browsers accept.
+const ZSTD_WINDOW_LOG_MAX: u32 = 27;
+/// What a brotli decoder reads at once.
+const BROTLI_BUFFER: usize = 4096;
+
+enum Inner {
+    Plain(Bounded),
+    Gzip(flate2::write::MultiGzDecoder<Bounded>),
+    Zlib(flate2::write::ZlibDecoder<Bounded>),
+    Raw(flate2::write::DeflateDecoder<Bounded>),
+    /// The first byte tells the two kinds of deflate apart.
+    Deflate(usize),
+    Brotli(Box<brotli_decompressor::DecompressorWriter<Bounded>>),
+    Zstd(Box<zstd::stream::write::Decoder<'static, Bounded>>),
+}
+
+impl Decoder {
+    /// A decoder that refuses to hold more than `limit` decoded bytes.
+    pub fn new(coding: Coding, limit: usize) -> io::Result<Decoder> {
+        let out = Bounded { bytes: Vec::new(), limit };
+        Ok(Decoder(match coding {
+            Coding::Identity => Inner::Plain(out),
+            Coding::Gzip => Inner::Gzip(flate2::write::MultiGzDecoder::new(out)),
+            Coding::Deflate => Inner::Deflate(limit),
+            Coding::Brotli => Inner::Brotli(Box::new(brotli_decompressor::DecompressorWriter::new(out, BROTLI_BUFFER))),
+            Coding::Zstd => {
+                let mut decoder = zstd::stream::write::Decoder::new(out)?;
+                decoder.window_log_max(ZSTD_WINDOW_LOG_MAX)?;
+                Inner::Zstd(Box::new(decoder))
+            }
+        }))
+    }
+
+    /// Takes in a piece; what it decodes to is to be [taken](Self::take).
+    pub fn feed(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if let Inner::Deflate(limit) = self.0 {
+            let Some(first) = bytes.first() else { return Ok(()) };
+            let out = Bounded { bytes: Vec::new(), limit };
+            // A zlib header names method 8 in the low half of its first byte; a bare stream that does so by chance
+            // would have to begin with a reserved or stored block of odd shape.
+            self.0 = if first & 0x0f == 8 {
+                Inner::Zlib(flate2::write::ZlibDecoder::new(out))
+            } else {
+                Inner::Raw(flate2::write::DeflateDecoder::new(out))
+            };
+        }
+        match &mut self.0 {
+            Inner::Plain(out) => out.write_all(bytes),
+            Inner::Gzip(decoder) => decoder.write_all(bytes).and_then(|()| decoder.flush()),
+            Inner::Zlib(decoder) => decoder.write_all(bytes).and_then(|()| decoder.flush()),
+            Inner::Raw(decoder) => decoder.write_all(bytes).and_then(|()| decoder.flush()),
+            Inner::Deflate(_) => Ok(()),
+            Inner::Brotli(decoder) => decoder.write_all(bytes).and_then(|()| decoder.flush()),
+            Inner::Zstd(decoder) => decoder.write_all(bytes).and_then(|()| decoder.flush()),
+        }
+    }
+
+    /// What has been decoded since the last time.
+    pub fn take(&mut self) -> Vec<u8> {
+        let out = match &mut self.0 {
+            Inner::Plain(out) => out,
+            Inner::Gzip(decoder) => decoder.get_mut(),
+            Inner::Zlib(decoder) => decoder.get_mut(),
+            Inner::Raw(decoder) => decoder.get_mut(),
+            Inner::Deflate(_) => return Vec::new(),
+            Inner::Brotli(decoder) => decoder.get_mut(),
+            Inner::Zstd(decoder) => decoder.get_mut(),
+        };
+        std::mem::take(&mut out.bytes)
+    }
+
+    /// Fails when the stream is not complete.
+    fn finish(&mut self) -> io::Result<()> {
+        match &mut self.0 {
+            Inner::Plain(_) | Inner::Deflate(_) => Ok(()),
+            Inner::Gzip(decoder) => decoder.try_finish(),
+            Inner::Zlib(decoder) => decoder.try_finish(),
+            Inner::Raw(decoder) => decoder.try_finish(),
+            Inner::Brotli(decoder) => decoder.close(),
+            Inner::Zstd(decoder) => decoder.flush(),
+        }
+    }
+}
+
+/// Bytes up to a limit.
+struct Bounded {
+    bytes: Vec<u8>,
+    limit: usize,
+}
+
+impl Write for Bounded {
+    fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
+        if self.bytes.len() + piece.len() > self.limit {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.bytes.extend_from_slice(piece);
+        Ok(piece.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+
+    const TEXT: &[u8] = b"the same words again and again, the same words again and again";
+
+    fn packed(coding: Coding) -> Vec<u8> {
+        let level = flate2::Compression::fast();
+        let mut out = Vec::new();
+        match coding {
+            Coding::Identity => out.extend_from_slice(TEXT),
+            Coding::Gzip => drop(flate2::read::GzEncoder::new(TEXT, level).read_to_end(&mut out).unwrap()),
+            Coding::Deflate => drop(flate2::read::ZlibEncoder::new(TEXT, level).read_to_end(&mut out).unwrap()),
+            // Brotli of a stored block: header, length, bytes, end.
+            Coding::Brotli => out.extend(b"\x0b\x02\x80hello\x03"),
+            Coding::Zstd => out = zstd::encode_all(TEXT, 1).unwrap(),
+        }
+        out
+    }
+
+    #[test]
+    fn what_was_packed_comes_out() {
+        for coding in [Coding::Identity, Coding::Gzip, Coding::Deflate, Coding::Zstd] {
+            assert_eq!(decode(coding, &packed(coding), 1000).unwrap(), TEXT, "{coding:?}");
+        }
+        assert_eq!(decode(Coding::Brotli, &packed(Coding::Brotli), 1000).unwrap(), b"hello");
+        let mut raw = Vec::new();
+        flate2::read::DeflateEncoder::new(TEXT, flate2::Compression::fast()).read_to_end(&mut raw).unwrap();
+        assert_eq!(decode(Coding::Deflate, &raw, 1000).unwrap(), TEXT);
+    }
+
+    #[test]
+    fn pieces_decode_as_they_come() {
+        for coding in [Coding::Gzip, Coding::Deflate, Coding::Zstd] {
+            let mut decoder = Decoder::new(coding, 1000).unwrap();
+            let mut out = Vec::new();
+            for piece in packed(coding).chunks(3) {
+                decoder.feed(piece).unwrap();
+                out.extend(decoder.take());
+            }
+            assert_eq!(out, TEXT, "{coding:?}");
+        }
+    }
+
+    #[test]
+    fn a_bomb_is_refused_and_a_torn_body_is_an_error() {
+        let bomb = zstd::encode_all(vec![0u8; 10_000_000].as_slice(), 1).unwrap();
+        assert_eq!(decode(Coding::Zstd, &bomb, 1_000_000), Err(DecodeError::TooLarge));
+        for coding in [Coding::Gzip, Coding::Brotli] {
+            let packed = packed(coding);
+            assert_eq!(decode(coding, &packed[..packed.len() - 3], 1000), Err(DecodeError::Garbled), "{coding:?}");
+        }
+        for coding in [Coding::Gzip, Coding::Deflate, Coding::Brotli, Coding::Zstd] {
+            assert_eq!(decode(coding, b"\xff\xff\xff\xff", 1000), Err(DecodeError::Garbled), "{coding:?}");
+        }
+    }
+
+    #[test]
+    fn unknown_codings_are_told_apart() {
+        assert_eq!(Coding::of(Some("GZip")), Some(Coding::Gzip));
+        assert_eq!(Coding::of(Some("gzip, br")), None);
+        assert_eq!(Coding::of(None), Some(Coding::Identity));
+    }
+}

@@ -1,0 +1,125 @@
+//! Every request comes in here and leaves with an answer.
+
+use super::answer::{Refusal, text_answer};
+use super::exchange::Exchange;
+use super::gateway::Gateway;
+use super::hints::Hints;
+use super::reply::Reply;
+use super::rewriting::Question;
+use super::route::{Provider, Route, provider_of, route};
+use super::{Body, compress, headers, inbound, own};
+use crate::conversation::Dialect;
+use bytes::Bytes;
+use http::request::Parts;
+use http::{Request, Response, StatusCode, header};
+use http_body_util::{BodyExt, Limited};
+use hyper::body::Incoming;
+use std::convert::Infallible;
+use std::sync::Arc;
+
+/// Answers a request.
+pub async fn answer(gateway: Arc<Gateway>, request: Request<Incoming>) -> Result<Response<Body>, Infallible> {
+    let (parts, body) = request.into_parts();
+    let (provider, answer) = match route(&parts) {
+        Route::Own(path) => return Ok(own_page(gateway, path, parts, body).await),
+        Route::Alive => return Ok(text_answer(StatusCode::OK, "text/plain; charset=utf-8", "foldline\n")),
+        Route::Upgrade => (Provider::OpenAi, Err(Refusal::Upgrade)),
+        Route::Foreign => (Provider::OpenAi, Err(Refusal::NotFound)),
+        Route::Turn(dialect) => (provider_of(dialect), turn(&gateway, dialect, parts, body).await),
+        Route::Pass(provider) => (provider, pass(&gateway, provider, parts, body).await),
+    };
+    Ok(answer.unwrap_or_else(|refusal| {
+        gateway.metrics.refusal(refusal.name());
+        tracing::debug!(kind = refusal.name(), "refused");
+        refusal.answer(provider)
+    }))
+}
+
+async fn own_page(gateway: Arc<Gateway>, path: String, parts: Parts, body: Incoming) -> Response<Body> {
+    let bounds = inbound::Bounds { bytes: OWN_BODY, ..gateway.setup().bounds };
+    match inbound::read(body, bounds).await {
+        Ok(body) => own::answer(gateway, path, parts, body).await,
+        Err(refusal) => refusal.answer(Provider::OpenAi),
+    }
+}
+
+/// Bytes that a request to one of our own pages may have.
+const OWN_BODY: u64 = 64 << 10;
+
+/// A turn of a conversation.
+async fn turn(
+    gateway: &Arc<Gateway>,
+    dialect: Dialect,
+    parts: Parts,
+    body: Incoming,
+) -> Result<Response<Body>, Refusal> {
+    let setup = gateway.setup();
+    let provider = provider_of(dialect);
+    let credential = setup.keys.admit(&parts.headers).ok_or(Refusal::Unknown)?;
+    let place = gateway.enter().await?;
+    let wire = inbound::read(body, setup.bounds).await?;
+    let plain = unpack(&parts, wire.clone(), setup.bounds).await?;
+    let question = Question { dialect, body: plain, credential, hints: Arc::new(Hints::of(&parts.headers)) };
+    if setup.policy.gateway.slash_compress
+        && let Some(answer) = compress::answer(gateway, &question).await
+    {
+        return Ok(answer);
+    }
+    let path = parts.uri.path_and_query().ok_or(Refusal::Path)?;
+    let target = setup.base(provider).target(path).ok_or(Refusal::Path)?;
+    let mut headers = headers::to_upstream(&parts.headers);
+    setup.keys.exchange(credential, provider, &mut headers);
+    let exchange =
+        Exchange { gateway: gateway.clone(), setup, provider, method: parts.method, target, headers, wire, question };
+    exchange.serve(place).await
+}
+
+/// Unpacking a body that is packed takes a while, and belongs on a thread that may block.
+async fn unpack(parts: &Parts, wire: Bytes, bounds: inbound::Bounds) -> Result<Bytes, Refusal> {
+    if !parts.headers.contains_key(header::CONTENT_ENCODING) {
+        return Ok(wire);
+    }
+    let headers = parts.headers.clone();
+    let job = tokio::task::spawn_blocking(move || inbound::unpack(&headers, wire, bounds));
+    job.await.unwrap_or(Err(Refusal::Incomplete))
+}
+
+/// A request that is none of ours to understand: both bodies stream.
+async fn pass(
+    gateway: &Arc<Gateway>,
+    provider: Provider,
+    parts: Parts,
+    body: Incoming,
+) -> Result<Response<Body>, Refusal> {
+    use http_body::Body as _;
+    let setup = gateway.setup();
+    let credential = setup.keys.admit(&parts.headers).ok_or(Refusal::Unknown)?;
+    let place = gateway.enter().await?;
+    let limit = setup.bounds.bytes;
+    if body.size_hint().lower() > limit {
+        return Err(Refusal::TooLarge { limit });
+    }
+    let path = parts.uri.path_and_query().ok_or(Refusal::Path)?;
+    let target = setup.base(provider).target(path).ok_or(Refusal::Path)?;
+    let host = target.host().unwrap_or_default().to_owned();
+    let mut headers = headers::to_upstream(&parts.headers);
+    headers.remove(header::CONTENT_LENGTH);
+    setup.keys.exchange(credential, provider, &mut headers);
+    let mut request = Request::new(Limited::new(body, usize::try_from(limit).unwrap_or(usize::MAX)).boxed_unsync());
+    *request.method_mut() = parts.method;
+    *request.uri_mut() = target;
+    *request.headers_mut() = headers;
+    let began = std::time::Instant::now();
+    let patience = setup.patience.reply;
+    let reply = tokio::time::timeout(patience, gateway.outbound.send(request))
+        .await
+        .map_err(|_| Refusal::Silent { host: host.clone(), seconds: patience.as_secs() })?
+        .map_err(|error| Refusal::Unreachable { host, reason: error.to_string() })?;
+    gateway.metrics.reply(provider, reply.status().as_u16(), began.elapsed());
+    let (mut reply, source) = reply.into_parts();
+    headers::end_hop(&mut reply.headers);
+    let mut response = Response::new(Reply::new(source, setup.patience.idle).placed(place).boxed_unsync());
+    *response.status_mut() = reply.status;
+    *response.headers_mut() = reply.headers;
+    Ok(response)
+}

@@ -1,0 +1,385 @@
+//! One turn of a conversation: made ready, sent, sent again where the provider refuses its size, and answered.
+
+use super::answer::{Refusal, whole};
+use super::decode::{Coding, decode};
+use super::gateway::{Gateway, Place, now};
+use super::headers;
+use super::peek::{Peek, Preamble};
+use super::reply::{Again, Opening, Reply};
+use super::rewriting::{FAILED_OPEN, Known, Question, Rewritten, Usage};
+use super::route::Provider;
+use super::setup::Setup;
+use super::watch::Watch;
+use super::{Body, background};
+use crate::conversation::{self, SessionId, Turn, read_refusal};
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, header, response};
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Incoming;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+use tracing::{debug, info};
+
+/// A request on its way through the gateway.
+pub struct Exchange {
+    /// What all requests share.
+    pub gateway: Arc<Gateway>,
+    /// The settings when it came.
+    pub setup: Arc<Setup>,
+    /// Where it goes.
+    pub provider: Provider,
+    /// How.
+    pub method: Method,
+    /// To which address.
+    pub target: Uri,
+    /// With which headers.
+    pub headers: HeaderMap,
+    /// The body as it came, packed or not.
+    pub wire: Bytes,
+    /// The request as the rewriter reads it.
+    pub question: Question,
+}
+
+/// An exchange whose request has been made ready.
+struct Sent {
+    exchange: Exchange,
+    turn: Option<Turn>,
+    session: Option<SessionId>,
+    outcome: &'static str,
+    tokens: Option<(u64, u64)>,
+    usage: Usage,
+    /// Bytes of the body that went out.
+    length: usize,
+    attempt: u8,
+}
+
+/// How to send a request again that was refused for its size.
+pub struct Retry(Box<Sent>);
+
+/// A request is sent again at most so often.
+const MOST_ATTEMPTS: u8 = 2;
+
+/// An error reply larger than this is passed on unread.
+const LARGEST_ERROR: usize = 256 << 10;
+
+/// Below this no request is large enough for its stream to begin with a refusal worth waiting for.
+const LARGE_REQUEST: usize = 32 << 10;
+
+impl Exchange {
+    /// Serves the request.
+    pub async fn serve(self, place: Place) -> Result<Response<Body>, Refusal> {
+        let began = Instant::now();
+        let mut rewritten = self.question.prepare(&self.gateway).await;
+        let tokens = rewritten.known.as_ref().map(|known| known.tokens);
+        self.gateway.metrics.turn(
+            self.question.dialect,
+            rewritten.outcome,
+            tokens.unwrap_or_default(),
+            began.elapsed(),
+        );
+        let background = rewritten.known.as_mut().and_then(|known| known.background.take());
+        let gateway = self.gateway.clone();
+        let mut sent = Sent::new(self, &rewritten);
+        let first = sent.send(rewritten.body.clone()).await;
+        if let Some(task) = background {
+            background::fold(&gateway, task);
+        }
+        let answer = sent.settle(first?, rewritten.body.is_some()).await?;
+        Ok(sent.respond(answer, place))
+    }
+}
+
+/// A provider's answer: to be streamed on, or read already.
+enum Answer {
+    Open(Response<Incoming>),
+    Read(response::Parts, Body),
+}
+
+impl Sent {
+    fn new(exchange: Exchange, rewritten: &Rewritten) -> Sent {
+        let mut sent = Sent {
+            exchange,
+            turn: None,
+            session: None,
+            outcome: rewritten.outcome,
+            tokens: None,
+            usage: rewritten.usage,
+            length: 0,
+            attempt: 0,
+        };
+        sent.take_note(rewritten);
+        sent
+    }
+
+    /// Remembers what the request became.
+    fn take_note(&mut self, rewritten: &Rewritten) {
+        self.outcome = rewritten.outcome;
+        self.usage = rewritten.usage;
+        if let Some(Known { session, tokens, turn, .. }) = &rewritten.known {
+            self.session = Some(session.clone());
+            self.tokens = Some(*tokens);
+            self.turn = Some(turn.clone());
+        }
+    }
+
+    /// Sends the request; `None` sends what came.
+    async fn send(&mut self, body: Option<Bytes>) -> Result<Response<Incoming>, Refusal> {
+        let exchange = &self.exchange;
+        let mut headers = exchange.headers.clone();
+        headers.remove(header::CONTENT_LENGTH);
+        if body.is_some() {
+            headers.remove(header::CONTENT_ENCODING);
+        }
+        if self.usage == Usage::Ours {
+            // What is to be taken out of the reply must be readable in it.
+            headers.remove(header::ACCEPT_ENCODING);
+        }
+        let body = body.unwrap_or_else(|| exchange.wire.clone());
+        self.length = body.len();
+        let mut request = Request::new(Full::new(body));
+        *request.method_mut() = exchange.method.clone();
+        *request.uri_mut() = exchange.target.clone();
+        *request.headers_mut() = headers;
+        let began = Instant::now();
+        let host = || exchange.target.host().unwrap_or_default().to_owned();
+        let patience = exchange.setup.patience.reply;
+        let reply = tokio::time::timeout(patience, exchange.gateway.outbound.send(request))
+            .await
+            .map_err(|_| Refusal::Silent { host: host(), seconds: patience.as_secs() })?
+            .map_err(|error| Refusal::Unreachable { host: host(), reason: error.to_string() })?;
+        exchange.gateway.metrics.reply(exchange.provider, reply.status().as_u16(), began.elapsed());
+        Ok(reply)
+    }
+
+    /// Deals with a refusal: shorter where it is one of size, as it came where it is one of what we changed.
+    async fn settle(&mut self, first: Response<Incoming>, changed: bool) -> Result<Answer, Refusal> {
+        let mut reply = first;
+        let mut changed = changed;
+        loop {
+            if !may_be_refusal(reply.status()) || (self.turn.is_none() && !changed) {
+                return Ok(Answer::Open(reply));
+            }
+            let (parts, body) = reply.into_parts();
+            let (plain, body) = match read_error(&parts.headers, body).await {
+                Ok(read) => read,
+                Err(body) => return Ok(Answer::Read(parts, body)),
+            };
+            let refusal = read_refusal(self.exchange.question.dialect, parts.status.as_u16(), &plain);
+            let again = match refusal {
+                Some(refusal) => self.shorten(refusal).await,
+                None if changed && rejects(parts.status) => {
+                    changed = false;
+                    self.restore(&plain);
+                    Some(None)
+                }
+                None => None,
+            };
+            let Some(next) = again else { return Ok(Answer::Read(parts, body)) };
+            changed = changed && next.is_some();
+            // A second try that cannot even be sent is no better than the first answer.
+            reply = match self.send(next).await {
+                Ok(reply) => reply,
+                Err(_) => return Ok(Answer::Read(parts, body)),
+            };
+        }
+    }
+
+    /// A shorter body for a request that is too large.
+    async fn shorten(&mut self, refusal: conversation::Refusal) -> Option<Option<Bytes>> {
+        if self.attempt >= MOST_ATTEMPTS {
+            return None;
+        }
+        let turn = self.turn.clone()?;
+        self.attempt += 1;
+        let gateway = self.exchange.gateway.clone();
+        let rewritten = self.exchange.question.shorten(&gateway, &turn, refusal, self.attempt, self.usage).await?;
+        gateway.metrics.retry("too_large");
+        info!(attempt = self.attempt, outcome = rewritten.outcome, "refused for its size, folded harder");
+        self.take_note(&rewritten);
+        if let Some(task) = rewritten.known.and_then(|known| known.background) {
+            background::fold(&gateway, task);
+        }
+        Some(rewritten.body)
+    }
+
+    /// The provider refuses what we made of the request: the next try is the request as it came.
+    fn restore(&mut self, error: &[u8]) {
+        let gateway = &self.exchange.gateway;
+        if self.usage == Usage::Ours && memchr::memmem::find(error, b"stream_options").is_some() {
+            gateway.usage_refused.store(true, Ordering::Relaxed);
+        }
+        gateway.metrics.retry("rejected");
+        gateway.metrics.fallback("rejected");
+        tracing::warn!(kind = "rejected", "forwarded as it came");
+        self.outcome = FAILED_OPEN;
+        self.usage = Usage::Theirs;
+        self.turn = None;
+    }
+
+    /// The reply to the client.
+    fn respond(self, answer: Answer, place: Place) -> Response<Body> {
+        let (mut parts, body) = match answer {
+            Answer::Read(parts, body) => (parts, body),
+            Answer::Open(reply) => {
+                let (parts, source) = reply.into_parts();
+                let body = self.stream(&parts, source, place);
+                return self.finish(parts, body);
+            }
+        };
+        parts.headers.remove(header::TRANSFER_ENCODING);
+        self.finish(parts, body)
+    }
+
+    fn finish(&self, mut parts: response::Parts, body: Body) -> Response<Body> {
+        headers::end_hop(&mut parts.headers);
+        // What is taken out of a stream, or takes its place, has a length of its own.
+        if is_stream(&parts.headers) {
+            parts.headers.remove(header::CONTENT_LENGTH);
+        }
+        parts.headers.insert(headers::OUTCOME, HeaderValue::from_static(self.outcome));
+        if let Some(session) = &self.session {
+            parts.headers.insert(headers::SESSION, headers::value(session.as_str()));
+        }
+        if let Some((before, after)) = self.tokens
+            && let Ok(value) = HeaderValue::from_bytes(format!("{before}→{after}").as_bytes())
+        {
+            parts.headers.insert(headers::TOKENS, value);
+        }
+        debug!(outcome = self.outcome, status = parts.status.as_u16(), "answered");
+        let mut response = Response::new(body);
+        *response.status_mut() = parts.status;
+        *response.headers_mut() = parts.headers;
+        response
+    }
+
+    /// Whether usage events are taken out of a reply.
+    fn strips(&self, parts: &response::Parts) -> bool {
+        self.usage == Usage::Ours && is_stream(&parts.headers) && is_plain(&parts.headers)
+    }
+
+    /// A reply as it is passed on.
+    fn stream(&self, parts: &response::Parts, source: Incoming, place: Place) -> Body {
+        let mut reply = Reply::new(source, self.exchange.setup.patience.idle).placed(place);
+        reply = reply.watched(self.watch(&parts.headers));
+        if self.strips(parts) {
+            reply = reply.stripped();
+        }
+        let may_begin_again = self.turn.is_some() && self.attempt < MOST_ATTEMPTS;
+        if may_begin_again && parts.status.is_success() && is_stream(&parts.headers) && is_plain(&parts.headers) {
+            let preamble = if self.length >= LARGE_REQUEST { Preamble::Hold } else { Preamble::Pass };
+            let peek = Peek::new(self.exchange.question.dialect, preamble);
+            reply = reply.opened(Opening::new(peek, Retry(Box::new(self.again()))));
+        }
+        reply.boxed_unsync()
+    }
+
+    /// The same request, to be sent again from within its reply.
+    fn again(&self) -> Sent {
+        let exchange = &self.exchange;
+        Sent {
+            exchange: Exchange {
+                gateway: exchange.gateway.clone(),
+                setup: exchange.setup.clone(),
+                provider: exchange.provider,
+                method: exchange.method.clone(),
+                target: exchange.target.clone(),
+                headers: exchange.headers.clone(),
+                wire: exchange.wire.clone(),
+                question: exchange.question.clone(),
+            },
+            turn: self.turn.clone(),
+            session: self.session.clone(),
+            outcome: self.outcome,
+            tokens: self.tokens,
+            usage: self.usage,
+            length: self.length,
+            attempt: self.attempt,
+        }
+    }
+
+    /// Reads along with a reply and tells the conversation what it cost.
+    fn watch(&self, headers: &HeaderMap) -> Watch {
+        let (gateway, turn) = (self.exchange.gateway.clone(), self.turn.clone());
+        let runtime = tokio::runtime::Handle::current();
+        let report = move |ending: super::watch::Ending, usage| {
+            gateway.metrics.ending(ending.name());
+            if let Some(usage) = usage {
+                gateway.metrics.used(usage);
+                if let Some(turn) = turn {
+                    runtime.spawn_blocking(move || gateway.conversations.observe(&turn, usage, now()));
+                }
+            }
+        };
+        Watch::new(self.exchange.question.dialect.format(), headers, Box::new(report))
+    }
+}
+
+impl Retry {
+    /// Sends the request again, shorter. `None` when that cannot be done or does not help.
+    pub async fn again(self, refusal: conversation::Refusal) -> Again {
+        let mut sent = *self.0;
+        let body = sent.shorten(refusal).await?;
+        let reply = sent.send(body).await.ok()?;
+        // The client has been told that an event stream follows.
+        if !reply.status().is_success() || !is_stream(reply.headers()) || !is_plain(reply.headers()) {
+            return None;
+        }
+        let watch = sent.watch(reply.headers());
+        let retry = (sent.attempt < MOST_ATTEMPTS).then(|| Retry(Box::new(sent)));
+        Some((reply.into_body(), watch, retry))
+    }
+}
+
+/// Statuses with which somebody says that a request is too large. Servers at home say it with 500, too.
+fn may_be_refusal(status: StatusCode) -> bool {
+    status.is_client_error() || status == StatusCode::INTERNAL_SERVER_ERROR
+}
+
+/// Statuses that speak of what a request says.
+fn rejects(status: StatusCode) -> bool {
+    status == StatusCode::BAD_REQUEST || status == StatusCode::UNPROCESSABLE_ENTITY
+}
+
+fn is_stream(headers: &HeaderMap) -> bool {
+    headers::text(headers, &header::CONTENT_TYPE).is_some_and(|kind| kind.starts_with("text/event-stream"))
+}
+
+fn is_plain(headers: &HeaderMap) -> bool {
+    Coding::of(headers::text(headers, &header::CONTENT_ENCODING)) == Some(Coding::Identity)
+}
+
+/// An error reply, unpacked for us and as it is for the client. What cannot be read whole is passed on as far as it came.
+async fn read_error(headers: &HeaderMap, body: Incoming) -> Result<(Bytes, Body), Body> {
+    use http_body::Body as _;
+    if body.size_hint().lower() > LARGEST_ERROR as u64 {
+        return Err(body.map_err(Into::into).boxed_unsync());
+    }
+    match Limited::new(body, LARGEST_ERROR).collect().await {
+        Ok(read) => {
+            let wire = read.to_bytes();
+            let coding = Coding::of(headers::text(headers, &header::CONTENT_ENCODING));
+            let plain = match coding {
+                Some(Coding::Identity) | None => wire.clone(),
+                Some(coding) => decode(coding, &wire, LARGEST_ERROR * 8).map_or_else(|_| wire.clone(), Bytes::from),
+            };
+            Ok((plain, whole(wire)))
+        }
+        Err(error) => Err(Broken(Some(error)).boxed_unsync()),
+    }
+}
+
+/// A body that breaks off at once.
+struct Broken(Option<super::BoxError>);
+
+impl http_body::Body for Broken {
+    type Data = Bytes;
+    type Error = super::BoxError;
+
+    fn poll_frame(
+        mut self: std::pin::Pin<&mut Self>,
+        _: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Option<Result<http_body::Frame<Bytes>, Self::Error>>> {
+        std::task::Poll::Ready(self.0.take().map(Err))
+    }
+}

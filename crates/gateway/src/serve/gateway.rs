@@ -1,0 +1,178 @@
+//! The gateway's state: what all requests share.
+
+use super::answer::Refusal;
+use super::metrics::Metrics;
+use super::setup::{Setup, SetupError};
+use crate::conversation::{ConversationSettings, Conversations, Fault, Mode, Timestamp};
+use crate::outbound::{Outbound, OutboundError, OutboundSettings};
+use arc_swap::ArcSwap;
+use foldline_core::Policy;
+use foldline_core::models::ModelTable;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Settings, with what has to be read from files for them.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// All settings.
+    pub policy: Policy,
+    /// What is known about models; the embedded table when not given.
+    pub models: Option<ModelTable>,
+    /// The file of the store; without one nothing outlives the process.
+    pub store: Option<PathBuf>,
+}
+
+/// What all requests share.
+pub struct Gateway {
+    setup: ArcSwap<Setup>,
+    pub(super) outbound: Outbound,
+    pub(super) conversations: Conversations,
+    pub(super) metrics: Metrics,
+    /// Places for requests.
+    places: Arc<Semaphore>,
+    /// Places for work on threads that may block.
+    pub(super) desks: Arc<Semaphore>,
+    /// Set when a provider refused a request because it asks for usage in a stream.
+    pub(super) usage_refused: AtomicBool,
+    /// False while the gateway stops.
+    pub(super) is_open: AtomicBool,
+    trouble: Option<String>,
+}
+
+/// Why a gateway cannot start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// The settings.
+    #[error(transparent)]
+    Setup(#[from] SetupError),
+    /// The store.
+    #[error("the store cannot be opened: {0}")]
+    Store(#[from] Fault),
+    /// Connections to providers.
+    #[error("connections to providers cannot be made: {0}")]
+    Outbound(#[from] OutboundError),
+    /// The address is taken or not ours.
+    #[error("cannot listen on {address}: {error}")]
+    Listen {
+        /// The address.
+        address: std::net::SocketAddr,
+        /// What the system said.
+        error: std::io::Error,
+    },
+}
+
+/// How long a request waits for a place before it is refused.
+const WAIT_FOR_PLACE: Duration = Duration::from_secs(2);
+
+impl Gateway {
+    /// Opens the store and makes everything ready. Must be called inside a runtime.
+    pub fn open(plan: &Plan) -> Result<Arc<Gateway>, StartError> {
+        let setup = Setup::of(&plan.policy)?;
+        let outbound = Outbound::new(OutboundSettings {
+            connect_timeout: Duration::from_secs(u64::from(plan.policy.gateway.connect_secs)),
+            ..OutboundSettings::default()
+        })?;
+        let (conversations, trouble) = open_conversations(plan)?;
+        // A rewrite keeps a core busy: more at once than a few per core only take memory from each other.
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        Ok(Arc::new(Gateway {
+            places: Arc::new(Semaphore::new(plan.policy.gateway.max_requests as usize)),
+            setup: ArcSwap::from_pointee(setup),
+            outbound,
+            metrics: Metrics::new(conversations.clone()),
+            conversations,
+            desks: Arc::new(Semaphore::new(2 * cores)),
+            usage_refused: AtomicBool::new(false),
+            is_open: AtomicBool::new(true),
+            trouble,
+        }))
+    }
+
+    /// Why the gateway runs without its store, if it does.
+    pub fn trouble(&self) -> Option<&str> {
+        self.trouble.as_deref()
+    }
+
+    /// The settings in force.
+    pub fn setup(&self) -> Arc<Setup> {
+        self.setup.load_full()
+    }
+
+    /// Other settings from the next request on. On an error the old ones stay in force.
+    ///
+    /// Address, store and limits of concurrency stay what they were at the start.
+    pub fn reload(&self, plan: &Plan) -> Result<(), SetupError> {
+        let setup = Setup::of(&plan.policy)?;
+        setup.listen()?;
+        self.conversations.reload(conversation_settings(plan));
+        self.setup.store(Arc::new(setup));
+        self.usage_refused.store(false, std::sync::atomic::Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// A place for a request; waits a moment for one.
+    pub(super) async fn enter(&self) -> Result<Place, Refusal> {
+        let wait = tokio::time::timeout(WAIT_FOR_PLACE, self.places.clone().acquire_owned());
+        match wait.await {
+            Ok(Ok(permit)) => Ok(Place::new(permit, &self.metrics)),
+            _ => Err(Refusal::Full { limit: self.setup().policy.gateway.max_requests }),
+        }
+    }
+}
+
+/// Opens the store. One that cannot be opened must not keep requests from their providers: then nothing is kept.
+fn open_conversations(plan: &Plan) -> Result<(Conversations, Option<String>), StartError> {
+    let settings = conversation_settings(plan);
+    match Conversations::open(settings.clone()) {
+        Ok(conversations) => Ok((conversations, None)),
+        Err(fault) if settings.store.is_some() => {
+            let without = Conversations::open(ConversationSettings { store: None, ..settings })?;
+            Ok((without, Some(fault.to_string())))
+        }
+        Err(fault) => Err(fault.into()),
+    }
+}
+
+/// What conversations are told.
+fn conversation_settings(plan: &Plan) -> ConversationSettings {
+    let gateway = &plan.policy.gateway;
+    ConversationSettings {
+        policy: plan.policy.clone(),
+        models: plan.models.clone(),
+        store: plan.store.clone(),
+        mode: if gateway.shadow { Mode::Shadow } else { Mode::Live },
+        holdout: gateway.holdout,
+        bypass_models: gateway.bypass_models.clone(),
+        bypass_tools: gateway.bypass_tools.clone(),
+        ..ConversationSettings::default()
+    }
+}
+
+/// A request's place, given back when its reply has ended.
+pub(super) struct Place {
+    _permit: OwnedSemaphorePermit,
+    open: prometheus_client::metrics::gauge::Gauge,
+}
+
+impl Place {
+    fn new(permit: OwnedSemaphorePermit, metrics: &Metrics) -> Place {
+        let open = metrics.open_requests.clone();
+        open.inc();
+        Place { _permit: permit, open }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.open.dec();
+    }
+}
+
+/// The time, for those who take it as a value.
+pub(super) fn now() -> Timestamp {
+    Timestamp(jiff::Timestamp::now().as_millisecond())
+}

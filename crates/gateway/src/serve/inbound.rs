@@ -1,0 +1,97 @@
+//! Request bodies: read to the end, within limits of size and patience, and unpacked.
+
+use super::answer::Refusal;
+use super::decode::{Coding, DecodeError, decode};
+use bytes::{Bytes, BytesMut};
+use http::{HeaderMap, header};
+use http_body_util::BodyExt;
+use std::fmt;
+use std::time::Duration;
+
+/// What a body may be.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// Most bytes, on the wire and unpacked.
+    pub bytes: u64,
+    /// Longest pause.
+    pub pause: Duration,
+}
+
+/// Reads a body as it is on the wire.
+pub async fn read<B>(mut body: B, bounds: Bounds) -> Result<Bytes, Refusal>
+where
+    B: http_body::Body<Data = Bytes> + Unpin,
+    B::Error: fmt::Debug,
+{
+    let too_large = Refusal::TooLarge { limit: bounds.bytes };
+    // The sender's own word is enough to refuse, never to reserve memory.
+    if body.size_hint().lower() > bounds.bytes {
+        return Err(too_large);
+    }
+    let mut first: Option<Bytes> = None;
+    let mut rest: Option<BytesMut> = None;
+    let mut length = 0u64;
+    loop {
+        let frame = tokio::time::timeout(bounds.pause, body.frame()).await;
+        let Some(frame) = frame.map_err(|_| Refusal::TooSlow { seconds: bounds.pause.as_secs() })? else { break };
+        let Ok(bytes) = frame.map_err(|_| Refusal::Incomplete)?.into_data() else { continue };
+        length += bytes.len() as u64;
+        if length > bounds.bytes {
+            return Err(too_large);
+        }
+        match (&mut first, &mut rest) {
+            (None, _) => first = Some(bytes),
+            (Some(_), Some(rest)) => rest.extend_from_slice(&bytes),
+            (Some(start), None) => {
+                let expected = usize::try_from(body.size_hint().lower()).unwrap_or(0).min(EXPECTED_MOST);
+                let mut all = BytesMut::with_capacity(start.len() + bytes.len() + expected);
+                all.extend_from_slice(start);
+                all.extend_from_slice(&bytes);
+                rest = Some(all);
+            }
+        }
+    }
+    Ok(rest.map(BytesMut::freeze).or(first).unwrap_or_default())
+}
+
+/// Memory reserved on the sender's word alone.
+const EXPECTED_MOST: usize = 1 << 20;
+
+/// Unpacks a body as its headers say.
+pub fn unpack(headers: &HeaderMap, body: Bytes, bounds: Bounds) -> Result<Bytes, Refusal> {
+    let named = headers.get(header::CONTENT_ENCODING);
+    let Some(coding) = Coding::of(named.map(|value| value.to_str().unwrap_or("?"))) else {
+        let name = named.and_then(|value| value.to_str().ok()).unwrap_or("?");
+        return Err(Refusal::Encoding(name.chars().take(40).collect()));
+    };
+    if coding == Coding::Identity {
+        return Ok(body);
+    }
+    let limit = usize::try_from(bounds.bytes).unwrap_or(usize::MAX);
+    decode(coding, &body, limit).map(Bytes::from).map_err(|error| match error {
+        DecodeError::TooLarge => Refusal::TooLarge { limit: bounds.bytes },
+        DecodeError::Garbled => Refusal::Garbled(coding.name()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http_body_util::Full;
+
+    const BOUNDS: Bounds = Bounds { bytes: 10, pause: Duration::from_millis(50) };
+
+    #[tokio::test]
+    async fn a_body_up_to_the_limit_is_read_and_a_larger_one_is_not() {
+        assert_eq!(read(Full::new(Bytes::from("0123456789")), BOUNDS).await.unwrap(), "0123456789");
+        let refused = read(Full::new(Bytes::from("0123456789a")), BOUNDS).await.unwrap_err();
+        assert_eq!(refused, Refusal::TooLarge { limit: 10 });
+    }
+
+    #[test]
+    fn an_unknown_coding_is_named() {
+        let headers = HeaderMap::from_iter([(header::CONTENT_ENCODING, "lzma".parse().unwrap())]);
+        let refused = unpack(&headers, Bytes::from("x"), BOUNDS).unwrap_err();
+        assert_eq!(refused, Refusal::Encoding("lzma".to_owned()));
+    }
+}

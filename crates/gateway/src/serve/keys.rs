@@ -1,0 +1,165 @@
+//! Who may use the gateway, and under which key their requests go out.
+//!
+//! A key file has one line per client: its key, and where wanted the keys that are sent upstream in its place:
+//!
+//! ```text
+//! # laptop of the build team; its own key passes through
+//! sk-team-…
+//! # agents that never see a provider's key; a value that begins with $ is read from the environment
+//! agent-7   openai=$OPENAI_API_KEY  anthropic=$ANTHROPIC_API_KEY
+//! ```
+//!
+//! Client keys are compared by digest: the time that takes says nothing about them, and they are not kept as text.
+
+use super::headers;
+use super::route::Provider;
+use crate::conversation::CredentialId;
+use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use std::collections::HashMap;
+
+/// Where Anthropic's clients put their key.
+const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+
+/// The keys that are known.
+#[derive(Default)]
+pub struct Keys {
+    clients: HashMap<CredentialId, Upstream>,
+}
+
+/// The keys sent in place of a client's.
+#[derive(Default)]
+struct Upstream {
+    openai: Option<HeaderValue>,
+    anthropic: Option<HeaderValue>,
+}
+
+/// A line of the key file that cannot be read. Says where, never what.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {reason}")]
+pub struct KeyError {
+    line: usize,
+    reason: String,
+}
+
+impl Keys {
+    /// Reads a key file. `variable` looks up the environment.
+    pub fn parse(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Keys, KeyError> {
+        let mut clients = HashMap::new();
+        for (index, line) in text.lines().enumerate() {
+            let fail = |reason: String| KeyError { line: index + 1, reason };
+            let mut words = line.split_whitespace();
+            let Some(client) = words.next().filter(|word| !word.starts_with('#')) else { continue };
+            let mut upstream = Upstream::default();
+            for word in words {
+                let (name, value) =
+                    word.split_once('=').ok_or_else(|| fail("expected openai=KEY or anthropic=KEY".to_owned()))?;
+                let value = match value.strip_prefix('$') {
+                    Some(name) => variable(name).ok_or_else(|| fail(format!("the variable {name} is not set")))?,
+                    None => value.to_owned(),
+                };
+                let slot = match name {
+                    "openai" => &mut upstream.openai,
+                    "anthropic" => &mut upstream.anthropic,
+                    other => return Err(fail(format!("`{other}` is no provider; expected openai or anthropic"))),
+                };
+                let mut value = HeaderValue::from_str(value.trim())
+                    .map_err(|_| fail("a key has characters that no header can carry".to_owned()))?;
+                value.set_sensitive(true);
+                *slot = Some(value);
+            }
+            clients.insert(CredentialId::of_key(client), upstream);
+        }
+        Ok(Keys { clients })
+    }
+
+    /// True when everybody may come in.
+    pub fn is_open(&self) -> bool {
+        self.clients.is_empty()
+    }
+
+    /// Who asks. `None` when nobody known does and only known ones may.
+    pub fn admit(&self, headers: &HeaderMap) -> Option<CredentialId> {
+        let mut presented = presented(headers);
+        if self.is_open() {
+            return Some(presented.next().unwrap_or(CredentialId::of_key("")));
+        }
+        presented.find(|credential| self.clients.contains_key(credential))
+    }
+
+    /// Puts the upstream key in the place of the client's, where the file gives one.
+    pub fn exchange(&self, credential: CredentialId, provider: Provider, headers: &mut HeaderMap) {
+        let Some(upstream) = self.clients.get(&credential) else { return };
+        match provider {
+            Provider::OpenAi => {
+                let Some(key) = &upstream.openai else { return };
+                headers.remove(API_KEY);
+                let bearer = [b"Bearer ".as_slice(), key.as_bytes()].concat();
+                if let Ok(mut value) = HeaderValue::from_bytes(&bearer) {
+                    value.set_sensitive(true);
+                    headers.insert(header::AUTHORIZATION, value);
+                }
+            }
+            Provider::Anthropic => {
+                let Some(key) = &upstream.anthropic else { return };
+                headers.remove(header::AUTHORIZATION);
+                headers.insert(API_KEY, key.clone());
+            }
+        }
+    }
+}
+
+/// The keys that a request shows, the one for the gateway first.
+fn presented(headers: &HeaderMap) -> impl Iterator<Item = CredentialId> + '_ {
+    let bearer = headers::text(headers, &header::AUTHORIZATION)
+        .map(|value| value.split_once(' ').map_or(value, |(_, token)| token).trim());
+    let named = [headers::text(headers, &headers::KEY), headers::text(headers, &API_KEY), bearer];
+    named.into_iter().flatten().map(CredentialId::of_key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(name: &str, value: &str) -> HeaderMap {
+        HeaderMap::from_iter([(name.parse::<HeaderName>().unwrap(), value.parse().unwrap())])
+    }
+
+    #[test]
+    fn without_a_file_everybody_comes_in_under_their_own_name() {
+        let keys = Keys::default();
+        let one = keys.admit(&with("authorization", "Bearer a")).unwrap();
+        assert_eq!(one, keys.admit(&with("x-api-key", "a")).unwrap());
+        assert_ne!(one, keys.admit(&with("x-api-key", "b")).unwrap());
+        assert!(keys.admit(&HeaderMap::new()).is_some());
+    }
+
+    #[test]
+    fn with_a_file_only_known_keys_come_in() {
+        let keys = Keys::parse("# us\n\none\ntwo openai=up-1\n", &|_| None).unwrap();
+        assert!(keys.admit(&with("authorization", "Bearer one")).is_some());
+        assert!(keys.admit(&with("x-foldline-key", "two")).is_some());
+        assert!(keys.admit(&with("authorization", "Bearer three")).is_none());
+        assert!(keys.admit(&HeaderMap::new()).is_none());
+    }
+
+    #[test]
+    fn the_key_that_goes_out_is_the_one_of_the_file() {
+        let keys = Keys::parse("two openai=up-1 anthropic=$VAR", &|name| Some(format!("of-{name}"))).unwrap();
+        let mut headers = with("x-api-key", "two");
+        let credential = keys.admit(&headers).unwrap();
+        keys.exchange(credential, Provider::Anthropic, &mut headers);
+        assert_eq!(headers["x-api-key"], "of-VAR");
+        keys.exchange(credential, Provider::OpenAi, &mut headers);
+        assert_eq!((headers.get("x-api-key"), headers["authorization"].as_bytes()), (None, b"Bearer up-1".as_slice()));
+    }
+
+    #[test]
+    fn a_bad_line_is_named_by_number_and_never_by_content() {
+        for (text, word) in
+            [("k\nk2 secretword", "openai=KEY"), ("k\nk2 x=secretword", "no provider"), ("k\nk2 openai=$A", "not set")]
+        {
+            let error = Keys::parse(text, &|_| None).err().unwrap().to_string();
+            assert!(error.starts_with("line 2") && error.contains(word) && !error.contains("secretword"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Figures for Prometheus. Labels are names from tables: nothing that a client sends becomes one.
+
+use super::route::Provider;
+use crate::conversation::{Conversations, Dialect, ReportedUsage};
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric, text::encode};
+use prometheus_client::metrics::counter::{ConstCounter, Counter};
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::Registry;
+use std::fmt;
+use std::time::Duration;
+
+/// One label.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Kind {
+    kind: &'static str,
+}
+
+/// A dialect and what became of a request.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Turned {
+    dialect: &'static str,
+    outcome: &'static str,
+}
+
+/// A status of a provider.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Answered {
+    provider: &'static str,
+    status: u16,
+}
+
+/// All figures of one gateway.
+pub struct Metrics {
+    registry: Registry,
+    turns: Family<Turned, Counter>,
+    replies: Family<Answered, Counter>,
+    fallbacks: Family<Kind, Counter>,
+    refusals: Family<Kind, Counter>,
+    endings: Family<Kind, Counter>,
+    retries: Family<Kind, Counter>,
+    summaries: Family<Kind, Counter>,
+    usage: Family<Kind, Counter>,
+    prepare: Histogram,
+    first_byte: Histogram,
+    tokens: Histogram,
+    saved: Histogram,
+    reloads: Family<Kind, Counter>,
+    /// Requests that are being served.
+    pub open_requests: Gauge,
+    /// Connections that are open.
+    pub open_connections: Gauge,
+}
+
+impl Metrics {
+    /// Fresh figures; those of the conversations are asked for when somebody reads.
+    pub fn new(conversations: Conversations) -> Metrics {
+        // From 50 µs, less than anybody notices, to 26 s.
+        let seconds = || Histogram::new(exponential_buckets(0.000_05, 2.0, 20));
+        // From 256 to 8 million tokens.
+        let tokens = || Histogram::new(exponential_buckets(256.0, 2.0, 16));
+        let mut metrics = Metrics {
+            registry: Registry::with_prefix("foldline"),
+            turns: Family::default(),
+            replies: Family::default(),
+            fallbacks: Family::default(),
+            refusals: Family::default(),
+            endings: Family::default(),
+            retries: Family::default(),
+            summaries: Family::default(),
+            usage: Family::default(),
+            prepare: seconds(),
+            first_byte: seconds(),
+            tokens: tokens(),
+            saved: tokens(),
+            reloads: Family::default(),
+            open_requests: Gauge::default(),
+            open_connections: Gauge::default(),
+        };
+        let r = &mut metrics.registry;
+        r.register("turns", "Turns of conversations, by what became of them", metrics.turns.clone());
+        r.register("upstream_replies", "Replies of providers, by status", metrics.replies.clone());
+        r.register(
+            "fallbacks",
+            "Requests forwarded as they came because of a fault of ours",
+            metrics.fallbacks.clone(),
+        );
+        r.register("refusals", "Requests that the gateway answered with an error of its own", metrics.refusals.clone());
+        r.register("streams", "Replies, by how they ended", metrics.endings.clone());
+        r.register("retries", "Requests sent again before a byte reached the client", metrics.retries.clone());
+        r.register("summaries", "Calls to the summariser, by result", metrics.summaries.clone());
+        r.register("usage_tokens", "Tokens that providers reported", metrics.usage.clone());
+        r.register(
+            "added_latency_seconds",
+            "Time that reading and rewriting added to a request",
+            metrics.prepare.clone(),
+        );
+        r.register("first_byte_seconds", "Time until a provider began to answer", metrics.first_byte.clone());
+        r.register("request_tokens", "Tokens of requests as they came", metrics.tokens.clone());
+        r.register("saved_tokens", "Tokens that a rewritten request was shorter by", metrics.saved.clone());
+        r.register("config_reloads", "Reloads of the settings, by result", metrics.reloads.clone());
+        r.register("open_requests", "Requests that are being served", metrics.open_requests.clone());
+        r.register("open_connections", "Connections that are open", metrics.open_connections.clone());
+        r.register_collector(Box::new(Sums { conversations }));
+        metrics
+    }
+
+    /// The page for Prometheus.
+    pub fn page(&self) -> String {
+        let mut out = String::new();
+        // Writing to a string cannot fail.
+        let _ = encode(&mut out, &self.registry);
+        out
+    }
+
+    /// A turn was made ready.
+    pub fn turn(&self, dialect: Dialect, outcome: &'static str, tokens: (u64, u64), took: Duration) {
+        self.turns.get_or_create(&Turned { dialect: dialect.name(), outcome }).inc();
+        self.prepare.observe(took.as_secs_f64());
+        if tokens.0 > 0 {
+            self.tokens.observe(tokens.0 as f64);
+        }
+        if tokens.0 > tokens.1 {
+            self.saved.observe((tokens.0 - tokens.1) as f64);
+        }
+    }
+
+    /// A provider began to answer.
+    pub fn reply(&self, provider: Provider, status: u16, took: Duration) {
+        let provider = match provider {
+            Provider::OpenAi => "openai",
+            Provider::Anthropic => "anthropic",
+        };
+        self.replies.get_or_create(&Answered { provider, status }).inc();
+        self.first_byte.observe(took.as_secs_f64());
+    }
+
+    /// A fault of ours; the original went out.
+    pub fn fallback(&self, kind: &'static str) {
+        self.fallbacks.get_or_create(&Kind { kind }).inc();
+    }
+
+    /// An error of our own.
+    pub fn refusal(&self, kind: &'static str) {
+        self.refusals.get_or_create(&Kind { kind }).inc();
+    }
+
+    /// A reply ended.
+    pub fn ending(&self, kind: &'static str) {
+        self.endings.get_or_create(&Kind { kind }).inc();
+    }
+
+    /// A request was sent again.
+    pub fn retry(&self, kind: &'static str) {
+        self.retries.get_or_create(&Kind { kind }).inc();
+    }
+
+    /// A summary was asked for.
+    pub fn summary(&self, kind: &'static str) {
+        self.summaries.get_or_create(&Kind { kind }).inc();
+    }
+
+    /// The settings were read again.
+    pub fn reload(&self, kind: &'static str) {
+        self.reloads.get_or_create(&Kind { kind }).inc();
+    }
+
+    /// A provider reported usage.
+    pub fn used(&self, usage: ReportedUsage) {
+        let kinds = [
+            ("input", usage.input),
+            ("cache_read", usage.cache_read),
+            ("cache_write", usage.cache_write),
+            ("output", usage.output),
+        ];
+        for (kind, tokens) in kinds {
+            self.usage.get_or_create(&Kind { kind }).inc_by(tokens);
+        }
+    }
+}
+
+/// The sums that conversations keep.
+#[derive(Debug)]
+struct Sums {
+    conversations: Conversations,
+}
+
+impl Collector for Sums {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
+        let totals = self.conversations.totals();
+        let sums = totals.sums;
+        let counts = [
+            ("folds", "Folds", sums.folds),
+            ("prunes", "Prunes without a fold", sums.prunes),
+            ("recoveries", "Requests folded harder after a provider refused their size", sums.recoveries),
+            ("failed_open", "Folds that could not be made durable", sums.failed_open),
+            ("checkpoint_hits", "Requests for which a checkpoint was known", totals.checkpoint_hits),
+            ("checkpoint_misses", "Requests for which no checkpoint was known", totals.checkpoint_misses),
+            ("tokens_before", "Tokens as they came", sums.tokens_before),
+            ("tokens_after", "Tokens as they went out", sums.tokens_after),
+        ];
+        for (name, help, value) in counts {
+            let counter = ConstCounter::new(value);
+            counter.encode(encoder.encode_descriptor(name, help, None, counter.metric_type())?)?;
+        }
+        // Saved is what a provider would have charged less what it charged and what summaries cost: it may be negative.
+        let money = [
+            ("charged_dollars", "Charged by providers, as far as prices are known", sums.charged),
+            ("uncompacted_dollars", "What the same requests would have cost as they came", sums.uncompacted),
+            ("summary_dollars", "Charged for summaries", sums.summaries),
+            (
+                "saved_dollars",
+                "Saved, all costs of the gateway itself subtracted",
+                sums.uncompacted - sums.charged - sums.summaries,
+            ),
+        ];
+        for (name, help, value) in money {
+            let gauge = ConstGauge::new(value);
+            gauge.encode(encoder.encode_descriptor(name, help, None, gauge.metric_type())?)?;
+        }
+        let levels = [
+            ("background_folds", "Folds under way", totals.in_flight),
+            ("sessions", "Sessions in memory", totals.sessions),
+        ];
+        for (name, help, value) in levels {
+            let gauge = ConstGauge::new(i64::try_from(value).unwrap_or(i64::MAX));
+            gauge.encode(encoder.encode_descriptor(name, help, None, gauge.metric_type())?)?;
+        }
+        Ok(())
+    }
+}

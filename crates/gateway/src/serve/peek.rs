@@ -1,0 +1,100 @@
+//! The beginning of a streamed reply: a provider may say 200 and then, in its first event, that the request is too
+//! large. As long as no event has reached the client, the request can still be sent again.
+
+use super::events::{self, Events};
+use crate::conversation::{Dialect, Refusal, read_refusal};
+use bytes::{Bytes, BytesMut};
+use memchr::memmem;
+
+/// Looks at events until one tells.
+pub struct Peek {
+    dialect: Dialect,
+    events: Events,
+    held: BytesMut,
+    preamble: Preamble,
+}
+
+/// What is done with events that come before any work has been done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Preamble {
+    /// They go to the client at once.
+    Pass,
+    /// They wait for the event that follows, because the request is so large that it may be a refusal.
+    Hold,
+}
+
+/// What the beginning tells.
+#[derive(Debug, PartialEq)]
+pub enum Sight {
+    /// Nothing yet; these bytes may go to the client.
+    Unclear(Bytes),
+    /// An ordinary reply; these bytes are its beginning.
+    Ordinary(Bytes),
+    /// The request was refused for its size; these bytes say so.
+    Refused(Refusal, Bytes),
+}
+
+/// An event larger than this is an answer, not a refusal.
+const LONGEST: usize = 64 << 10;
+
+/// Events of Responses that say only that the request has arrived.
+const PREAMBLE: &[&[u8]] = &[b"response.created", b"response.in_progress", b"response.queued"];
+
+impl Peek {
+    /// Looks at a reply of this dialect.
+    pub fn new(dialect: Dialect, preamble: Preamble) -> Peek {
+        Peek { dialect, events: Events::default(), held: BytesMut::new(), preamble }
+    }
+
+    /// Looks at a piece.
+    pub fn feed(&mut self, bytes: &[u8]) -> Sight {
+        self.events.feed(bytes);
+        let mut pass = BytesMut::new();
+        while let Some(event) = self.events.next() {
+            let payload = events::payload(&event);
+            let name = events::name(&event);
+            if payload.is_empty() {
+                pass.extend_from_slice(&event);
+            } else if PREAMBLE.contains(&name) {
+                match self.preamble {
+                    Preamble::Hold => self.held.extend_from_slice(&event),
+                    Preamble::Pass => return self.ordinary(pass, &event),
+                }
+            } else {
+                return match self.refusal(name, &payload) {
+                    Some(refusal) => {
+                        pass.extend_from_slice(&self.held.split());
+                        pass.extend_from_slice(&event);
+                        pass.extend_from_slice(&self.events.rest());
+                        Sight::Refused(refusal, pass.freeze())
+                    }
+                    None => self.ordinary(pass, &event),
+                };
+            }
+        }
+        if self.events.pending() > LONGEST { self.ordinary(pass, &[]) } else { Sight::Unclear(pass.freeze()) }
+    }
+
+    /// All that is held back, for when the wait is over.
+    pub fn finish(&mut self) -> Bytes {
+        self.held.extend_from_slice(&self.events.rest());
+        self.held.split().freeze()
+    }
+
+    fn ordinary(&mut self, mut pass: BytesMut, event: &[u8]) -> Sight {
+        pass.extend_from_slice(&self.held.split());
+        pass.extend_from_slice(event);
+        pass.extend_from_slice(&self.events.rest());
+        Sight::Ordinary(pass.freeze())
+    }
+
+    /// An event that reports an error is read as the error reply that it stands for.
+    fn refusal(&self, name: &[u8], payload: &[u8]) -> Option<Refusal> {
+        let names_error = matches!(name, b"error" | b"response.failed");
+        let carries_error = name.is_empty() && memmem::find(payload, b"\"error\"").is_some();
+        if names_error || carries_error { read_refusal(self.dialect, STATUS, payload) } else { None }
+    }
+}
+
+/// The status that a refusal has where it is not sent within a stream.
+const STATUS: u16 = 400;

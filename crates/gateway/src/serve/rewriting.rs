@@ -1,0 +1,210 @@
+//! Rewriting a request, so guarded that it can only help: on a thread of its own, within a time limit, and whatever
+//! goes wrong there, the request goes out as it came.
+
+use super::gateway::{Gateway, now};
+use super::hints::Hints;
+use super::{marks, usage};
+use crate::conversation::{
+    Ask, Bypass, CredentialId, Dialect, Fault, FoldTask, Outcome, Prepared, Refusal, SessionId, Turn,
+};
+use bytes::Bytes;
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use tracing::warn;
+
+/// A request as it came, unpacked.
+#[derive(Clone)]
+pub struct Question {
+    /// Its API.
+    pub dialect: Dialect,
+    /// The body.
+    pub body: Bytes,
+    /// Who asks.
+    pub credential: CredentialId,
+    /// What its headers say.
+    pub hints: Arc<Hints>,
+}
+
+/// What a request became.
+pub struct Rewritten {
+    /// The body to send; `None` sends what came.
+    pub body: Option<Bytes>,
+    /// Whether the gateway asked for usage that the client does not want to see.
+    pub usage: Usage,
+    /// The rest, where it could be read.
+    pub known: Option<Known>,
+    /// For headers and metrics.
+    pub outcome: &'static str,
+}
+
+/// Whose wish usage in a stream is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Usage {
+    /// The client's, or nobody's.
+    Theirs,
+    /// Only ours.
+    Ours,
+}
+
+/// What is known about a request that could be read.
+pub struct Known {
+    /// The session it belongs to.
+    pub session: SessionId,
+    /// Tokens before and after.
+    pub tokens: (u64, u64),
+    /// To be handed back with the reported usage.
+    pub turn: Turn,
+    /// Work for later.
+    pub background: Option<FoldTask>,
+}
+
+/// Why a request goes out as it came.
+#[derive(Debug)]
+enum Trouble {
+    /// The body is no text.
+    NoText,
+    /// Something is wrong on our side.
+    Fault(Fault),
+    /// The code panicked.
+    Panic,
+    /// It took too long, or all threads are taken.
+    TooLate,
+}
+
+/// The outcome of a request that goes out as it came because of a fault.
+pub const FAILED_OPEN: &str = "failed-open";
+
+impl Question {
+    /// Makes the request ready. Never fails.
+    pub async fn prepare(&self, gateway: &Arc<Gateway>) -> Rewritten {
+        let limit = gateway.setup().patience.prepare;
+        let wants_usage = gateway.setup().policy.gateway.force_usage
+            && self.dialect == Dialect::Chat
+            && self.hints.bypass == Bypass::No
+            && !gateway.usage_refused.load(Ordering::Relaxed);
+        let (question, conversations) = (self.clone(), gateway.conversations.clone());
+        let work = move || {
+            let text = std::str::from_utf8(&question.body).map_err(|_| Trouble::NoText)?;
+            let prepared = conversations.prepare(&question.ask(text)).map_err(Trouble::Fault)?;
+            Ok(finish(prepared, question.dialect, if wants_usage { Usage::Ours } else { Usage::Theirs }))
+        };
+        match guarded(gateway, limit, work).await {
+            Ok(rewritten) => rewritten,
+            Err(trouble) => {
+                trouble.record(gateway);
+                Rewritten { body: None, usage: Usage::Theirs, known: None, outcome: trouble.outcome() }
+            }
+        }
+    }
+
+    /// Makes a request shorter that the provider refused for its size. `None` when that cannot be done.
+    pub async fn shorten(
+        &self,
+        gateway: &Arc<Gateway>,
+        turn: &Turn,
+        refusal: Refusal,
+        attempt: u8,
+        usage: Usage,
+    ) -> Option<Rewritten> {
+        let (question, conversations, turn) = (self.clone(), gateway.conversations.clone(), turn.clone());
+        let work = move || {
+            let text = std::str::from_utf8(&question.body).map_err(|_| Trouble::NoText)?;
+            let prepared =
+                conversations.overflow(&question.ask(text), &turn, &refusal, attempt).map_err(Trouble::Fault)?;
+            Ok(prepared.map(|prepared| finish(prepared, question.dialect, usage)))
+        };
+        // The alternative is an error for the client, so there is more time than on the way of every request.
+        match guarded(gateway, SHORTEN_PATIENCE, work).await {
+            Ok(rewritten) => rewritten,
+            Err(trouble) => {
+                trouble.record(gateway);
+                None
+            }
+        }
+    }
+
+    /// What conversations are asked.
+    pub fn ask<'a>(&'a self, text: &'a str) -> Ask<'a> {
+        Ask {
+            dialect: self.dialect,
+            body: text,
+            credential: self.credential,
+            session_hint: self.hints.session.as_deref(),
+            agent_hint: self.hints.agent.as_deref(),
+            focus: self.hints.focus.as_deref(),
+            purpose: self.hints.purpose,
+            bypass: self.hints.bypass,
+            now: now(),
+        }
+    }
+}
+
+/// How long a request that was refused may take to be made shorter.
+const SHORTEN_PATIENCE: Duration = Duration::from_secs(20);
+
+/// Runs work on a thread that may block, within a limit, and catches what goes wrong.
+async fn guarded<T: Send + 'static>(
+    gateway: &Arc<Gateway>,
+    limit: Duration,
+    work: impl FnOnce() -> Result<T, Trouble> + Send + 'static,
+) -> Result<T, Trouble> {
+    let run = async {
+        let desk = gateway.desks.clone().acquire_owned().await.map_err(|_| Trouble::TooLate)?;
+        // The place is given back when the work ends, not when somebody stops waiting for it: work that hangs must
+        // not be joined by ever more of its kind.
+        let job = tokio::task::spawn_blocking(move || {
+            let _desk = desk;
+            work()
+        });
+        job.await.map_err(|_| Trouble::Panic)?
+    };
+    tokio::time::timeout(limit, run).await.map_err(|_| Trouble::TooLate)?
+}
+
+/// From a prepared request to bytes.
+fn finish(prepared: Prepared<'_>, dialect: Dialect, wanted: Usage) -> Rewritten {
+    let Prepared { body, session, outcome, tokens, turn, background, warnings } = prepared;
+    for warning in warnings {
+        warn!(session = session.as_str(), "{warning}");
+    }
+    let leave_alone = matches!(outcome, Outcome::Bypassed | Outcome::Holdout | Outcome::Shadow);
+    let body = if leave_alone { body } else { marks::place(dialect, body) };
+    let with_usage = match wanted {
+        Usage::Ours if outcome != Outcome::Bypassed => usage::ask_for(&body),
+        _ => None,
+    };
+    let usage = if with_usage.is_some() { Usage::Ours } else { Usage::Theirs };
+    let body = match (with_usage, body) {
+        (Some(text), _) | (None, Cow::Owned(text)) => Some(Bytes::from(text)),
+        (None, Cow::Borrowed(_)) => None,
+    };
+    Rewritten { body, usage, outcome: outcome.name(), known: Some(Known { session, tokens, turn, background }) }
+}
+
+impl Trouble {
+    /// For headers and metrics.
+    fn outcome(&self) -> &'static str {
+        match self {
+            // What is no conversation to us is the provider's to judge.
+            Self::NoText | Self::Fault(Fault::Unreadable(_)) => "unread",
+            _ => FAILED_OPEN,
+        }
+    }
+
+    /// Counts it, and logs it without a word of content.
+    fn record(&self, gateway: &Gateway) {
+        let kind = match self {
+            Self::NoText => "no_text",
+            Self::Fault(fault) => fault.name(),
+            Self::Panic => "panic",
+            Self::TooLate => "too_late",
+        };
+        gateway.metrics.fallback(kind);
+        match self {
+            Self::Fault(Fault::Store(error)) => warn!(kind, %error, "forwarded as it came"),
+            _ => warn!(kind, "forwarded as it came"),
+        }
+    }
+}

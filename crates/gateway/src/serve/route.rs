@@ -1,0 +1,157 @@
+//! Where a request goes, from its method, path and a few headers.
+
+use crate::conversation::Dialect;
+use http::header::{self, HeaderMap};
+use http::{Method, request::Parts};
+
+/// Whose API a request speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Provider {
+    /// Chat Completions, Responses, and whatever else OpenAI and those who copy it serve.
+    OpenAi,
+    /// Messages.
+    Anthropic,
+}
+
+/// Whose API a dialect belongs to.
+pub fn provider_of(dialect: Dialect) -> Provider {
+    match dialect {
+        Dialect::Chat | Dialect::Responses => Provider::OpenAi,
+        Dialect::Messages => Provider::Anthropic,
+    }
+}
+
+/// What is done with a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Route {
+    /// A turn of a conversation: rewritten where that helps, then forwarded.
+    Turn(Dialect),
+    /// Forwarded as it is.
+    Pass(Provider),
+    /// One of the gateway's own pages; the path after `/foldline/`.
+    Own(String),
+    /// A question whether anybody is there.
+    Alive,
+    /// A change of protocol that is not spoken here; clients fall back to plain requests.
+    Upgrade,
+    /// A question that only another product answers. Answering it would make clients take us for that.
+    Foreign,
+}
+
+/// Where the gateway's own pages are.
+const OWN: &str = "/foldline";
+
+/// Questions by which clients find out whether they talk to Ollama, LM Studio, llama.cpp, vLLM or OpenRouter.
+/// They get the answer of somebody who is none of them.
+const FOREIGN: &[&str] =
+    &["/props", "/version", "/api/version", "/api/tags", "/api/show", "/api/ps", "/slots", "/info"];
+
+/// Prefixes of other products' APIs, with the same reason.
+const FOREIGN_UNDER: &[&str] = &["/api/v0/", "/api/v1/"];
+
+/// Decides.
+pub fn route(parts: &Parts) -> Route {
+    let path = parts.uri.path();
+    if let Some(rest) = path.strip_prefix(OWN).filter(|rest| rest.is_empty() || rest.starts_with('/')) {
+        return Route::Own(rest.trim_start_matches('/').to_owned());
+    }
+    if parts.headers.contains_key(header::UPGRADE) || parts.method == Method::CONNECT {
+        return Route::Upgrade;
+    }
+    if path == "/" && matches!(parts.method, Method::GET | Method::HEAD) {
+        return Route::Alive;
+    }
+    let (rest, _) = operation(path);
+    if FOREIGN.contains(&rest) || FOREIGN_UNDER.iter().any(|prefix| path.starts_with(prefix)) {
+        return Route::Foreign;
+    }
+    let dialect = match rest.trim_end_matches('/') {
+        "/chat/completions" => Some(Dialect::Chat),
+        "/responses" => Some(Dialect::Responses),
+        "/messages" => Some(Dialect::Messages),
+        _ => None,
+    };
+    match dialect {
+        Some(dialect) if parts.method == Method::POST => Route::Turn(dialect),
+        Some(dialect) => Route::Pass(provider_of(dialect)),
+        None => Route::Pass(provider(rest, &parts.headers)),
+    }
+}
+
+/// How a path names the version of the API.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Version {
+    /// `/v1/…`, also behind `/openai`.
+    Named,
+    /// Not at all: the client's base address ends before it.
+    Unnamed,
+}
+
+/// The part of a path that names an operation, without version and vendor prefix.
+pub fn operation(path: &str) -> (&str, Version) {
+    for prefix in ["/v1", "/openai/v1"] {
+        if let Some(rest) = path.strip_prefix(prefix).filter(|rest| rest.starts_with('/')) {
+            return (rest, Version::Named);
+        }
+    }
+    (path, Version::Unnamed)
+}
+
+/// Whose API a request is meant for, where the path alone may not say.
+fn provider(operation: &str, headers: &HeaderMap) -> Provider {
+    let anthropic_path = operation.starts_with("/messages/") || operation == "/complete" || operation == "/api/hello";
+    let anthropic_key = headers.contains_key("x-api-key") && !headers.contains_key(header::AUTHORIZATION);
+    if anthropic_path || anthropic_key || headers.contains_key("anthropic-version") {
+        Provider::Anthropic
+    } else {
+        Provider::OpenAi
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::Request;
+
+    fn routed(method: &str, path: &str, headers: &[(&str, &str)]) -> Route {
+        let mut request = Request::builder().method(method).uri(path);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        route(&request.body(()).unwrap().into_parts().0)
+    }
+
+    #[test]
+    fn conversations_are_found_under_every_prefix_that_clients_use() {
+        for prefix in ["", "/v1", "/openai/v1"] {
+            let at = |path: &str| routed("POST", &format!("{prefix}{path}"), &[]);
+            assert_eq!(at("/chat/completions"), Route::Turn(Dialect::Chat));
+            assert_eq!(at("/responses"), Route::Turn(Dialect::Responses));
+            assert_eq!(at("/messages?beta=true"), Route::Turn(Dialect::Messages));
+        }
+    }
+
+    #[test]
+    fn what_is_no_conversation_goes_to_the_provider_that_its_headers_name() {
+        assert_eq!(routed("GET", "/v1/models", &[]), Route::Pass(Provider::OpenAi));
+        assert_eq!(routed("GET", "/v1/models", &[("anthropic-version", "x")]), Route::Pass(Provider::Anthropic));
+        assert_eq!(routed("POST", "/v1/messages/count_tokens?beta=true", &[]), Route::Pass(Provider::Anthropic));
+        assert_eq!(routed("GET", "/v1/responses/resp_1", &[]), Route::Pass(Provider::OpenAi));
+        assert_eq!(routed("POST", "/v1/embeddings", &[]), Route::Pass(Provider::OpenAi));
+    }
+
+    #[test]
+    fn probes_for_other_products_are_foreign() {
+        for path in ["/api/v1/models", "/api/tags", "/v1/props", "/props", "/version", "/api/show"] {
+            assert_eq!(routed("GET", path, &[]), Route::Foreign, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_websocket_is_an_upgrade_and_not_a_turn() {
+        assert_eq!(routed("GET", "/v1/responses", &[("upgrade", "websocket")]), Route::Upgrade);
+        assert_eq!(routed("HEAD", "/", &[]), Route::Alive);
+        assert_eq!(routed("GET", "/foldline/healthz", &[]), Route::Own("healthz".to_owned()));
+        assert_eq!(routed("GET", "/foldlines", &[]), Route::Pass(Provider::OpenAi));
+    }
+}

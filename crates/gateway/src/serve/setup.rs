@@ -1,0 +1,190 @@
+//! What the settings say, in the types that requests are served by. Made anew on every reload, never changed.
+
+use super::inbound::Bounds;
+use super::keys::{KeyError, Keys};
+use super::route::Provider;
+use super::upstream::{Base, BaseError};
+use crate::summariser::Summariser;
+use foldline_core::Policy;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::time::Duration;
+
+/// The settings of the gateway, read and checked.
+pub struct Setup {
+    /// Where OpenAI's API is.
+    pub openai: Base,
+    /// Where Anthropic's API is.
+    pub anthropic: Base,
+    /// Who may come in.
+    pub keys: Keys,
+    /// What request bodies may be.
+    pub bounds: Bounds,
+    /// How long things may take.
+    pub patience: Patience,
+    /// Who writes handoffs, if somebody does.
+    pub summariser: Option<Summariser>,
+    /// All of it, as it was given.
+    pub policy: Policy,
+}
+
+/// How long things may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// Reading and rewriting a request.
+    pub prepare: Duration,
+    /// Until a provider begins to answer.
+    pub reply: Duration,
+    /// Silence within a reply.
+    pub idle: Duration,
+}
+
+/// Why settings cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SetupError {
+    /// A base address.
+    #[error("{key}: {error}")]
+    Base {
+        /// The setting.
+        key: &'static str,
+        /// What is wrong.
+        error: BaseError,
+    },
+    /// The key file cannot be read.
+    #[error("gateway.client_keys: {path}: {error}")]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// What the system said.
+        error: std::io::Error,
+    },
+    /// The key file has a bad line.
+    #[error("gateway.client_keys: {path}: {error}")]
+    Keys {
+        /// The file.
+        path: String,
+        /// What is wrong.
+        error: KeyError,
+    },
+    /// The key file names nobody.
+    #[error(
+        "gateway.client_keys: {path} names no key, so nobody could come in; remove the setting to admit everybody on loopback"
+    )]
+    NoKeys {
+        /// The file.
+        path: String,
+    },
+    /// The model that writes handoffs.
+    #[error("summarizer: {0}")]
+    Summariser(#[from] crate::summariser::SetupError),
+    /// The address to listen on.
+    #[error("gateway.listen: `{text}` is no address: {reason}; expected something like 127.0.0.1:8787")]
+    Listen {
+        /// As given.
+        text: String,
+        /// What the system said.
+        reason: String,
+    },
+    /// An address that others can reach, and no keys.
+    #[error(
+        "gateway.listen: {address} can be reached by others, and anybody who reaches it could read conversations; \
+         set gateway.client_keys to a file with the keys of your clients, or listen on 127.0.0.1"
+    )]
+    Exposed {
+        /// The address.
+        address: SocketAddr,
+    },
+}
+
+impl Setup {
+    /// Reads the settings. The key file and the environment are read here and nowhere else.
+    pub fn of(policy: &Policy) -> Result<Setup, SetupError> {
+        let gateway = &policy.gateway;
+        let seconds = |n: u32| Duration::from_secs(u64::from(n));
+        let keys = match gateway.client_keys.as_deref() {
+            Some(path) => read_keys(path)?,
+            None => Keys::default(),
+        };
+        Ok(Setup {
+            openai: base("gateway.upstream_openai", &gateway.upstream_openai, OPENAI, Provider::OpenAi)?,
+            anthropic: base("gateway.upstream_anthropic", &gateway.upstream_anthropic, ANTHROPIC, Provider::Anthropic)?,
+            keys,
+            bounds: Bounds { bytes: gateway.max_body_bytes, pause: seconds(gateway.body_secs) },
+            patience: Patience {
+                prepare: Duration::from_millis(u64::from(gateway.prepare_ms)),
+                reply: seconds(gateway.reply_secs),
+                idle: seconds(gateway.idle_secs),
+            },
+            summariser: Summariser::of_policy(policy, &|name| std::env::var(name).ok())?,
+            policy: policy.clone(),
+        })
+    }
+
+    /// The provider's base address.
+    pub fn base(&self, provider: Provider) -> &Base {
+        match provider {
+            Provider::OpenAi => &self.openai,
+            Provider::Anthropic => &self.anthropic,
+        }
+    }
+
+    /// Where to listen. Refuses an address that others can reach when everybody would be admitted.
+    pub fn listen(&self) -> Result<SocketAddr, SetupError> {
+        let text = self.policy.gateway.listen.as_deref().unwrap_or(LISTEN);
+        let fail = |reason: String| SetupError::Listen { text: text.to_owned(), reason };
+        let mut found = text.to_socket_addrs().map_err(|error| fail(error.to_string()))?;
+        let address = found.next().ok_or_else(|| fail("it stands for nothing".to_owned()))?;
+        if self.keys.is_open() && !address.ip().to_canonical().is_loopback() {
+            return Err(SetupError::Exposed { address });
+        }
+        Ok(address)
+    }
+}
+
+/// Where nobody said anything else.
+const LISTEN: &str = "127.0.0.1:8787";
+const OPENAI: &str = "https://api.openai.com/v1";
+const ANTHROPIC: &str = "https://api.anthropic.com";
+
+fn base(key: &'static str, given: &Option<String>, usual: &str, provider: Provider) -> Result<Base, SetupError> {
+    let text = given.as_deref().unwrap_or(usual);
+    Base::parse(text, provider).map_err(|error| SetupError::Base { key, error })
+}
+
+fn read_keys(path: &str) -> Result<Keys, SetupError> {
+    let text =
+        std::fs::read_to_string(path).map_err(|error| SetupError::Unreadable { path: path.to_owned(), error })?;
+    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let keys = Keys::parse(&text, &variable).map_err(|error| SetupError::Keys { path: path.to_owned(), error })?;
+    if keys.is_open() { Err(SetupError::NoKeys { path: path.to_owned() }) } else { Ok(keys) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_that_others_can_reach_needs_keys() {
+        let mut policy = Policy::default();
+        policy.gateway.listen = Some("0.0.0.0:8787".to_owned());
+        let error = Setup::of(&policy).unwrap().listen().unwrap_err();
+        assert!(error.to_string().contains("client_keys"), "{error}");
+
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("keys");
+        std::fs::write(&file, "one\n").unwrap();
+        policy.gateway.client_keys = Some(file.display().to_string());
+        assert_eq!(Setup::of(&policy).unwrap().listen().unwrap().port(), 8787);
+        std::fs::write(&file, "# nobody\n").unwrap();
+        assert!(matches!(Setup::of(&policy), Err(SetupError::NoKeys { .. })));
+    }
+
+    #[test]
+    fn loopback_in_all_its_spellings_is_open() {
+        for listen in ["127.0.0.1:0", "[::1]:0", "127.8.8.8:0", "[::ffff:127.0.0.1]:0"] {
+            let mut policy = Policy::default();
+            policy.gateway.listen = Some(listen.to_owned());
+            assert!(Setup::of(&policy).unwrap().listen().is_ok(), "{listen}");
+        }
+    }
+}

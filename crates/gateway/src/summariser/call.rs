@@ -1,0 +1,224 @@
+//! One call: a request out, words in, watched.
+
+use super::classify;
+use super::dialect::{self, Speech};
+use super::endpoint::Endpoint;
+use super::sse::Events;
+use super::write::Limits;
+use crate::outbound::{Outbound, OutboundError};
+use bytes::Bytes;
+use foldline_core::summary::{Ask, Failure, FailureClass};
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
+use http::{Request, Response};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use std::borrow::Cow;
+use std::time::Duration;
+use tokio::time::{Instant, timeout_at};
+
+/// A call that did not work.
+#[derive(Debug)]
+pub(super) struct Missed {
+    pub(super) failure: Failure,
+    /// What the server said about trying again.
+    pub(super) headers: HeaderMap,
+    /// Whether another try may work.
+    pub(super) again: bool,
+}
+
+impl Missed {
+    fn of(class: FailureClass, words: &str) -> Missed {
+        Missed { failure: Failure::new(class, words), headers: HeaderMap::new(), again: class.may_pass() }
+    }
+
+    fn cut(words: &str) -> Missed {
+        Missed { again: true, ..Missed::of(FailureClass::BadReply, words) }
+    }
+}
+
+/// A page of an error is read up to this much.
+const LONGEST_ERROR: usize = 64 * 1024;
+/// A stream of thoughts without an answer ends here.
+const LONGEST_STREAM: usize = 16 << 20;
+/// Characters of an answer per token that it may take: twice what text has. What is longer is cut anyway.
+const CHARS_PER_TOKEN: usize = 8;
+
+/// Asks once. `heard` is told how many characters have come.
+pub(super) async fn call(
+    outbound: &Outbound,
+    endpoint: &Endpoint,
+    ask: &Ask,
+    limits: Limits,
+    heard: &mut (dyn FnMut(usize) + Send),
+) -> Result<String, Missed> {
+    let mut watch = Watch { limits, deadline: Instant::now() + limits.first_word, heard: 0 };
+    let request = request(endpoint, ask).map_err(|words| Missed::of(FailureClass::Refused, &words))?;
+    let response = watch.wait(outbound.send(request)).await?.map_err(|error| of_outbound(&error))?;
+    if !response.status().is_success() {
+        return Err(refusal(response, endpoint, &mut watch).await);
+    }
+    let most = reply_room(ask) as usize * CHARS_PER_TOKEN;
+    let streams = content_type(&response).is_some_and(|kind| kind.starts_with("text/event-stream"));
+    match streams {
+        true => stream(response, endpoint, most, &mut watch, heard).await,
+        false => whole(response, endpoint, &mut watch).await,
+    }
+}
+
+fn reply_room(ask: &Ask) -> u32 {
+    match ask {
+        Ask::Prompt { reply, .. } | Ask::Document { reply, .. } => *reply,
+    }
+}
+
+fn request(endpoint: &Endpoint, ask: &Ask) -> Result<Request<Full<Bytes>>, String> {
+    let body = dialect::body(endpoint.dialect, &endpoint.model, ask);
+    let mut request =
+        Request::post(endpoint.url.clone()).body(Full::new(Bytes::from(body))).map_err(|e| e.to_string())?;
+    let headers = request.headers_mut();
+    *headers = endpoint.credentials();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
+    headers.insert("user-agent", HeaderValue::from_static(concat!("foldline/", env!("CARGO_PKG_VERSION"))));
+    Ok(request)
+}
+
+async fn stream(
+    response: Response<Incoming>,
+    endpoint: &Endpoint,
+    most: usize,
+    watch: &mut Watch,
+    heard: &mut (dyn FnMut(usize) + Send),
+) -> Result<String, Missed> {
+    let mut body = response.into_body();
+    let mut events = Events::default();
+    let mut text = String::new();
+    let mut bytes = 0;
+    loop {
+        let frame = watch.wait(body.frame()).await?;
+        let arrived = match frame {
+            Some(Ok(frame)) => {
+                let data = frame.into_data().unwrap_or_default();
+                bytes += data.len();
+                events.feed(&data)
+            }
+            Some(Err(error)) => return Err(Missed::cut(&format!("the stream broke: {error}"))),
+            None => {
+                let last = std::mem::take(&mut events).finish();
+                let ends = last.is_some_and(|event| {
+                    let speech = dialect::event(endpoint.dialect, &event);
+                    text.push_str(&speech.words);
+                    speech.ends
+                });
+                return if ends {
+                    Ok(text)
+                } else {
+                    Err(Missed::cut("the stream ended before the reply was complete"))
+                };
+            }
+        };
+        for mut event in arrived {
+            if let Cow::Owned(clean) = endpoint.without_key(&event.data) {
+                event.data = clean;
+            }
+            let Speech { words, thinks, ends, failure } = dialect::event(endpoint.dialect, &event);
+            if let Some(failure) = failure {
+                return Err(Missed { again: failure.class.may_pass(), failure, headers: HeaderMap::new() });
+            }
+            if !words.is_empty() || thinks {
+                watch.progress();
+            }
+            text.push_str(&words);
+            if ends {
+                return Ok(text);
+            }
+        }
+        heard(text.len());
+        // Long enough: what comes after would be cut. Going away tells the server to stop.
+        if text.len() > most {
+            return Ok(text);
+        }
+        if bytes > LONGEST_STREAM {
+            return Err(Missed::of(FailureClass::BadReply, "the reply does not come to an end"));
+        }
+    }
+}
+
+async fn whole(response: Response<Incoming>, endpoint: &Endpoint, watch: &mut Watch) -> Result<String, Missed> {
+    let kind = content_type(&response).unwrap_or("no content type").to_owned();
+    let body = read(response, LONGEST_STREAM, watch).await?;
+    if !kind.contains("json") {
+        return Err(Missed::of(FailureClass::BadReply, &format!("expected a stream of events, got {kind}")));
+    }
+    let speech = dialect::whole(endpoint.dialect, &endpoint.without_key(&body));
+    match speech.failure {
+        Some(failure) => Err(Missed { again: failure.class.may_pass(), failure, headers: HeaderMap::new() }),
+        None => Ok(speech.words),
+    }
+}
+
+async fn refusal(response: Response<Incoming>, endpoint: &Endpoint, watch: &mut Watch) -> Missed {
+    let (status, headers) = (response.status().as_u16(), response.headers().clone());
+    let body = read(response, LONGEST_ERROR, watch).await.unwrap_or_default();
+    let failure = classify::of_response(status, &endpoint.without_key(&body));
+    let again = failure.class.may_pass() || matches!(status, 408 | 409 | 504);
+    Missed { failure, headers, again }
+}
+
+async fn read(response: Response<Incoming>, most: usize, watch: &mut Watch) -> Result<String, Missed> {
+    let mut body = response.into_body();
+    let mut bytes: Vec<u8> = Vec::new();
+    while let Some(frame) = watch.wait(body.frame()).await? {
+        let frame = frame.map_err(|error| Missed::cut(&format!("the reply broke off: {error}")))?;
+        watch.progress();
+        bytes.extend_from_slice(&frame.into_data().unwrap_or_default());
+        if bytes.len() > most {
+            break;
+        }
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn content_type(response: &Response<Incoming>) -> Option<&str> {
+    response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok())
+}
+
+fn of_outbound(error: &OutboundError) -> Missed {
+    let class = match error {
+        OutboundError::ConnectTimeout(_) | OutboundError::Connect(_) | OutboundError::Broken(_) => {
+            FailureClass::Network
+        }
+        _ => FailureClass::Refused,
+    };
+    Missed::of(class, &error.to_string())
+}
+
+/// Watches progress, not total time: a long answer may take as long as it keeps coming.
+struct Watch {
+    limits: Limits,
+    deadline: Instant,
+    heard: u32,
+}
+
+impl Watch {
+    /// Waits for something until the deadline.
+    async fn wait<T>(&mut self, future: impl Future<Output = T>) -> Result<T, Missed> {
+        timeout_at(self.deadline, future).await.map_err(|_| {
+            let words = match self.heard {
+                0 => format!("no first word within {}", seconds(self.limits.first_word)),
+                _ => format!("no further word within {}", seconds(self.limits.idle)),
+            };
+            Missed::of(FailureClass::Timeout, &words)
+        })
+    }
+
+    /// A word came.
+    fn progress(&mut self) {
+        self.heard = self.heard.saturating_add(1);
+        self.deadline = Instant::now() + self.limits.idle;
+    }
+}
+
+fn seconds(duration: Duration) -> String {
+    format!("{} s", duration.as_secs_f64())
+}

@@ -1,0 +1,154 @@
+//! How the three vendors are asked, and what their streams say.
+
+use super::classify;
+use super::sse::Event;
+use foldline_core::policy::Dialect;
+use foldline_core::summary::{Ask, Failure, FailureClass};
+use serde_json::{Value, json};
+
+/// What one event or body says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Speech {
+    /// Words of the answer.
+    pub words: String,
+    /// Whether something was said that is no part of the answer: thoughts.
+    pub thinks: bool,
+    /// Whether the answer is complete with this.
+    pub ends: bool,
+    /// What went wrong, if something did.
+    pub failure: Option<Failure>,
+}
+
+/// The body of a request.
+pub(super) fn body(dialect: Dialect, model: &str, ask: &Ask) -> String {
+    let (system, user, reply) = match ask {
+        Ask::Document { body, .. } => return body.clone(),
+        Ask::Prompt { system, user, reply } => (system, user, reply),
+    };
+    match dialect {
+        // No limit for the reply: models that think count their thoughts against it, and names of the field differ.
+        // What is too long is hung up on.
+        Dialect::OpenAiChat | Dialect::Auto => json!({
+            "model": model, "stream": true,
+            "messages": [{ "role": "system", "content": system }, { "role": "user", "content": user }],
+        }),
+        Dialect::OpenAiResponses => json!({
+            "model": model, "stream": true, "store": false, "instructions": system, "input": user,
+        }),
+        Dialect::Anthropic => json!({
+            "model": model, "stream": true, "max_tokens": reply, "system": system,
+            "messages": [{ "role": "user", "content": user }],
+        }),
+    }
+    .to_string()
+}
+
+/// What an event of a stream says.
+pub(super) fn event(dialect: Dialect, event: &Event) -> Speech {
+    if event.data.trim() == "[DONE]" {
+        return Speech { ends: true, ..Speech::default() };
+    }
+    let Ok(data) = serde_json::from_str::<Value>(&event.data) else {
+        return broken("an event of the stream is no JSON");
+    };
+    match dialect {
+        Dialect::Anthropic => anthropic_event(&data),
+        Dialect::OpenAiResponses => responses_event(&data),
+        Dialect::OpenAiChat | Dialect::Auto => chat_event(&data),
+    }
+}
+
+/// What a whole body says, from servers that do not stream.
+pub(super) fn whole(dialect: Dialect, body: &str) -> Speech {
+    let Ok(data) = serde_json::from_str::<Value>(body) else {
+        return broken("the reply is no JSON");
+    };
+    if let Some(failure) = failure_in(&data) {
+        return failure;
+    }
+    let words = match dialect {
+        Dialect::Anthropic => texts(&data, "content", "text"),
+        Dialect::OpenAiResponses => {
+            let items = data.get("output").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+            items.iter().map(|item| texts(item, "content", "output_text")).collect()
+        }
+        Dialect::OpenAiChat | Dialect::Auto => data.pointer("/choices/0/message").map(content_of).unwrap_or_default(),
+    };
+    Speech { words, ends: true, ..Speech::default() }
+}
+
+fn chat_event(data: &Value) -> Speech {
+    if let Some(failure) = failure_in(data) {
+        return failure;
+    }
+    let Some(choice) = data.pointer("/choices/0") else {
+        return Speech::default();
+    };
+    let delta = choice.get("delta").unwrap_or(&Value::Null);
+    let has = |name: &str| delta.get(name).and_then(Value::as_str).is_some_and(|text| !text.is_empty());
+    Speech {
+        words: content_of(delta),
+        thinks: has("reasoning_content") || has("reasoning"),
+        ends: choice.get("finish_reason").is_some_and(Value::is_string),
+        failure: None,
+    }
+}
+
+fn responses_event(data: &Value) -> Speech {
+    let kind = data.get("type").and_then(Value::as_str).unwrap_or_default();
+    let delta = || data.get("delta").and_then(Value::as_str).unwrap_or_default().to_owned();
+    match kind {
+        "response.output_text.delta" => Speech { words: delta(), ..Speech::default() },
+        "response.completed" | "response.incomplete" => Speech { ends: true, ..Speech::default() },
+        "response.failed" => {
+            let error = data.pointer("/response/error").unwrap_or(&Value::Null);
+            Speech { failure: Some(classify::of_error(error)), ..Speech::default() }
+        }
+        "error" => Speech { failure: Some(classify::of_error(data.get("error").unwrap_or(data))), ..Speech::default() },
+        kind => Speech { thinks: kind.starts_with("response.reasoning"), ..Speech::default() },
+    }
+}
+
+fn anthropic_event(data: &Value) -> Speech {
+    match data.get("type").and_then(Value::as_str).unwrap_or_default() {
+        "content_block_delta" => {
+            let delta = data.get("delta").unwrap_or(&Value::Null);
+            let words = delta.get("text").and_then(Value::as_str).unwrap_or_default().to_owned();
+            Speech { thinks: words.is_empty(), words, ..Speech::default() }
+        }
+        "content_block_start" => {
+            let words = data.pointer("/content_block/text").and_then(Value::as_str).unwrap_or_default();
+            Speech { words: words.to_owned(), ..Speech::default() }
+        }
+        "message_stop" => Speech { ends: true, ..Speech::default() },
+        "message_delta" => {
+            Speech { ends: data.pointer("/delta/stop_reason").is_some_and(Value::is_string), ..Speech::default() }
+        }
+        "error" => failure_in(data).unwrap_or_else(|| broken("the stream reports an error without words")),
+        _ => Speech::default(),
+    }
+}
+
+fn failure_in(data: &Value) -> Option<Speech> {
+    let error = data.get("error").filter(|error| !error.is_null())?;
+    Some(Speech { failure: Some(classify::of_error(error)), ..Speech::default() })
+}
+
+/// The content of a chat message or delta: a string, or parts.
+fn content_of(message: &Value) -> String {
+    match message.get("content") {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(_)) => texts(message, "content", "text"),
+        _ => String::new(),
+    }
+}
+
+fn texts(holder: &Value, list: &str, kind: &str) -> String {
+    let blocks = holder.get(list).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let of_kind = |block: &&Value| block.get("type").and_then(Value::as_str) == Some(kind);
+    blocks.iter().filter(of_kind).filter_map(|block| block.get("text").and_then(Value::as_str)).collect()
+}
+
+fn broken(words: &str) -> Speech {
+    Speech { failure: Some(Failure::new(FailureClass::BadReply, words)), ..Speech::default() }
+}

@@ -1,0 +1,180 @@
+//! Whom to ask: address, dialect, model, key.
+
+use super::key::Key;
+use foldline_core::policy::Dialect;
+use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+use http::uri::{Scheme, Uri};
+use secrecy::ExposeSecret;
+use std::borrow::Cow;
+
+/// A model behind an address.
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    /// Where requests go, path included.
+    pub url: Uri,
+    /// How it is spoken to; never `auto`.
+    pub dialect: Dialect,
+    /// The model's name.
+    pub model: String,
+    /// The key, if it needs one.
+    pub key: Option<Key>,
+    /// Further headers, such as those with which a client came.
+    pub headers: HeaderMap,
+}
+
+/// An address that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("summarizer.url: {0}")]
+pub struct AddressError(String);
+
+/// What the paths of the dialects end with.
+const PATHS: [(Dialect, &str); 3] = [
+    (Dialect::OpenAiChat, "/chat/completions"),
+    (Dialect::OpenAiResponses, "/responses"),
+    (Dialect::Anthropic, "/messages"),
+];
+
+impl Endpoint {
+    /// The endpoint at a base address, as vendors state it, or at the full address of a route.
+    pub fn at(base: &str, dialect: Dialect, model: &str, key: Option<Key>) -> Result<Endpoint, AddressError> {
+        let uri: Uri = base
+            .parse()
+            .map_err(|_| AddressError("this is no address; expected something like https://host/v1".to_owned()))?;
+        if !matches!(uri.scheme(), Some(scheme) if *scheme == Scheme::HTTP || *scheme == Scheme::HTTPS) {
+            return Err(AddressError("expected an address that begins with http:// or https://".to_owned()));
+        }
+        let host = uri.host().unwrap_or_default();
+        if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
+            let words =
+                format!("the address of {host} carries a password; keys come from summarizer.key_env or key_file");
+            return Err(AddressError(words));
+        }
+        let path = uri.path().trim_end_matches('/');
+        let stated = PATHS.iter().find(|(_, end)| path.ends_with(end)).map(|(dialect, _)| *dialect);
+        let dialect = match dialect {
+            Dialect::Auto => stated.unwrap_or_else(|| told_by(host, path)),
+            chosen => chosen,
+        };
+        let path = match stated {
+            Some(_) => path.to_owned(),
+            None => format!("{}{}", with_version(path, dialect), end_of(dialect)),
+        };
+        let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
+        let mut parts = uri.into_parts();
+        parts.path_and_query = format!("{path}{query}").parse().ok();
+        let url = Uri::from_parts(parts).map_err(|error| AddressError(error.to_string()))?;
+        Ok(Endpoint { url, dialect, model: model.to_owned(), key, headers: HeaderMap::new() })
+    }
+
+    /// The host, for people.
+    pub fn host(&self) -> &str {
+        self.url.host().unwrap_or_default()
+    }
+
+    /// A text of the server without our key, which some servers repeat.
+    pub(super) fn without_key<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match self.key.as_ref().map(ExposeSecret::expose_secret) {
+            Some(key) if text.contains(key) => Cow::Owned(text.replace(key, "***")),
+            _ => Cow::Borrowed(text),
+        }
+    }
+
+    /// Where its list of models is.
+    pub(super) fn models(&self) -> Uri {
+        let path = self.url.path();
+        let base = PATHS.iter().find_map(|(_, end)| path.strip_suffix(end)).unwrap_or(path);
+        let mut parts = self.url.clone().into_parts();
+        let query = self.url.query().map(|query| format!("?{query}")).unwrap_or_default();
+        parts.path_and_query = format!("{base}/models{query}").parse().ok();
+        Uri::from_parts(parts).unwrap_or_else(|_| self.url.clone())
+    }
+
+    /// The headers that prove who asks.
+    pub(super) fn credentials(&self) -> HeaderMap {
+        let mut headers = self.headers.clone();
+        if self.dialect == Dialect::Anthropic && !headers.contains_key("anthropic-version") {
+            headers.insert("anthropic-version", HeaderValue::from_static("2023-06-01"));
+        }
+        if let Some(key) = &self.key {
+            let (name, value) = match self.dialect {
+                Dialect::Anthropic => (HeaderName::from_static("x-api-key"), key.expose_secret().to_owned()),
+                _ => (AUTHORIZATION, format!("Bearer {}", key.expose_secret())),
+            };
+            if let Ok(mut value) = HeaderValue::try_from(value) {
+                value.set_sensitive(true);
+                headers.insert(name, value);
+            }
+        }
+        headers
+    }
+}
+
+fn end_of(dialect: Dialect) -> &'static str {
+    PATHS.iter().find(|(of, _)| *of == dialect).map_or("/chat/completions", |(_, end)| end)
+}
+
+/// Addresses of the Anthropic API say so; everybody else speaks Chat Completions.
+fn told_by(host: &str, path: &str) -> Dialect {
+    if host.ends_with("anthropic.com") || path.ends_with("/anthropic") || path.ends_with("/anthropic/v1") {
+        Dialect::Anthropic
+    } else {
+        Dialect::OpenAiChat
+    }
+}
+
+/// A bare address gets the version that all vendors use.
+fn with_version(path: &str, dialect: Dialect) -> String {
+    let has_version = path
+        .rsplit('/')
+        .next()
+        .is_some_and(|last| last.strip_prefix('v').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit())));
+    match has_version || (!path.is_empty() && dialect != Dialect::Anthropic) {
+        true => path.to_owned(),
+        false => format!("{path}/v1"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(base: &str) -> (String, Dialect) {
+        let endpoint = Endpoint::at(base, Dialect::Auto, "m", None).unwrap();
+        (endpoint.url.to_string(), endpoint.dialect)
+    }
+
+    #[test]
+    fn addresses_are_completed_as_vendors_state_them() {
+        for (base, url, dialect) in [
+            ("http://127.0.0.1:8080", "http://127.0.0.1:8080/v1/chat/completions", Dialect::OpenAiChat),
+            ("https://api.openai.com/v1/", "https://api.openai.com/v1/chat/completions", Dialect::OpenAiChat),
+            ("https://api.openai.com/v1/responses", "https://api.openai.com/v1/responses", Dialect::OpenAiResponses),
+            ("https://api.anthropic.com", "https://api.anthropic.com/v1/messages", Dialect::Anthropic),
+            ("https://api.anthropic.com/v1", "https://api.anthropic.com/v1/messages", Dialect::Anthropic),
+            ("https://proxy.example/anthropic", "https://proxy.example/anthropic/v1/messages", Dialect::Anthropic),
+            (
+                "https://x.example/openai/deployments/d?api-version=2",
+                "https://x.example/openai/deployments/d/chat/completions?api-version=2",
+                Dialect::OpenAiChat,
+            ),
+        ] {
+            assert_eq!(at(base), (url.to_owned(), dialect));
+        }
+    }
+
+    #[test]
+    fn addresses_that_cannot_work_are_refused_without_repeating_a_password() {
+        for base in ["", "nonsense", "ftp://host/x", "host:80"] {
+            assert!(Endpoint::at(base, Dialect::Auto, "m", None).is_err(), "{base}");
+        }
+        let error = Endpoint::at("https://me:hunter22@host/v1", Dialect::Auto, "m", None).unwrap_err().to_string();
+        assert!(error.contains("host") && !error.contains("hunter22"), "{error}");
+    }
+
+    #[test]
+    fn keys_do_not_show_in_debug_output() {
+        let key = format!("{}{}", "very-", "secret");
+        let endpoint = Endpoint::at("http://h/v1", Dialect::Auto, "m", Some(key.clone().into())).unwrap();
+        assert!(!format!("{endpoint:?} {:?}", endpoint.credentials()).contains(&key));
+    }
+}

@@ -1,0 +1,201 @@
+//! A gateway, a scripted provider, and a client that sees every byte.
+
+use foldline_core::Policy;
+use foldline_gateway::serve::{self, Gateway, Plan, Stopped};
+use foldline_script::{Act, Provider, Received};
+use serde_json::Value;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+/// No test waits longer for a reply.
+pub const PATIENCE: Duration = Duration::from_secs(20);
+
+pub struct Desk {
+    pub provider: Provider,
+    pub gateway: Arc<Gateway>,
+    pub address: SocketAddr,
+    pub folder: tempfile::TempDir,
+    pub plan: Plan,
+    stop: Option<oneshot::Sender<()>>,
+    served: JoinHandle<Stopped>,
+}
+
+impl Desk {
+    pub async fn with(script: impl IntoIterator<Item = Act>) -> Desk {
+        Desk::of(Provider::start(script).await.unwrap(), |_| {}).await
+    }
+
+    pub async fn tuned(script: impl IntoIterator<Item = Act>, tune: impl FnOnce(&mut Policy)) -> Desk {
+        Desk::of(Provider::start(script).await.unwrap(), tune).await
+    }
+
+    pub async fn choosing(
+        choose: impl Fn(&Received, usize) -> Act + Send + Sync + 'static,
+        tune: impl FnOnce(&mut Policy),
+    ) -> Desk {
+        Desk::of(Provider::choosing(choose).await.unwrap(), tune).await
+    }
+
+    pub async fn of(provider: Provider, tune: impl FnOnce(&mut Policy)) -> Desk {
+        let folder = tempfile::tempdir().unwrap();
+        let mut policy = Policy::default();
+        policy.gateway.upstream_openai = Some(provider.url());
+        policy.gateway.upstream_anthropic = Some(provider.url());
+        tune(&mut policy);
+        let plan = Plan { policy, models: None, store: Some(folder.path().join("store.db")) };
+        let gateway = Gateway::open(&plan).unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let served = tokio::spawn(serve::serve(gateway.clone(), listener, async {
+            let _ = stopped.await;
+        }));
+        Desk { provider, gateway, address, folder, plan, stop: Some(stop), served }
+    }
+
+    pub async fn post(&self, path: &str, body: &str) -> Seen {
+        self.post_with(path, &[], body.as_bytes()).await
+    }
+
+    pub async fn post_with(&self, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Seen {
+        self.send("POST", path, headers, body).await
+    }
+
+    pub async fn get(&self, path: &str) -> Seen {
+        self.send("GET", path, &[], b"").await
+    }
+
+    pub async fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Seen {
+        let mut head = format!("{method} {path} HTTP/1.1\r\nhost: gateway.test\r\nconnection: close\r\n");
+        for (name, value) in headers {
+            head += &format!("{name}: {value}\r\n");
+        }
+        if !body.is_empty() {
+            head += &format!("content-length: {}\r\n", body.len());
+        }
+        self.raw(&[head.as_bytes(), b"\r\n", body].concat()).await
+    }
+
+    /// Sends these bytes and reads to the end of the connection.
+    pub async fn raw(&self, bytes: &[u8]) -> Seen {
+        let exchange = async {
+            let mut stream = TcpStream::connect(self.address).await.unwrap();
+            // A gateway that has heard enough may answer and close before all is sent.
+            let _ = stream.write_all(bytes).await;
+            let mut reply = Vec::new();
+            let _ = stream.read_to_end(&mut reply).await;
+            Seen::read(&reply)
+        };
+        tokio::time::timeout(PATIENCE, exchange).await.expect("a reply in time")
+    }
+
+    /// The only request that the provider got.
+    pub fn forwarded(&self) -> Received {
+        let mut requests = self.provider.requests();
+        assert_eq!(requests.len(), 1, "requests at the provider");
+        requests.remove(0)
+    }
+
+    pub async fn metric(&self, name: &str) -> f64 {
+        let page = self.get("/foldline/metrics").await.text();
+        let line = page.lines().find(|line| line.starts_with(name));
+        line.and_then(|line| line.rsplit(' ').next()?.parse().ok()).unwrap_or(0.0)
+    }
+
+    pub fn ask_to_stop(&mut self) {
+        drop(self.stop.take());
+    }
+
+    pub async fn stopped(self) -> Stopped {
+        tokio::time::timeout(PATIENCE, self.served).await.expect("an end in time").unwrap()
+    }
+}
+
+/// A reply as it came over the wire.
+#[derive(Debug)]
+pub struct Seen {
+    pub status: u16,
+    pub headers: Vec<(String, String)>,
+    pub body: Vec<u8>,
+    pub end: End,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// As the headers promised.
+    Proper,
+    /// The connection ended before the body did.
+    Cut,
+}
+
+impl Seen {
+    fn read(bytes: &[u8]) -> Seen {
+        let at = bytes.windows(4).position(|four| four == b"\r\n\r\n").unwrap_or_else(|| {
+            panic!("no head in {:?}", String::from_utf8_lossy(bytes));
+        });
+        let head = String::from_utf8_lossy(&bytes[..at]).into_owned();
+        let rest = &bytes[at + 4..];
+        let mut lines = head.lines();
+        let status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
+        let headers: Vec<(String, String)> =
+            lines.map(|line| line.split_once(": ").map(|(n, v)| (n.to_lowercase(), v.to_owned())).unwrap()).collect();
+        let of = |name: &str| headers.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str());
+        let (body, end) = if of("transfer-encoding") == Some("chunked") {
+            unchunk(rest)
+        } else {
+            let proper = of("content-length").is_none_or(|length| length.parse() == Ok(rest.len()));
+            (rest.to_vec(), if proper { End::Proper } else { End::Cut })
+        };
+        Seen { status, headers, body, end }
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
+    }
+
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("no JSON: {}", self.text()))
+    }
+}
+
+fn unchunk(mut rest: &[u8]) -> (Vec<u8>, End) {
+    let mut body = Vec::new();
+    loop {
+        let Some(at) = rest.windows(2).position(|two| two == b"\r\n") else { return (body, End::Cut) };
+        let length = usize::from_str_radix(std::str::from_utf8(&rest[..at]).unwrap(), 16).unwrap();
+        rest = &rest[at + 2..];
+        if length == 0 {
+            return (body, End::Proper);
+        }
+        let Some(piece) = rest.get(..length) else {
+            body.extend_from_slice(rest);
+            return (body, End::Cut);
+        };
+        body.extend_from_slice(piece);
+        rest = rest.get(length + 2..).unwrap_or_default();
+    }
+}
+
+pub const CHAT: &str = "/v1/chat/completions";
+pub const RESPONSES: &str = "/v1/responses";
+pub const MESSAGES: &str = "/v1/messages";
+
+/// A short request of each dialect.
+pub fn short(path: &str, stream: bool) -> String {
+    match path {
+        RESPONSES => format!(r#"{{"model":"m","stream":{stream},"input":[{{"role":"user","content":"Hi"}}]}}"#),
+        MESSAGES => {
+            format!(r#"{{"model":"m","max_tokens":9,"stream":{stream},"messages":[{{"role":"user","content":"Hi"}}]}}"#)
+        }
+        _ => format!(r#"{{"model":"m","stream":{stream},"messages":[{{"role":"user","content":"Hi"}}]}}"#),
+    }
+}

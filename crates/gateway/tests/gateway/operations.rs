@@ -1,0 +1,129 @@
+//! The gateway's own pages, its settings, and the command for chat users.
+
+use crate::desk::{CHAT, Desk, MESSAGES, RESPONSES, short};
+use foldline_core::policy::AutoOr;
+use foldline_script::Act;
+use serde_json::{Value, json};
+
+fn long(path: &str, last: &str, stream: bool) -> String {
+    let words = |n: usize| format!("Step {n}: {}", "the importer reads orders and writes the rest. ".repeat(60));
+    let mut messages: Vec<Value> = (0..40)
+        .map(|n| json!({"role": if n.is_multiple_of(2) { "user" } else { "assistant" }, "content": words(n)}))
+        .collect();
+    messages.push(json!({"role": "user", "content": last}));
+    match path {
+        RESPONSES => json!({"model": "m", "stream": stream, "input": messages}),
+        _ => json!({"model": "m", "stream": stream, "max_tokens": 9, "messages": messages}),
+    }
+    .to_string()
+}
+
+#[tokio::test]
+async fn sessions_are_listed_shown_and_folded_by_hand() {
+    let desk = Desk::tuned([Act::say("Done.")], |p| p.model.window = AutoOr::Fixed(200_000)).await;
+    let body = long(MESSAGES, "Go on.", false);
+    let first = desk.post_with(MESSAGES, &[("x-foldline-session", "my work")], body.as_bytes()).await;
+    assert_eq!(first.header("x-foldline-outcome"), Some("unchanged"));
+    let id = first.header("x-foldline-session").unwrap().to_owned();
+    let list = desk.get("/foldline/sessions").await.json();
+    assert_eq!(list["sessions"][0]["id"], id.as_str(), "{list}");
+    let session = desk.get(&format!("/foldline/sessions/{id}")).await.json();
+    assert_eq!(session["sums"]["requests"], 1, "{session}");
+    let asked = desk.post(&format!("/foldline/sessions/{id}/compact"), r#"{"focus":"orders"}"#).await;
+    assert_eq!(asked.status, 202, "{}", asked.text());
+    let second = desk.post_with(MESSAGES, &[("x-foldline-session", "my work")], body.as_bytes()).await;
+    assert_eq!(second.header("x-foldline-outcome"), Some("folded"));
+    let sizes: Vec<usize> = desk.provider.requests().iter().map(|request| request.body.len()).collect();
+    assert!(sizes[1] < sizes[0] / 2, "{sizes:?}");
+    assert_eq!(desk.get("/foldline/sessions/fs-0000000000000000").await.status, 404);
+    assert_eq!(desk.get("/foldline/sessions/nonsense").await.status, 400);
+    assert!(desk.metric("foldline_folds_total").await >= 1.0);
+}
+
+#[tokio::test]
+async fn an_original_is_recalled_by_its_owner_only() {
+    let desk = Desk::tuned([Act::say("Done.")], |p| p.model.window = AutoOr::Fixed(24_000)).await;
+    let output = (0..400).map(|n| format!("line {n} of a long output that nobody needs in full\n")).collect::<String>();
+    let mut messages = vec![json!({"role": "user", "content": "Look at all files."})];
+    for n in 0..30 {
+        messages.push(json!({"role": "assistant", "content": [{"type": "tool_use", "id": format!("c{n}"), "name": "read", "input": {"path": format!("f{n}.txt")}}]}));
+        messages.push(json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": format!("c{n}"), "content": format!("{n}\n{output}")}]}));
+    }
+    let body = json!({"model": "m", "max_tokens": 9, "messages": messages}).to_string();
+    let seen = desk.post_with(MESSAGES, &[("x-api-key", "one")], body.as_bytes()).await;
+    assert_eq!(seen.status, 200);
+    let sent = desk.forwarded().text();
+    let at = sent.find("fl-").expect("a handle in what went out");
+    let handle: String = sent[at..].chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
+    let path = format!("/foldline/recall/{handle}");
+    let mine = desk.send("GET", &path, &[("x-api-key", "one")], b"").await;
+    assert_eq!(mine.status, 200, "{handle}: {}", mine.text());
+    assert!(body.contains(mine.text().lines().last().unwrap().get(..20).unwrap_or("line")));
+    assert_eq!(desk.send("GET", &path, &[("x-api-key", "two")], b"").await.status, 404);
+}
+
+#[tokio::test]
+async fn a_chat_user_folds_with_a_message() {
+    let tune = |p: &mut foldline_core::Policy| {
+        p.gateway.slash_compress = true;
+        p.model.window = AutoOr::Fixed(200_000);
+    };
+    for path in [CHAT, RESPONSES, MESSAGES] {
+        for stream in [false, true] {
+            let desk = Desk::tuned([Act::say("Done.")], tune).await;
+            let seen = desk.post(path, &long(path, "/compress orders", stream)).await;
+            assert!(desk.provider.requests().is_empty(), "the provider is not asked");
+            assert_eq!((seen.status, seen.header("x-foldline-outcome")), (200, Some("command")), "{path}");
+            assert!(seen.text().contains("Compacted the conversation"), "{path}: {}", seen.text());
+            // The next turn, with the command and its answer in the history, goes out folded.
+            let mut next: Value = serde_json::from_str(&long(path, "/compress orders", false)).unwrap();
+            let list = if path == RESPONSES { "input" } else { "messages" };
+            let list = next[list].as_array_mut().unwrap();
+            list.push(json!({"role": "assistant", "content": "Compacted the conversation."}));
+            list.push(json!({"role": "user", "content": "And now?"}));
+            let seen = desk.post(path, &next.to_string()).await;
+            assert_eq!(seen.header("x-foldline-outcome"), Some("checkpoint"), "{path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_command_is_a_message_like_any_other_unless_switched_on() {
+    let desk = Desk::with([Act::say("Done.")]).await;
+    assert_eq!(desk.post(CHAT, &long(CHAT, "/compress", false)).await.status, 200);
+    assert!(desk.forwarded().text().contains("/compress"));
+}
+
+#[tokio::test]
+async fn settings_change_while_requests_are_served() {
+    let desk = Desk::with([Act::say("Done.")]).await;
+    let mut plan = desk.plan.clone();
+    plan.policy.gateway.max_body_bytes = 1_000;
+    desk.gateway.reload(&plan).unwrap();
+    assert_eq!(desk.post(CHAT, &long(CHAT, "Hi", false)).await.status, 413);
+    plan.policy.gateway.upstream_openai = Some("not an address".to_owned());
+    plan.policy.gateway.max_body_bytes = 10_000_000;
+    assert!(desk.gateway.reload(&plan).is_err());
+    assert_eq!(desk.post(CHAT, &long(CHAT, "Hi", false)).await.status, 413, "the old settings stay");
+}
+
+#[tokio::test]
+async fn pages_say_what_they_do_not_have() {
+    let desk = Desk::with([Act::say("Done.")]).await;
+    assert_eq!(desk.get("/foldline/readyz").await.text(), "ready\n");
+    assert_eq!(desk.get("/foldline/nothing").await.status, 404);
+    assert_eq!(desk.post("/foldline/sessions", "").await.status, 405);
+    assert_eq!(desk.get("/foldline/recall/nonsense").await.status, 400);
+    assert!(desk.provider.requests().is_empty());
+}
+
+#[tokio::test]
+async fn nothing_that_clients_say_shows_in_metrics_or_sessions() {
+    let canary = ["can", "ary-7f3"].concat();
+    let desk = Desk::with([Act::say(canary.clone())]).await;
+    let body = short(CHAT, false).replace("Hi", &canary);
+    desk.post_with(CHAT, &[("authorization", &format!("Bearer {canary}")), ("x-odd", &canary)], body.as_bytes()).await;
+    for page in ["/foldline/metrics", "/foldline/sessions"] {
+        assert!(!desk.get(page).await.text().contains(&canary), "{page}");
+    }
+}

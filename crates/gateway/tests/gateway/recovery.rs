@@ -1,0 +1,91 @@
+//! A provider that says a request is too large gets a smaller one before the client hears of it.
+
+use crate::desk::{CHAT, Desk, MESSAGES, RESPONSES};
+use foldline_script::{Act, Received};
+use serde_json::{Value, json};
+
+/// A conversation that no setting makes the gateway fold by itself.
+fn long(path: &str, stream: bool) -> String {
+    let words = |n: usize| {
+        format!("Step {n}: {}", "the importer reads orders, checks each row and writes the rest. ".repeat(40))
+    };
+    let said = |n: usize| if n.is_multiple_of(2) { "user" } else { "assistant" };
+    let messages: Vec<Value> = (0..41).map(|n| json!({"role": said(n), "content": words(n)})).collect();
+    match path {
+        RESPONSES => json!({"model": "m", "stream": stream, "input": messages}),
+        MESSAGES => json!({"model": "m", "stream": stream, "max_tokens": 9, "messages": messages}),
+        _ => json!({"model": "m", "stream": stream, "messages": messages}),
+    }
+    .to_string()
+}
+
+/// Refuses what is larger than a limit, in a provider's words.
+fn refusing(limit: usize, refusal: Act) -> impl Fn(&Received, usize) -> Act + Send + Sync {
+    move |request, _| if request.body.len() > limit { refusal.clone() } else { Act::say("Done.") }
+}
+
+fn wide(policy: &mut foldline_core::Policy) {
+    policy.model.window = foldline_core::policy::AutoOr::Fixed(1_000_000);
+}
+
+#[tokio::test]
+async fn a_request_that_is_too_long_is_folded_and_sent_again() {
+    let openai = Act::error(
+        400,
+        "context_length_exceeded",
+        "This model's maximum context length is 16000 tokens. However, your messages resulted in 25000 tokens.",
+    );
+    let anthropic = Act::error(400, "invalid_request_error", "prompt is too long: 25000 tokens > 16000 maximum");
+    for (path, refusal) in [(CHAT, &openai), (RESPONSES, &openai), (MESSAGES, &anthropic)] {
+        let desk = Desk::choosing(refusing(64_000, refusal.clone()), wide).await;
+        let body = long(path, false);
+        assert!(body.len() > 64_000);
+        let seen = desk.post(path, &body).await;
+        assert_eq!(seen.status, 200, "{path}: {}", seen.text());
+        let requests = desk.provider.requests();
+        assert!((2..=3).contains(&requests.len()), "{path}: {}", requests.len());
+        assert_eq!(requests[0].text(), body);
+        // The next turn goes out small at once.
+        assert_eq!(desk.post(path, &body).await.status, 200);
+        assert_eq!(desk.provider.requests().len(), requests.len() + 1, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_in_the_first_event_of_a_stream_counts_as_well() {
+    let failed = json!({"type": "response.failed", "sequence_number": 2, "response": {"id": "resp_1", "status": "failed",
+        "error": {"code": "context_length_exceeded", "message": "Your input exceeds the context window of this model. Please adjust your input and try again."}}});
+    let created = json!({"type": "response.created", "sequence_number": 0, "response": {"id": "resp_1", "status": "in_progress"}});
+    let event = |value: &Value| format!("event: {}\ndata: {value}\n\n", value["type"].as_str().unwrap());
+    for before in [String::new(), event(&created)] {
+        let body = before + &event(&failed);
+        let refusal = Act::Raw { status: 200, headers: Vec::new(), content_type: "text/event-stream".into(), body };
+        let desk = Desk::choosing(refusing(64_000, refusal), wide).await;
+        let seen = desk.post(RESPONSES, &long(RESPONSES, true)).await;
+        assert!(
+            seen.text().contains("response.completed") && !seen.text().contains("response.failed"),
+            "{}",
+            seen.text()
+        );
+        assert_eq!(seen.text().matches("event: response.created").count(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_that_folding_cannot_help_reaches_the_client_unchanged() {
+    let refusal = Act::error(400, "invalid_request_error", "prompt is too long: 25000 tokens > 16000 maximum");
+    let desk = Desk::choosing(refusing(0, refusal), wide).await;
+    let seen = desk.post(MESSAGES, &long(MESSAGES, false)).await;
+    assert_eq!(seen.status, 400);
+    assert_eq!(seen.json()["error"]["message"], "prompt is too long: 25000 tokens > 16000 maximum");
+    assert!(desk.provider.requests().len() <= 3, "at most two further tries");
+}
+
+#[tokio::test]
+async fn bypass_means_that_nothing_is_tried() {
+    let refusal = Act::error(400, "invalid_request_error", "prompt is too long: 25000 tokens > 16000 maximum");
+    let desk = Desk::choosing(refusing(64_000, refusal), wide).await;
+    let seen = desk.post_with(MESSAGES, &[("x-foldline-bypass", "1")], long(MESSAGES, false).as_bytes()).await;
+    assert_eq!((seen.status, seen.header("x-foldline-outcome")), (400, Some("bypassed")));
+    assert_eq!(desk.provider.requests().len(), 1);
+}

@@ -1,0 +1,198 @@
+//! Streams: as they come, to their end, and no further.
+
+use crate::desk::{CHAT, Desk, End, MESSAGES, PATIENCE, RESPONSES, short};
+use foldline_gateway::serve::Stopped;
+use foldline_script::{Act, Dialect};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+const WORDS: &str = "one two three four five";
+
+#[tokio::test]
+async fn a_stream_arrives_byte_for_byte() {
+    let desk = Desk::with([Act::say(WORDS)]).await;
+    for (path, dialect) in [(RESPONSES, Dialect::Responses), (MESSAGES, Dialect::Anthropic)] {
+        let body = short(path, true);
+        let seen = desk.post(path, &body).await;
+        let prompt = body.len() / 4;
+        let pieces: String = WORDS.split_inclusive(' ').map(|word| dialect.piece("m", word)).collect();
+        let expected = dialect.opening("m", prompt) + &pieces + &dialect.closing("m", WORDS, prompt);
+        assert_eq!((seen.text(), seen.end), (expected, End::Proper), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn usage_that_only_the_gateway_asked_for_is_taken_out_again() {
+    let desk = Desk::with([Act::say(WORDS)]).await;
+    let seen = desk.post(CHAT, &short(CHAT, true)).await;
+    assert!(desk.forwarded().json()["stream_options"]["include_usage"].as_bool().unwrap());
+    assert!(!seen.text().contains("prompt_tokens"), "{}", seen.text());
+    assert!(seen.text().contains("five") && seen.text().ends_with("data: [DONE]\n\n"));
+
+    let asked = r#"{"model":"m","stream":true,"stream_options":{"include_usage":true},"messages":[{"role":"user","content":"Hi"}]}"#;
+    let seen = desk.post(CHAT, asked).await;
+    assert!(seen.text().contains("prompt_tokens"), "a client that asks for usage gets it");
+    assert_eq!(desk.provider.requests()[1].text(), asked);
+}
+
+#[tokio::test]
+async fn a_provider_that_refuses_to_be_asked_for_usage_is_not_asked_again() {
+    let choose = |request: &foldline_script::Received, _| match request.json().get("stream_options") {
+        Some(_) => Act::error(400, "invalid_request_error", "Unrecognized request argument: stream_options"),
+        None => Act::say(WORDS),
+    };
+    let desk = Desk::choosing(choose, |_| {}).await;
+    for _ in 0..2 {
+        assert_eq!(desk.post(CHAT, &short(CHAT, true)).await.status, 200);
+    }
+    assert_eq!(desk.provider.requests().len(), 3, "one try with, one without, and from then on only without");
+}
+
+#[tokio::test]
+async fn each_event_is_passed_on_when_it_comes() {
+    let pace = Duration::from_millis(60);
+    let desk = Desk::with([Act::Say { text: WORDS.into(), pace }]).await;
+    let body = short(MESSAGES, true);
+    let mut stream = TcpStream::connect(desk.address).await.unwrap();
+    let began = Instant::now();
+    let head = format!(
+        "POST {MESSAGES} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut arrivals = Vec::new();
+    let mut seen = String::new();
+    let mut buffer = [0; 4096];
+    loop {
+        let count = tokio::time::timeout(PATIENCE, stream.read(&mut buffer)).await.unwrap().unwrap();
+        if count == 0 {
+            break;
+        }
+        let piece = String::from_utf8_lossy(&buffer[..count]).into_owned();
+        if piece.contains("text_delta") {
+            arrivals.push(began.elapsed());
+        }
+        seen += &piece;
+    }
+    assert_eq!(arrivals.len(), 5, "{seen}");
+    assert!(arrivals[0] < arrivals[4] - 2 * pace, "{arrivals:?}");
+}
+
+/// A provider that streams a little and then breaks the connection, or resets it.
+async fn breaking(dialect: Dialect, linger: Option<Duration>) -> std::net::SocketAddr {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut buffer = [0; 8192];
+            let _ = stream.read(&mut buffer).await;
+            let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+            stream.write_all(head.as_bytes()).await.unwrap();
+            for event in [dialect.opening("m", 1), dialect.piece("m", "one "), dialect.piece("m", "two ")] {
+                stream.write_all(format!("{:x}\r\n{event}\r\n", event.len()).as_bytes()).await.unwrap();
+            }
+            if let Some(linger) = linger {
+                tokio::time::sleep(linger).await;
+            }
+        }
+    });
+    address
+}
+
+#[tokio::test]
+async fn a_stream_that_breaks_off_breaks_off_for_the_client() {
+    let cases = [(CHAT, Dialect::Chat), (RESPONSES, Dialect::Responses), (MESSAGES, Dialect::Anthropic)];
+    for (path, dialect) in cases {
+        for linger in [None, Some(Duration::from_millis(50))] {
+            let upstream = format!("http://{}", breaking(dialect, linger).await);
+            let desk = Desk::tuned([Act::HangUp], |p| {
+                p.gateway.upstream_openai = Some(upstream.clone());
+                p.gateway.upstream_anthropic = Some(upstream);
+            })
+            .await;
+            let seen = desk.post(path, &short(path, true)).await;
+            assert_eq!((seen.status, seen.end), (200, End::Cut), "{path}");
+            assert!(seen.text().contains("two"), "what came is passed on: {path}: {}", seen.text());
+            for end in ["[DONE]", "message_stop", "response.completed"] {
+                assert!(!seen.text().contains(end), "{path}: {end} was never said");
+            }
+            assert!(desk.metric("foldline_streams_total{kind=\"cut\"}").await > 0.0);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_ends_without_its_last_event_does_so_for_the_client() {
+    let desk = Desk::with([Act::EndAfter { text: WORDS.into(), pieces: 2 }]).await;
+    let seen = desk.post(MESSAGES, &short(MESSAGES, true)).await;
+    assert_eq!(seen.end, End::Proper);
+    assert!(!seen.text().contains("message_stop"));
+}
+
+#[tokio::test]
+async fn an_error_inside_a_stream_is_passed_on() {
+    let desk = Desk::with([Act::FailAfter { text: WORDS.into(), kind: "overloaded_error".into() }]).await;
+    let seen = desk.post(MESSAGES, &short(MESSAGES, true)).await;
+    assert!(seen.text().contains("event: error") && seen.text().contains("overloaded_error"));
+    assert_eq!(desk.provider.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn a_provider_that_falls_silent_ends_the_stream() {
+    let desk = Desk::tuned([Act::StallAfter { text: WORDS.into(), pieces: 1 }], |p| p.gateway.idle_secs = 1).await;
+    let seen = desk.post(MESSAGES, &short(MESSAGES, true)).await;
+    assert_eq!(seen.end, End::Cut);
+    assert!(desk.metric("foldline_streams_total{kind=\"silent\"}").await > 0.0);
+}
+
+#[tokio::test]
+async fn a_client_that_goes_away_ends_the_request_upstream() {
+    let desk = Desk::with([Act::Babble]).await;
+    let body = short(MESSAGES, true);
+    let mut stream = TcpStream::connect(desk.address).await.unwrap();
+    let head = format!("POST {MESSAGES} HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut buffer = [0; 1024];
+    stream.read_exact(&mut buffer).await.unwrap();
+    drop(stream);
+    let gone = async {
+        while desk.metric("foldline_streams_total{kind=\"abandoned\"}").await == 0.0 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, gone).await.expect("the end is noticed");
+    assert_eq!(desk.metric("foldline_open_requests ").await, 0.0);
+}
+
+#[tokio::test]
+async fn stopping_lets_an_open_stream_finish() {
+    let pace = Duration::from_millis(100);
+    let mut desk = Desk::with([Act::Say { text: WORDS.into(), pace }]).await;
+    let address = desk.address;
+    let client = tokio::spawn(async move {
+        let body = short(MESSAGES, true);
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let head = format!("POST {MESSAGES} HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let mut reply = Vec::new();
+        stream.read_to_end(&mut reply).await.unwrap();
+        String::from_utf8(reply).unwrap()
+    });
+    tokio::time::sleep(pace * 2).await;
+    desk.ask_to_stop();
+    assert!(client.await.unwrap().contains("message_stop"));
+    assert_eq!(desk.stopped().await, Stopped::Finished);
+}
+
+#[tokio::test]
+async fn stopping_does_not_wait_for_ever() {
+    let mut desk = Desk::tuned([Act::Babble], |p| p.gateway.shutdown_secs = 1).await;
+    let body = short(MESSAGES, true);
+    let mut stream = TcpStream::connect(desk.address).await.unwrap();
+    let head = format!("POST {MESSAGES} HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+    stream.write_all(head.as_bytes()).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    desk.ask_to_stop();
+    assert_eq!(desk.stopped().await, Stopped::CutOff);
+}

@@ -1,0 +1,23 @@
+//! A scripted provider: a server on a loopback socket that answers as told and remembers what it was asked.
+//!
+//! It speaks OpenAI Chat Completions, OpenAI Responses and Anthropic Messages, streaming or not, by the path and
+//! the `stream` field of the request. An [`Act`] says what to do with one request; a script is a list of them, of
+//! which the last repeats.
+//!
+//! ```no_run
+//! # async fn example() -> std::io::Result<()> {
+//! use foldline_script::{Act, Provider};
+//! let provider = Provider::start([Act::status(503, "busy"), Act::say("Hello.")]).await?;
+//! // … two requests to provider.url() later:
+//! assert_eq!(provider.requests().len(), 2);
+//! # Ok(()) }
+//! ```
+#![forbid(unsafe_code)]
+
+mod act;
+mod dialect;
+mod server;
+
+pub use act::Act;
+pub use dialect::Dialect;
+pub use server::{Provider, Received};
