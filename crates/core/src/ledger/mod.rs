@@ -30,6 +30,10 @@ use serde::Serialize;
 /// is needed next, and the work stays bounded however long a conversation gets.
 const QUOTABLE_BYTES: usize = 2 << 20;
 
+/// Of older messages only those of this size are told: what people say and short commands. Large ones are outputs, of
+/// which nothing is quoted.
+const TALK_BYTES: usize = 2 << 10;
+
 /// Something that may stand in a handoff. What it says and which names it keeps is held by the
 /// [`Ledger`]: there are tens of thousands of entries, and few of them are ever shown.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -132,7 +136,9 @@ pub fn gather(transcript: &Transcript<'_>, folded: &[usize], focus: Option<&str>
     gathering.previous_handoffs(folded);
     for &index in folded {
         gathering.message(index, index >= quotable);
-        if let Some(message) = transcript.messages.get(index) {
+        if let Some(message) = transcript.messages.get(index)
+            && (index >= quotable || message.span.len() <= TALK_BYTES)
+        {
             gathering.ledger.secrets.learn(transcript.raw(message.span));
         }
     }
