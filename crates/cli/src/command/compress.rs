@@ -86,13 +86,13 @@ fn job(args: &Compress, settings: &Settings) -> Result<Job, Failure> {
     Ok(Job {
         format: input::format_of(args.source.format),
         models: Some(models),
-        counter: None,
         request: Request {
             trigger: if args.force || args.focus.is_some() { Trigger::Manual } else { Trigger::Engine },
             focus: args.focus.clone(),
             target: args.target_tokens,
             ..Request::default()
         },
+        ..Job::default()
     })
 }
 
