@@ -91,7 +91,6 @@ fn job(args: &Compress, settings: &Settings) -> Result<Job, Failure> {
     Ok(Job {
         format: input::format_of(args.source.format),
         models: Some(models),
-        counter: None,
         request: Request {
             trigger: if args.force || args.focus.is_some() { Trigger::Manual } else { Trigger::Engine },
             focus: args.focus.clone(),
@@ -101,6 +100,7 @@ fn job(args: &Compress, settings: &Settings) -> Result<Job, Failure> {
             memory: args.memory.as_deref().map(read_memory).transpose()?,
             ..Request::default()
         },
+        ..Job::default()
     })
 }
 

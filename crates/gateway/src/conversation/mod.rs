@@ -1,9 +1,8 @@
 //! What a request becomes before it is forwarded: identity, checkpoints, folds. No HTTP.
-
 //!
 //! Clients send their whole history each time. [`Conversations::prepare`] recognises how it begins
-//! ([`sight`]), swaps what an earlier fold has replaced ([`checkpoint`]), and folds when it is time
-//! ([`gate`], [`fold`]): at once without a model, or beside the conversation with one. What was rewritten
+//! (`sight`), swaps what an earlier fold has replaced (`checkpoint`), and folds when it is time
+//! (`gate`, `fold`): at once without a model, or beside the conversation with one. What was rewritten
 //! once is rewritten to the same bytes for ever, because it is on the disk before it is first used.
 
 mod ask;
