@@ -7,7 +7,8 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-const GOOD: &str = "## Goal\n- Mend the importer before Friday.\n## Key Decisions\n- Keep the old column, because reports read it.\n";
+const GOOD: &str =
+    "## Goal\n- Mend the importer before Friday.\n## Key Decisions\n- Keep the old column, because reports read it.\n";
 
 /// A place of its own, and a runtime for the provider.
 struct Desk {
@@ -73,7 +74,9 @@ fn conversation(turns: usize) -> String {
     let mut messages = Vec::new();
     for n in 0..turns {
         messages.push(json!({"role": "user", "content": format!("Request {n}: mend part {n}.")}));
-        messages.push(json!({"role": "assistant", "content": format!("Part {n} is mended. {}", "It was hard. ".repeat(30))}));
+        messages.push(
+            json!({"role": "assistant", "content": format!("Part {n} is mended. {}", "It was hard. ".repeat(30))}),
+        );
     }
     messages.push(json!({"role": "user", "content": "Go on."}));
     json!({"model": "gpt-5", "messages": messages}).to_string()
@@ -91,7 +94,8 @@ fn a_model_writes_the_handoff_and_the_person_is_told() {
     let report: Value = serde_json::from_str(&desk.read("report.json")).unwrap();
     assert_eq!((report["handoff"]["by"].as_str(), report["summariser"]["calls"].as_u64()), (Some("model"), Some(1)));
     let said = errors(&done);
-    for expected in ["folded:", "messages 81 →", "kept as they are", "a model's words", "summariser: small, 1 calls"] {
+    for expected in ["folded:", "messages 81 →", "kept as they are", "a model's words", "summariser: small, 1 calls"]
+    {
         assert!(said.contains(expected), "{expected}: {said}");
     }
     let sent = provider.requests().remove(0).text();
@@ -107,7 +111,11 @@ fn failures_end_as_the_settings_say() {
     // No access: nothing happens, and the person learns what to do.
     let done = desk.fold(&desk.provider([wrong_key()]), &[]);
     assert_eq!((code(&done), desk.read("out.json")), (0, input.clone()), "{}", errors(&done));
-    assert!(errors(&done).contains("check the key") && errors(&done).contains("next: mend the summariser"), "{}", errors(&done));
+    assert!(
+        errors(&done).contains("check the key") && errors(&done).contains("next: mend the summariser"),
+        "{}",
+        errors(&done)
+    );
     // A bad reply: the ledger writes alone and says so.
     let done = desk.fold(&desk.provider([Act::say("")]), &["--state", "state.json"]);
     assert_eq!(code(&done), 0);
@@ -134,7 +142,8 @@ fn a_key_is_sent_and_shown_nowhere() {
     let done = desk.command(&args).env("FOLDLINE_SUMMARIZER_KEY", &key).stdin(Stdio::null()).output().unwrap();
     assert_eq!(provider.requests()[0].headers["authorization"], format!("Bearer {key}"));
     assert!(!errors(&done).contains(&key) && !text(&done).contains(&key), "{}", errors(&done));
-    let done = desk.run(&["compress", "in.json", "--force", "--summarizer", &url, "--set", "summarizer.key_env=NOT_THERE"]);
+    let done =
+        desk.run(&["compress", "in.json", "--force", "--summarizer", &url, "--set", "summarizer.key_env=NOT_THERE"]);
     assert_eq!(code(&done), 2);
     assert!(errors(&done).contains("NOT_THERE is not set"), "{}", errors(&done));
 }
@@ -164,7 +173,14 @@ fn expand(template: &str, seed: u64) -> String {
 }
 
 const SECRETS: [&str; 8] = [
-    "<a24>", "<h32>", "sk-ant-api03-<a80>", "ghp_<a36>", "AKIA<u16>", "eyJ<a30>.eyJ<a60>.<a43>", "glpat-<a20>", "<l10><d6>",
+    "<a24>",
+    "<h32>",
+    "sk-ant-api03-<a80>",
+    "ghp_<a36>",
+    "AKIA<u16>",
+    "eyJ<a30>.eyJ<a60>.<a43>",
+    "glpat-<a20>",
+    "<l10><d6>",
 ];
 const CARRIERS: [&str; 13] = [
     "SERVICE_API_KEY={}",
@@ -195,18 +211,30 @@ fn none_of_five_hundred_secrets_crosses_the_border() {
                 let line = carrier.replace("{}", &secret);
                 secrets.push(secret);
                 match number % 4 {
-                    0 => messages.push(json!({"role": "user", "content": format!("Step {number}: use this.\n{line}\nThank you.")})),
+                    0 => messages.push(
+                        json!({"role": "user", "content": format!("Step {number}: use this.\n{line}\nThank you.")}),
+                    ),
                     1 => messages.push(json!({"role": "user", "content": format!("Step {number}, please.")})),
                     _ => messages.push(json!({"role": "user", "content": format!("And step {number}.")})),
                 }
                 let id = format!("call_{number}");
-                let command = if number % 4 == 1 { format!("echo step {number}; {line}") } else { format!("cat file-{number}") };
+                let command =
+                    if number % 4 == 1 { format!("echo step {number}; {line}") } else { format!("cat file-{number}") };
                 let arguments = json!({"command": command}).to_string();
-                messages.push(json!({"role": "assistant", "content": null, "tool_calls": [{"id": id, "type": "function",
+                messages
+                    .push(json!({"role": "assistant", "content": null, "tool_calls": [{"id": id, "type": "function",
                     "function": {"name": "bash", "arguments": arguments}}]}));
-                let output = if number % 4 == 2 { format!("error: step {number} failed\n{line}\nexit code 1") } else { "ok".to_owned() };
+                let output = if number % 4 == 2 {
+                    format!("error: step {number} failed\n{line}\nexit code 1")
+                } else {
+                    "ok".to_owned()
+                };
                 messages.push(json!({"role": "tool", "tool_call_id": id, "content": output}));
-                let words = if number % 4 == 3 { format!("I decided to keep step {number} because of this:\n{line}") } else { "Done.".to_owned() };
+                let words = if number % 4 == 3 {
+                    format!("I decided to keep step {number} because of this:\n{line}")
+                } else {
+                    "Done.".to_owned()
+                };
                 messages.push(json!({"role": "assistant", "content": words}));
             }
         }
@@ -217,7 +245,9 @@ fn none_of_five_hundred_secrets_crosses_the_border() {
     // A model that repeats every secret that it could have seen.
     let echo: String = (0..secrets.len())
         .step_by(9)
-        .map(|n| format!("- Value {n}: {}\n", CARRIERS[n % CARRIERS.len()].replace("{}", &secrets[n]).replace('\n', " ")))
+        .map(|n| {
+            format!("- Value {n}: {}\n", CARRIERS[n % CARRIERS.len()].replace("{}", &secrets[n]).replace('\n', " "))
+        })
         .collect();
     let provider = desk.provider([Act::say(format!("## Critical Context\n{echo}"))]);
     let window = ["--set", "summarizer.window=64000", "--store", "store.db"];
@@ -235,9 +265,12 @@ fn none_of_five_hundred_secrets_crosses_the_border() {
     for secret in &secrets {
         // Half a secret is too much, too: the middle of it must not stand anywhere.
         let middle = &secret[6..(secret.len() - 4).min(18)];
-        for (place, text) in [("request", &sent), ("handoff", &handoff), ("report or terminal", &said), ("store", &columns)] {
+        for (place, text) in
+            [("request", &sent), ("handoff", &handoff), ("report or terminal", &said), ("store", &columns)]
+        {
             let at = text.find(middle);
-            let around = at.map(|at| &text[text.floor_char_boundary(at.saturating_sub(80))..text.floor_char_boundary(at + 60)]);
+            let around =
+                at.map(|at| &text[text.floor_char_boundary(at.saturating_sub(80))..text.floor_char_boundary(at + 60)]);
             assert_eq!(around, None, "{place}: {secret}");
         }
     }
@@ -274,7 +307,10 @@ fn redact_masks_a_stream_and_lists_what_it_finds() {
     let input = format!("first line\nI have {token} here\nMAX_TOKENS=4096\n");
     desk.write("a.txt", &input);
     let masked = desk.run(&["redact", "a.txt"]);
-    assert_eq!((code(&masked), text(&masked)), (0, "first line\nI have ghp_R4...nd0m here\nMAX_TOKENS=4096\n".to_owned()));
+    assert_eq!(
+        (code(&masked), text(&masked)),
+        (0, "first line\nI have ghp_R4...nd0m here\nMAX_TOKENS=4096\n".to_owned())
+    );
     let mut child = desk.command(&["redact"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
     assert_eq!(child.wait_with_output().unwrap().stdout, masked.stdout);
@@ -282,7 +318,11 @@ fn redact_masks_a_stream_and_lists_what_it_finds() {
     assert_eq!(desk.read("b.txt"), text(&masked));
     let listed = desk.run(&["redact", "a.txt", "--list", "--json"]);
     let found: Value = serde_json::from_str(&text(&listed)).unwrap();
-    assert_eq!((code(&listed), found[0]["line"].as_u64(), found[0]["column"].as_u64()), (1, Some(2), Some(8)), "{found}");
+    assert_eq!(
+        (code(&listed), found[0]["line"].as_u64(), found[0]["column"].as_u64()),
+        (1, Some(2), Some(8)),
+        "{found}"
+    );
     assert_eq!((found[0]["rule"].as_str(), found[0]["masked"].as_str()), (Some("github"), Some("ghp_R4...nd0m")));
     assert!(!text(&listed).contains(&token));
     assert_eq!(code(&desk.run(&["redact", "b.txt", "--list"])), 0, "nothing is left to find");
@@ -310,8 +350,12 @@ fn the_doctor_tells_what_is_wrong_and_how_to_mend_it() {
     assert_eq!(check(&report, "summariser").0, "note");
 
     let listing = json!({"data": [{"id": "small", "meta": {"n_ctx": 8192}}]}).to_string();
-    let provider =
-        desk.provider([Act::Raw { status: 200, headers: vec![], content_type: "application/json".into(), body: listing }]);
+    let provider = desk.provider([Act::Raw {
+        status: 200,
+        headers: vec![],
+        content_type: "application/json".into(),
+        body: listing,
+    }]);
     let url = format!("summarizer.url={}", provider.url());
     let model = ["--set", &url, "--set", "summarizer.model=small", "--model", "claude-sonnet-4-5"];
     let (exit, report) = doctor(&[&model[..], &["--set", "summarizer.window=8192"]].concat());
@@ -323,10 +367,9 @@ fn the_doctor_tells_what_is_wrong_and_how_to_mend_it() {
     assert!(exit == 1 && check(&report, "summariser window").1.contains("set summarizer.window to 8192"), "{report}");
     assert_eq!(provider.requests()[0].uri.path(), "/v1/models");
 
-    for (act, words) in [
-        (Act::error(401, "invalid_api_key", "no"), "check the key"),
-        (Act::status(503, "down"), "asked again later"),
-    ] {
+    for (act, words) in
+        [(Act::error(401, "invalid_api_key", "no"), "check the key"), (Act::status(503, "down"), "asked again later")]
+    {
         let provider = desk.provider([act]);
         let (exit, report) = doctor(&["--set", &format!("summarizer.url={}", provider.url())]);
         assert!(exit == 1 && check(&report, "summariser").1.contains(words), "{report}");

@@ -103,7 +103,8 @@ async fn all_three_dialects_are_spoken_streaming_and_with_their_credentials() {
 
 #[tokio::test]
 async fn servers_that_do_not_stream_are_understood() {
-    let whole = serde_json::json!({"choices": [{"message": {"role": "assistant", "content": GOOD}, "finish_reason": "stop"}]});
+    let whole =
+        serde_json::json!({"choices": [{"message": {"role": "assistant", "content": GOOD}, "finish_reason": "stop"}]});
     let act =
         Act::Raw { status: 200, headers: vec![], content_type: "application/json".into(), body: whole.to_string() };
     let provider = Provider::start([act]).await.unwrap();

@@ -3,7 +3,7 @@
 //! - [`generate`] writes healthy transcripts of any length, [`convert`] brings a recorded Anthropic session
 //!   into the other two wire formats.
 //! - [`matrix`] runs the engine over sessions, formats, windows and presets and checks what must always hold.
-//! - `tokens` and `speed` measure; [`fuzz`] holds the bodies of the fuzz targets, so that plain tests replay them.
+//! - `tokens`, `speed` and `redact` measure; [`fuzz`] holds the bodies of the fuzz targets, so that plain tests replay them.
 #![forbid(unsafe_code)]
 #![warn(missing_docs, unreachable_pub)]
 
@@ -12,6 +12,8 @@ pub mod convert;
 pub mod fuzz;
 pub mod generate;
 pub mod matrix;
+#[cfg(feature = "measure")]
+pub mod redact;
 #[cfg(feature = "measure")]
 pub mod speed;
 #[cfg(feature = "measure")]

@@ -3,7 +3,7 @@
 
 use clap::{Parser, Subcommand};
 use foldline_core::Format;
-use foldline_lab::{Failure, fuzz, generate, matrix, speed, tokens};
+use foldline_lab::{Failure, fuzz, generate, matrix, redact, speed, tokens};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -47,6 +47,14 @@ enum Command {
         /// As JSON.
         #[arg(long)]
         json: bool,
+    },
+    /// Time the search for secrets; with sessions, list what is found in them.
+    Redact {
+        /// Directory with sessions.
+        directory: Option<PathBuf>,
+        /// Repetitions, of which the best counts.
+        #[arg(long, default_value_t = 5)]
+        runs: usize,
     },
     /// Write a generated transcript to standard output.
     Generate {
@@ -106,6 +114,12 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             let formats = if format.is_empty() { matrix::FORMATS.to_vec() } else { format };
             let times = speed::measure(&messages, &formats, binary.as_deref(), runs, tell)?;
             print(&if json { format!("{:#}\n", times.to_json()) } else { times.to_string() })?;
+        }
+        Command::Redact { directory, runs } => {
+            match directory {
+                Some(directory) => print(&redact::census(&matrix::sessions(&directory)?)?.to_string())?,
+                None => print(&redact::speeds(runs).to_string())?,
+            };
         }
         Command::Generate { messages, format, seed } => print(&generate::transcript(format, messages, seed))?,
         Command::Replay { target, files } => {

@@ -46,9 +46,12 @@ impl Dialect {
     pub fn opening(self, model: &str, prompt: usize) -> String {
         match self {
             Dialect::Chat => chunk(model, &json!({ "role": "assistant", "content": "" }), None),
-            Dialect::Responses => event("response.created", &json!({
-                "type": "response.created", "sequence_number": 0, "response": self.response(model, "in_progress", "", prompt),
-            })),
+            Dialect::Responses => event(
+                "response.created",
+                &json!({
+                    "type": "response.created", "sequence_number": 0, "response": self.response(model, "in_progress", "", prompt),
+                }),
+            ),
             Dialect::Anthropic => {
                 let message = json!({
                     "id": "msg_1", "type": "message", "role": "assistant", "model": model, "content": [],
@@ -66,13 +69,19 @@ impl Dialect {
     pub fn piece(self, model: &str, words: &str) -> String {
         match self {
             Dialect::Chat => chunk(model, &json!({ "content": words }), None),
-            Dialect::Responses => event("response.output_text.delta", &json!({
-                "type": "response.output_text.delta", "item_id": "msg_1", "output_index": 0, "content_index": 0,
-                "sequence_number": 1, "delta": words,
-            })),
-            Dialect::Anthropic => event("content_block_delta", &json!({
-                "type": "content_block_delta", "index": 0, "delta": { "type": "text_delta", "text": words },
-            })),
+            Dialect::Responses => event(
+                "response.output_text.delta",
+                &json!({
+                    "type": "response.output_text.delta", "item_id": "msg_1", "output_index": 0, "content_index": 0,
+                    "sequence_number": 1, "delta": words,
+                }),
+            ),
+            Dialect::Anthropic => event(
+                "content_block_delta",
+                &json!({
+                    "type": "content_block_delta", "index": 0, "delta": { "type": "text_delta", "text": words },
+                }),
+            ),
         }
     }
 
@@ -87,9 +96,12 @@ impl Dialect {
                 });
                 chunk(model, &json!({}), Some("stop")) + &format!("data: {usage}\n\ndata: [DONE]\n\n")
             }
-            Dialect::Responses => event("response.completed", &json!({
-                "type": "response.completed", "sequence_number": 9, "response": self.response(model, "completed", text, prompt),
-            })),
+            Dialect::Responses => event(
+                "response.completed",
+                &json!({
+                    "type": "response.completed", "sequence_number": 9, "response": self.response(model, "completed", text, prompt),
+                }),
+            ),
             Dialect::Anthropic => {
                 let delta = json!({ "type": "message_delta", "delta": { "stop_reason": "end_turn" }, "usage": { "output_tokens": output } });
                 event("content_block_stop", &json!({ "type": "content_block_stop", "index": 0 }))
@@ -104,7 +116,9 @@ impl Dialect {
         let error = json!({ "type": kind, "code": kind, "message": format!("{kind} happened") });
         match self {
             Dialect::Chat => format!("data: {}\n\n", json!({ "error": error })),
-            Dialect::Responses => event("error", &json!({ "type": "error", "code": kind, "message": format!("{kind} happened") })),
+            Dialect::Responses => {
+                event("error", &json!({ "type": "error", "code": kind, "message": format!("{kind} happened") }))
+            }
             Dialect::Anthropic => event("error", &json!({ "type": "error", "error": error })),
         }
     }
@@ -112,7 +126,8 @@ impl Dialect {
     fn response(self, model: &str, status: &str, text: &str, prompt: usize) -> Value {
         let output = tokens(text);
         let content = json!([{ "type": "output_text", "text": text, "annotations": [] }]);
-        let message = json!({ "id": "msg_1", "type": "message", "role": "assistant", "status": status, "content": content });
+        let message =
+            json!({ "id": "msg_1", "type": "message", "role": "assistant", "status": status, "content": content });
         json!({
             "id": "resp_1", "object": "response", "model": model, "status": status,
             "output": if text.is_empty() { json!([]) } else { json!([message]) },

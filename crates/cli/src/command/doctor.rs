@@ -101,7 +101,9 @@ fn examine(args: &Doctor) -> Vec<Check> {
 fn settings_check(settings: &Settings) -> Check {
     let set = settings.resolved.entries().into_iter().filter(|(_, _, origin)| origin.to_string() != "default").count();
     match &settings.file {
-        Some(file) => Check::good("settings", format!("{} is valid; {set} values differ from the defaults", file.display())),
+        Some(file) => {
+            Check::good("settings", format!("{} is valid; {set} values differ from the defaults", file.display()))
+        }
         None => Check::good("settings", format!("no file; {set} values differ from the defaults")),
     }
 }
@@ -180,7 +182,10 @@ async fn summariser_checks(policy: &Policy, table: &ModelTable) -> Vec<Check> {
             format!("{} answers but does not list the model {}", first.host(), first.model),
             "set summarizer.model to one of its models",
         ),
-        Ok(_) => Check::good("summariser", format!("{} answers; model {}, dialect {}", first.host(), first.model, first.dialect)),
+        Ok(_) => Check::good(
+            "summariser",
+            format!("{} answers; model {}, dialect {}", first.host(), first.model, first.dialect),
+        ),
         Err(failure) => Check::wrong("summariser", format!("{}: {failure}", first.host()), failure.class.advice()),
     });
     checks.push(window_check(policy, table, found.ok().and_then(|probe| probe.window)));

@@ -107,9 +107,9 @@ fn next(report: &Report) -> Option<&'static str> {
         Outcome::Unchanged if report.summariser.error.is_some() => {
             Some("mend the summariser (`foldline doctor` checks it), or fold without one: --summarizer none")
         }
-        Outcome::Unchanged => {
-            Some("nothing had to be folded; --target-tokens N makes it smaller whatever it takes, `foldline inspect` shows where the tokens are")
-        }
+        Outcome::Unchanged => Some(
+            "nothing had to be folded; --target-tokens N makes it smaller whatever it takes, `foldline inspect` shows where the tokens are",
+        ),
         Outcome::Folded if report.summariser.fallback.as_deref() == Some("ledger") => {
             Some("the handoff is usable but no model wrote it; `foldline doctor` checks the summariser")
         }

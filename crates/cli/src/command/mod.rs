@@ -3,10 +3,10 @@
 pub mod compress;
 pub mod config;
 pub mod doctor;
+mod feedback;
 pub mod inspect;
 pub mod recall;
 pub mod redact;
-mod feedback;
 mod summarise;
 pub mod validate;
 

@@ -113,7 +113,8 @@ impl<'l> Selection<'l> {
         let mut asks: Vec<usize> = (0..self.ledger.entries.len())
             .filter(|&entry| {
                 self.ledger.entries.get(entry).is_some_and(|entry| {
-                    entry.by == Author::Ledger && matches!(entry.section, Section::Goal | Section::PendingAsks | Section::ResolvedQuestions)
+                    entry.by == Author::Ledger
+                        && matches!(entry.section, Section::Goal | Section::PendingAsks | Section::ResolvedQuestions)
                 })
             })
             .collect();
@@ -135,9 +136,10 @@ impl<'l> Selection<'l> {
 
     fn take_latest_actions(&mut self) {
         let is_action = |entry: &usize| {
-            self.ledger.entries.get(*entry).is_some_and(|entry| {
-                entry.section == Section::CompletedActions && entry.by == Author::Ledger
-            })
+            self.ledger
+                .entries
+                .get(*entry)
+                .is_some_and(|entry| entry.section == Section::CompletedActions && entry.by == Author::Ledger)
         };
         let mut latest: Vec<usize> = (0..self.ledger.entries.len()).filter(is_action).collect();
         latest.sort_by_key(|&entry| self.ledger.entries.get(entry).map_or(0, |entry| entry.message));

@@ -36,7 +36,15 @@ impl Gathering<'_, '_> {
                 }
                 (None, _) => Section::CriticalContext,
             };
-            let quote = Entry { section, group, message: index as u32, text: plain_number(line), names, worth: 0.0, by: super::Author::Ledger };
+            let quote = Entry {
+                section,
+                group,
+                message: index as u32,
+                text: plain_number(line),
+                names,
+                worth: 0.0,
+                by: super::Author::Ledger,
+            };
             let key = fingerprint(line);
             let place = self.lines.quotes.len();
             // The newest copy stays: it stands in the state that the agent saw last.

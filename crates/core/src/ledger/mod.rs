@@ -212,7 +212,15 @@ impl<'t, 'a> Gathering<'t, 'a> {
     fn entry(&mut self, index: usize, section: Section, text: impl Into<String>, worth: f32, voice: Voice) {
         let text = text.into();
         let names = self.note_names(index, &text, voice);
-        self.ledger.entries.push(Entry { section, group: None, message: index as u32, text, names, worth, by: Author::Ledger });
+        self.ledger.entries.push(Entry {
+            section,
+            group: None,
+            message: index as u32,
+            text,
+            names,
+            worth,
+            by: Author::Ledger,
+        });
     }
 
     /// The group of a file; every mention moves it forward.

@@ -80,9 +80,8 @@ impl Planner<'_, '_> {
             ));
             return Aftermath::Held;
         }
-        plan.warnings.push(format!(
-            "the summariser failed ({failure}); the handoff was written without a model; {advice}"
-        ));
+        plan.warnings
+            .push(format!("the summariser failed ({failure}); the handoff was written without a model; {advice}"));
         Aftermath::Ledger
     }
 

@@ -64,7 +64,9 @@ impl Planner<'_, '_> {
     /// What a model wrote about exactly these messages.
     fn written(&self, folded: &[usize]) -> Option<&Written> {
         match &self.request.summary {
-            Some(Summary::Written(written)) if written.covers == summary::covers(self.transcript, folded) => Some(written),
+            Some(Summary::Written(written)) if written.covers == summary::covers(self.transcript, folded) => {
+                Some(written)
+            }
             _ => None,
         }
     }

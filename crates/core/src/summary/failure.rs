@@ -62,7 +62,9 @@ impl FailureClass {
             FailureClass::Quota => "check the account's balance and limits",
             FailureClass::Rate => "it will be asked again later",
             FailureClass::Network => "check summarizer.url and the proxy",
-            FailureClass::Timeout => "use a faster model, or raise summarizer.first_word_seconds and summarizer.idle_seconds",
+            FailureClass::Timeout => {
+                "use a faster model, or raise summarizer.first_word_seconds and summarizer.idle_seconds"
+            }
             FailureClass::ContextLength => "set summarizer.window to the model's real window",
             FailureClass::NotFound => "check summarizer.model and summarizer.url",
             FailureClass::Refused => "the server's words say why",

@@ -74,7 +74,8 @@ impl SummaryJob {
     ) -> Option<SummaryJob> {
         let model = policy.summary_model();
         let profile = models.profile(model.unwrap_or(&setting.model.name), ApiFamily::OpenAi);
-        let window = policy.summarizer.window.fixed().unwrap_or(if profile.known { profile.window } else { UNKNOWN_WINDOW });
+        let window =
+            policy.summarizer.window.fixed().unwrap_or(if profile.known { profile.window } else { UNKNOWN_WINDOW });
         let room = fold.handoff.tokens.max(setting.budgets.handoff(u32::try_from(fold.tokens).unwrap_or(u32::MAX)));
         let budget = ((f64::from(room) * MODEL_SHARE) as u32).min(window / REPLY_SHARE);
         let covers = covers(transcript, &fold.messages);

@@ -18,7 +18,6 @@ mod source;
 mod verify;
 mod writer;
 
-
 pub(crate) use adopt::adopt;
 pub use cost::{Costs, PrefixCall, Route};
 pub use failure::{Cooldown, Failure, FailureClass};

@@ -87,7 +87,9 @@ impl Brief {
 
     fn instruction(&self, updates: bool) -> String {
         let mut out = String::new();
-        out.push_str("Write with exactly these headings, in this order. Under a heading that has nothing write None.\n\n");
+        out.push_str(
+            "Write with exactly these headings, in this order. Under a heading that has nothing write None.\n\n",
+        );
         for (section, what) in ASKED {
             let _ = writeln!(out, "## {}\n({what})", section.title());
         }
@@ -103,7 +105,10 @@ impl Brief {
         );
         match &self.voice {
             Some(voice) => {
-                let _ = writeln!(out, "- Write in the language in which the user writes. The user writes like this: {voice}");
+                let _ = writeln!(
+                    out,
+                    "- Write in the language in which the user writes. The user writes like this: {voice}"
+                );
             }
             None => out.push_str("- Write in the language in which the user writes.\n"),
         }

@@ -117,7 +117,8 @@ fn without_thoughts(reply: &str) -> String {
     let mut text = reply.to_owned();
     for (open, close) in THOUGHTS {
         while let Some(start) = find_ignoring_case(&text, open) {
-            let end = find_ignoring_case(text.get(start..).unwrap_or_default(), close).map(|at| start + at + close.len());
+            let end =
+                find_ignoring_case(text.get(start..).unwrap_or_default(), close).map(|at| start + at + close.len());
             // A thought that never ends leaves nothing behind it.
             text.replace_range(start..end.unwrap_or(text.len()), "");
         }
@@ -135,9 +136,9 @@ fn find_ignoring_case(text: &str, tag: &str) -> Option<usize> {
 
 fn is_fence(line: &str) -> bool {
     let line = line.trim();
-    line.strip_prefix("```").or_else(|| line.strip_prefix("~~~")).is_some_and(|label| {
-        label.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '+' | '.'))
-    })
+    line.strip_prefix("```")
+        .or_else(|| line.strip_prefix("~~~"))
+        .is_some_and(|label| label.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '+' | '.')))
 }
 
 /// The title of a line that is a heading: `## Goal`, `**Goal**`, `Goal:`, `1. Goal`.
@@ -152,9 +153,10 @@ fn heading(line: &str) -> Option<&str> {
 }
 
 fn bare(title: &str) -> &str {
-    title.trim().trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ')' | ' ')).trim_matches(|c| {
-        matches!(c, '*' | ':' | '_' | ' ' | '#')
-    })
+    title
+        .trim()
+        .trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ')' | ' '))
+        .trim_matches(|c| matches!(c, '*' | ':' | '_' | ' ' | '#'))
 }
 
 fn section_of(title: &str) -> Option<Section> {
@@ -184,7 +186,9 @@ fn fact(line: &str) -> Option<String> {
     let text = text.strip_prefix(['-', '*', '•', '+']).map_or(text, str::trim_start);
     let said = text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '.' | '*' | '(' | ')' | '_' | '`'));
     let nothing = ["none", "n/a", "nothing", "not applicable", "keine", "aucun", "ninguno", "нет", "无", "なし"];
-    if said.chars().filter(|c| c.is_alphanumeric()).count() < 2 || nothing.iter().any(|word| said.eq_ignore_ascii_case(word)) {
+    if said.chars().filter(|c| c.is_alphanumeric()).count() < 2
+        || nothing.iter().any(|word| said.eq_ignore_ascii_case(word))
+    {
         return None;
     }
     // Our own marks inside a reply would end the handoff early.

@@ -174,7 +174,12 @@ pub(super) fn shortened(text: &str, length: usize) -> Cow<'_, str> {
     }
     let head = text.get(..text.floor_char_boundary(length * 2 / 3)).unwrap_or_default();
     let tail = text.get(text.ceil_char_boundary(text.len() - length / 3)..).unwrap_or_default();
-    Cow::Owned(format!("{}\n[… {} characters …]\n{}", head.trim_end(), text.len() - head.len() - tail.len(), tail.trim_start()))
+    Cow::Owned(format!(
+        "{}\n[… {} characters …]\n{}",
+        head.trim_end(),
+        text.len() - head.len() - tail.len(),
+        tail.trim_start()
+    ))
 }
 
 /// Fills pieces with turns.

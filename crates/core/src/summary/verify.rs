@@ -68,7 +68,8 @@ fn claims(line: &str) -> Vec<&str> {
         for (at, _) in line.match_indices(scheme) {
             let rest = line.get(at..).unwrap_or_default();
             let end = rest.find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ')' | '>' | ']' | '|'));
-            found.push(rest.get(..end.unwrap_or(rest.len())).unwrap_or_default().trim_end_matches(['.', ',', ';', ':']));
+            found
+                .push(rest.get(..end.unwrap_or(rest.len())).unwrap_or_default().trim_end_matches(['.', ',', ';', ':']));
         }
     }
     let has_url = !found.is_empty();
@@ -84,7 +85,9 @@ fn claims(line: &str) -> Vec<&str> {
 fn is_path(name: &str) -> bool {
     let last = name.rsplit('/').next().unwrap_or(name);
     let has_extension = last.rsplit_once('.').is_some_and(|(stem, extension)| {
-        !stem.is_empty() && (1..=6).contains(&extension.len()) && extension.chars().all(|c| c.is_ascii_alphanumeric())
+        !stem.is_empty()
+            && (1..=6).contains(&extension.len())
+            && extension.chars().all(|c| c.is_ascii_alphanumeric())
             && !extension.chars().all(|c| c.is_ascii_digit())
     });
     has_extension || name.starts_with('/') || name.starts_with("~/") || name.matches('/').count() >= 2
@@ -93,22 +96,26 @@ fn is_path(name: &str) -> bool {
 /// Whether a line reports what the user said.
 fn speaks_for_the_user(section: Section, line: &str) -> bool {
     matches!(section, Section::PendingAsks | Section::ResolvedQuestions | Section::ActiveTask)
-        || line.split(|c: char| !c.is_alphabetic()).any(|word| word.eq_ignore_ascii_case("user") || word.eq_ignore_ascii_case("asked"))
+        || line
+            .split(|c: char| !c.is_alphabetic())
+            .any(|word| word.eq_ignore_ascii_case("user") || word.eq_ignore_ascii_case("asked"))
 }
 
 /// What stands between quotation marks.
 fn quotes(line: &str) -> impl Iterator<Item = &str> {
     const MARKS: [(char, char); 3] = [('"', '"'), ('“', '”'), ('«', '»')];
-    MARKS.into_iter().flat_map(move |(open, close)| {
-        let mut rest = line;
-        std::iter::from_fn(move || {
-            let (_, after) = rest.split_once(open)?;
-            let (quote, next) = after.split_once(close)?;
-            rest = next;
-            Some(quote)
+    MARKS
+        .into_iter()
+        .flat_map(move |(open, close)| {
+            let mut rest = line;
+            std::iter::from_fn(move || {
+                let (_, after) = rest.split_once(open)?;
+                let (quote, next) = after.split_once(close)?;
+                rest = next;
+                Some(quote)
+            })
         })
-    })
-    .filter(|quote| quote.split_whitespace().count() >= SHORTEST_QUOTE)
+        .filter(|quote| quote.split_whitespace().count() >= SHORTEST_QUOTE)
 }
 
 /// Words without case, spacing and punctuation, which models change freely.

@@ -5,9 +5,7 @@ use crate::common::reading::section;
 use crate::common::writer::{Call, Layout};
 use foldline_core::plan::Outcome;
 use foldline_core::report::Author;
-use foldline_core::summary::{
-    Ask, BadReply, Failure, FailureClass, PrefixCall, Route, Summary, SummaryJob, Written,
-};
+use foldline_core::summary::{Ask, BadReply, Failure, FailureClass, PrefixCall, Route, Summary, SummaryJob, Written};
 use foldline_core::tokens::Counter;
 use foldline_core::{Compaction, Format, Policy, Report, SessionState, Trigger};
 
@@ -76,7 +74,9 @@ fn the_prompt_carries_focus_day_memory_budget_and_the_users_own_way_of_writing()
     job.request.memory = Some("Ann signs off every release.".to_owned());
     let made = summary_job(&text, &policy, &job);
     let prompt = prompt(&made);
-    for expected in ["the database schema", "65 %", "2026-11-16", "Ann signs off", "The user writes like this", "## Goal"] {
+    for expected in
+        ["the database schema", "65 %", "2026-11-16", "Ann signs off", "The user writes like this", "## Goal"]
+    {
         assert!(prompt.contains(expected), "{expected}: {prompt}");
     }
     let words = (f64::from(made.budget) * 0.7) as u32;
@@ -106,7 +106,9 @@ fn f2_a_model_s_words_stand_beside_every_section_and_the_recorded_facts() {
     let report = Report::of(&done);
     assert_eq!(report.handoff.as_ref().unwrap().by, Author::Model);
     assert_eq!((report.summariser.calls, report.summariser.model.as_deref()), (1, Some("small")));
-    for title in ["Active Task", "Constraints & Preferences", "In Progress", "Blocked", "Relevant Files", "Critical Context"] {
+    for title in
+        ["Active Task", "Constraints & Preferences", "In Progress", "Blocked", "Relevant Files", "Critical Context"]
+    {
         assert!(handoff.contains(&format!("## {title}\n")), "{title}");
     }
 }
@@ -143,7 +145,9 @@ fn replies_are_read_however_models_wrap_them() {
         plain.replace("## Key Decisions", "## Important technical decisions"),
         plain.replace("- ", "* "),
         plain.replace("\n", "\r\n"),
-        format!("{plain}\n## Key Decisions\n- Keep it small, because time is short.\n- Keep it small, because time is short.\n"),
+        format!(
+            "{plain}\n## Key Decisions\n- Keep it small, because time is short.\n- Keep it small, because time is short.\n"
+        ),
     ];
     for reply in odd {
         let (_, handoff) = folded(&reply);
@@ -155,10 +159,24 @@ fn replies_are_read_however_models_wrap_them() {
 
 #[test]
 fn headings_in_another_language_keep_their_order() {
-    let titles = ["Ziel", "Vorgaben", "Stand", "Laufendes", "Hindernisse", "Entscheidungen", "Geklärtes", "Offenes", "Genaue Werte"];
-    let reply: String = titles.iter().enumerate().map(|(n, title)| format!("## {title}\n- Punkt {n} ist gesagt.\n")).collect();
+    let titles = [
+        "Ziel",
+        "Vorgaben",
+        "Stand",
+        "Laufendes",
+        "Hindernisse",
+        "Entscheidungen",
+        "Geklärtes",
+        "Offenes",
+        "Genaue Werte",
+    ];
+    let reply: String =
+        titles.iter().enumerate().map(|(n, title)| format!("## {title}\n- Punkt {n} ist gesagt.\n")).collect();
     let (_, handoff) = folded(&reply);
-    assert!(section(&handoff, "Goal").contains("Punkt 0") && section(&handoff, "Key Decisions").contains("Punkt 5"), "{handoff}");
+    assert!(
+        section(&handoff, "Goal").contains("Punkt 0") && section(&handoff, "Key Decisions").contains("Punkt 5"),
+        "{handoff}"
+    );
 }
 
 #[test]
@@ -188,7 +206,10 @@ fn f9_invented_names_are_marked_and_invented_quotes_go() {
     );
     assert!(!handoff.contains("harbour bridge"), "{handoff}");
     assert!(handoff.contains("src/imaginary/ghost.rs. [unverified]"), "{handoff}");
-    assert!(handoff.contains("for more. [unverified]") && handoff.contains("something else. [unverified]"), "{handoff}");
+    assert!(
+        handoff.contains("for more. [unverified]") && handoff.contains("something else. [unverified]"),
+        "{handoff}"
+    );
     assert!(handoff.contains("- Mend part 9.\n") && handoff.contains("`make step-1` was run.\n"), "{handoff}");
     assert_eq!(Report::of(&done).handoff.unwrap().unverified, 4);
 }
@@ -231,7 +252,11 @@ fn a_middle_larger_than_the_window_is_folded_in_steps_that_update_the_record() {
     let mut step = 0;
     while let Some(Ask::Prompt { system, user, reply }) = writer.ask() {
         assert!(u64::from(exact(&user) + exact(&system) + reply) <= 8_000);
-        assert_eq!(user.contains(&format!("- Learnt in step {step}.")), step > 0, "each step carries the record so far");
+        assert_eq!(
+            user.contains(&format!("- Learnt in step {step}.")),
+            step > 0,
+            "each step carries the record so far"
+        );
         step += 1;
         assert_eq!(writer.step(), (step, job.calls()));
         writer.reply(&format!("## Active State\n- Learnt in step {step}.\n")).unwrap();
@@ -336,7 +361,8 @@ fn f8_timeouts_in_a_row_wait_longer_each_time_and_success_forgets_them() {
         let mut job = job(CHAT);
         job.request.now_ms = Some(NOW);
         job.request.summary = Some(Summary::Failed(Failure::new(FailureClass::Timeout, "")));
-        let done = run_with(&text, &policy, &SessionState { summariser: state.summariser, ..SessionState::default() }, &job);
+        let done =
+            run_with(&text, &policy, &SessionState { summariser: state.summariser, ..SessionState::default() }, &job);
         state = done.state;
         waits.push((state.summariser.until_ms - NOW) / 1000);
     }
@@ -344,7 +370,8 @@ fn f8_timeouts_in_a_row_wait_longer_each_time_and_success_forgets_them() {
     let words = written(&summary_job(&text, &policy, &manual(CHAT)), "## Goal\n- Mend part 9.\n").unwrap();
     let mut answered = manual(CHAT);
     answered.request.summary = Some(Summary::Written(words));
-    let done = run_with(&text, &policy, &SessionState { summariser: state.summariser, ..SessionState::default() }, &answered);
+    let done =
+        run_with(&text, &policy, &SessionState { summariser: state.summariser, ..SessionState::default() }, &answered);
     assert_eq!((done.state.summariser.failure, done.state.summariser.until_ms), (None, 0));
     assert_eq!(done.state.summariser.fallbacks, 4, "the count stays");
 }
@@ -367,7 +394,8 @@ fn the_cheaper_way_of_asking_is_taken() {
     for format in [Format::Anthropic, CHAT, Format::OpenAiResponses] {
         let mut writer = session(format, 20, 3, 60);
         writer.layout = Layout::Body;
-        let text = with_name(&writer.document(), if format == Format::Anthropic { "claude-sonnet-4-5" } else { "gpt-5" });
+        let text =
+            with_name(&writer.document(), if format == Format::Anthropic { "claude-sonnet-4-5" } else { "gpt-5" });
         let mut policy = Policy::default();
         policy.summarizer.url = Some("http://127.0.0.1:1".to_owned());
         let mut asked = manual(format);

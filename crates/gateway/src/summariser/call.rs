@@ -73,7 +73,8 @@ fn reply_room(ask: &Ask) -> u32 {
 
 fn request(endpoint: &Endpoint, ask: &Ask) -> Result<Request<Full<Bytes>>, String> {
     let body = dialect::body(endpoint.dialect, &endpoint.model, ask);
-    let mut request = Request::post(endpoint.url.clone()).body(Full::new(Bytes::from(body))).map_err(|e| e.to_string())?;
+    let mut request =
+        Request::post(endpoint.url.clone()).body(Full::new(Bytes::from(body))).map_err(|e| e.to_string())?;
     let headers = request.headers_mut();
     *headers = endpoint.credentials();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -109,7 +110,11 @@ async fn stream(
                     text.push_str(&speech.words);
                     speech.ends
                 });
-                return if ends { Ok(text) } else { Err(Missed::cut("the stream ended before the reply was complete")) };
+                return if ends {
+                    Ok(text)
+                } else {
+                    Err(Missed::cut("the stream ended before the reply was complete"))
+                };
             }
         };
         for mut event in arrived {
@@ -180,7 +185,9 @@ fn content_type(response: &Response<Incoming>) -> Option<&str> {
 
 fn of_outbound(error: &OutboundError) -> Missed {
     let class = match error {
-        OutboundError::ConnectTimeout(_) | OutboundError::Connect(_) | OutboundError::Broken(_) => FailureClass::Network,
+        OutboundError::ConnectTimeout(_) | OutboundError::Connect(_) | OutboundError::Broken(_) => {
+            FailureClass::Network
+        }
         _ => FailureClass::Refused,
     };
     Missed::of(class, &error.to_string())

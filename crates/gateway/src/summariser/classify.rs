@@ -32,7 +32,10 @@ const WORDS: [(FailureClass, &[&str]); 4] = [
             "request_too_large",
         ],
     ),
-    (FailureClass::NotFound, &["model_not_found", "does not exist", "no available channel", "unknown model", "not_found_error"]),
+    (
+        FailureClass::NotFound,
+        &["model_not_found", "does not exist", "no available channel", "unknown model", "not_found_error"],
+    ),
     (FailureClass::Access, &["invalid_api_key", "authentication_error", "permission_error", "invalid x-api-key"]),
 ];
 
@@ -96,12 +99,32 @@ mod tests {
             (403, r#"{"type":"error","error":{"type":"permission_error","message":"no"}}"#, Access),
             (402, "Payment Required", Quota),
             (429, r#"{"error":{"message":"You exceeded your current quota","type":"insufficient_quota"}}"#, Quota),
-            (400, r#"{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low"}}"#, Quota),
+            (
+                400,
+                r#"{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low"}}"#,
+                Quota,
+            ),
             (429, r#"{"error":{"message":"Rate limit reached for requests"}}"#, Rate),
-            (400, r#"{"error":{"code":"context_length_exceeded","message":"maximum context length is 8192"}}"#, ContextLength),
-            (400, r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens"}}"#, ContextLength),
-            (400, r#"{"error":{"code":400,"message":"request (20030 tokens) exceeds the available context size","type":"exceed_context_size_error"}}"#, ContextLength),
-            (413, r#"{"error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}"#, ContextLength),
+            (
+                400,
+                r#"{"error":{"code":"context_length_exceeded","message":"maximum context length is 8192"}}"#,
+                ContextLength,
+            ),
+            (
+                400,
+                r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens"}}"#,
+                ContextLength,
+            ),
+            (
+                400,
+                r#"{"error":{"code":400,"message":"request (20030 tokens) exceeds the available context size","type":"exceed_context_size_error"}}"#,
+                ContextLength,
+            ),
+            (
+                413,
+                r#"{"error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}"#,
+                ContextLength,
+            ),
             (404, r#"{"error":{"message":"The model `x` does not exist"}}"#, NotFound),
             (503, r#"{"error":{"message":"no available channel for model x"}}"#, NotFound),
             (503, r#"{"error":{"message":"Loading model","type":"unavailable_error"}}"#, Server),

@@ -72,9 +72,7 @@ pub(super) fn whole(dialect: Dialect, body: &str) -> Speech {
             let items = data.get("output").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
             items.iter().map(|item| texts(item, "content", "output_text")).collect()
         }
-        Dialect::OpenAiChat | Dialect::Auto => {
-            data.pointer("/choices/0/message").map(content_of).unwrap_or_default()
-        }
+        Dialect::OpenAiChat | Dialect::Auto => data.pointer("/choices/0/message").map(content_of).unwrap_or_default(),
     };
     Speech { words, ends: true, ..Speech::default() }
 }

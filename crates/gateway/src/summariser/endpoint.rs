@@ -45,7 +45,8 @@ impl Endpoint {
         }
         let host = uri.host().unwrap_or_default();
         if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
-            let words = format!("the address of {host} carries a password; keys come from summarizer.key_env or key_file");
+            let words =
+                format!("the address of {host} carries a password; keys come from summarizer.key_env or key_file");
             return Err(AddressError(words));
         }
         let path = uri.path().trim_end_matches('/');
@@ -123,9 +124,10 @@ fn told_by(host: &str, path: &str) -> Dialect {
 
 /// A bare address gets the version that all vendors use.
 fn with_version(path: &str, dialect: Dialect) -> String {
-    let has_version = path.rsplit('/').next().is_some_and(|last| {
-        last.strip_prefix('v').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
-    });
+    let has_version = path
+        .rsplit('/')
+        .next()
+        .is_some_and(|last| last.strip_prefix('v').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit())));
     match has_version || (!path.is_empty() && dialect != Dialect::Anthropic) {
         true => path.to_owned(),
         false => format!("{path}/v1"),

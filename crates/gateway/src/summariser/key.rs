@@ -11,8 +11,7 @@ pub type Key = SecretString;
 const OWN: &str = "FOLDLINE_SUMMARIZER_KEY";
 
 /// Vendors' own variables. A key goes to its own vendor only: it is nobody else's business.
-const VENDORS: [(&str, &str); 2] =
-    [("api.openai.com", "OPENAI_API_KEY"), ("api.anthropic.com", "ANTHROPIC_API_KEY")];
+const VENDORS: [(&str, &str); 2] = [("api.openai.com", "OPENAI_API_KEY"), ("api.anthropic.com", "ANTHROPIC_API_KEY")];
 
 /// A key that is named but not there.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -26,14 +26,15 @@ const LONGEST_LIST: usize = 8 << 20;
 
 /// Looks at an endpoint.
 pub async fn probe(outbound: &Outbound, endpoint: &Endpoint) -> Result<Probe, Failure> {
-    tokio::time::timeout(PATIENCE, look(outbound, endpoint))
-        .await
-        .unwrap_or_else(|_| Err(Failure::new(FailureClass::Timeout, &format!("no answer within {} s", PATIENCE.as_secs()))))
+    tokio::time::timeout(PATIENCE, look(outbound, endpoint)).await.unwrap_or_else(|_| {
+        Err(Failure::new(FailureClass::Timeout, &format!("no answer within {} s", PATIENCE.as_secs())))
+    })
 }
 
 async fn look(outbound: &Outbound, endpoint: &Endpoint) -> Result<Probe, Failure> {
     let broken = |words: &str| Failure::new(FailureClass::Network, words);
-    let mut request = Request::get(endpoint.models()).body(Empty::<Bytes>::new()).map_err(|e| broken(&e.to_string()))?;
+    let mut request =
+        Request::get(endpoint.models()).body(Empty::<Bytes>::new()).map_err(|e| broken(&e.to_string()))?;
     *request.headers_mut() = endpoint.credentials();
     let response = outbound.send(request).await.map_err(|error| broken(&error.to_string()))?;
     let status = response.status();
@@ -61,9 +62,16 @@ fn read(body: &str, model: &str) -> Probe {
     // A server with one model serves it under any name.
     let own = models.iter().find(named).or(models.first().filter(|_| models.len() == 1));
     let window = own.and_then(|entry| {
-        ["/meta/n_ctx", "/max_model_len", "/context_length", "/context_window", "/max_input_tokens", "/meta/n_ctx_train"]
-            .iter()
-            .find_map(|place| u32::try_from(entry.pointer(place)?.as_u64()?).ok())
+        [
+            "/meta/n_ctx",
+            "/max_model_len",
+            "/context_length",
+            "/context_window",
+            "/max_input_tokens",
+            "/meta/n_ctx_train",
+        ]
+        .iter()
+        .find_map(|place| u32::try_from(entry.pointer(place)?.as_u64()?).ok())
     });
     Probe { knows_model: Some(own.is_some()), window }
 }
