@@ -99,7 +99,7 @@ fn examine(args: &Doctor) -> Vec<Check> {
 }
 
 fn settings_check(settings: &Settings) -> Check {
-    let set = settings.resolved.entries().into_iter().filter(|(_, _, origin)| origin.to_string() != "default").count();
+    let set = settings.resolved.entries().filter(|(_, _, origin)| origin.to_string() != "default").count();
     match &settings.file {
         Some(file) => {
             Check::good("settings", format!("{} is valid; {set} values differ from the defaults", file.display()))
