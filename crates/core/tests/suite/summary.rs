@@ -189,6 +189,7 @@ fn replies_without_content_are_failures() {
         ("<think>I wonder and wonder", BadReply::NothingUsable),
         ("## Goal\nNone.\n## Key Decisions\nNone.\n", BadReply::NothingUsable),
         ("```\n```", BadReply::NothingUsable),
+        ("## Blocked\n- **Known issues**: None.\n## Key Decisions\n- **What was decided?**\n", BadReply::NothingUsable),
     ] {
         assert_eq!(written(&job, reply), Err(expected), "{reply:?}");
     }
