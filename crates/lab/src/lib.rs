@@ -3,7 +3,8 @@
 //! - [`generate`] writes healthy transcripts of any length, [`convert`] brings a recorded Anthropic session
 //!   into the other two wire formats.
 //! - [`matrix`] runs the engine over sessions, formats, windows and presets and checks what must always hold.
-//! - `tokens`, `speed` and `load` measure; [`fuzz`] holds the bodies of the fuzz targets, so that plain tests replay them.
+//! - `tokens`, `speed`, `load` and `redact` measure; [`fuzz`] holds the bodies of the fuzz targets, so that plain tests
+//!   replay them.
 #![forbid(unsafe_code)]
 #![warn(missing_docs, unreachable_pub)]
 
@@ -14,6 +15,8 @@ pub mod generate;
 #[cfg(feature = "measure")]
 pub mod load;
 pub mod matrix;
+#[cfg(feature = "measure")]
+pub mod redact;
 #[cfg(feature = "measure")]
 pub mod speed;
 #[cfg(feature = "measure")]

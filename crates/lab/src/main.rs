@@ -3,7 +3,7 @@
 
 use clap::{Parser, Subcommand};
 use foldline_core::Format;
-use foldline_lab::{Failure, fuzz, generate, load, matrix, speed, tokens};
+use foldline_lab::{Failure, fuzz, generate, load, matrix, redact, speed, tokens};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -65,6 +65,14 @@ enum Command {
         /// As JSON.
         #[arg(long)]
         json: bool,
+    },
+    /// Time the search for secrets; with sessions, list what is found in them.
+    Redact {
+        /// Directory with sessions.
+        directory: Option<PathBuf>,
+        /// Repetitions, of which the best counts.
+        #[arg(long, default_value_t = 5)]
+        runs: usize,
     },
     /// Write a generated transcript to standard output.
     Generate {
@@ -128,6 +136,12 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Load { binary, requests, many, pin, json } => {
             let figures = load::measure(&load::Plan { binary, requests, many, pin }, tell)?;
             print(&if json { format!("{:#}\n", figures.to_json()) } else { figures.to_string() })?;
+        }
+        Command::Redact { directory, runs } => {
+            match directory {
+                Some(directory) => print(&redact::census(&matrix::sessions(&directory)?)?.to_string())?,
+                None => print(&redact::speeds(runs).to_string())?,
+            };
         }
         Command::Generate { messages, format, seed } => print(&generate::transcript(format, messages, seed))?,
         Command::Replay { target, files } => {

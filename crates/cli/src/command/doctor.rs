@@ -99,7 +99,7 @@ fn examine(args: &Doctor) -> Vec<Check> {
 }
 
 fn settings_check(settings: &Settings) -> Check {
-    let set = settings.resolved.entries().into_iter().filter(|(_, _, origin)| origin.to_string() != "default").count();
+    let set = settings.resolved.entries().filter(|(_, _, origin)| origin.to_string() != "default").count();
     match &settings.file {
         Some(file) => {
             Check::good("settings", format!("{} is valid; {set} values differ from the defaults", file.display()))
@@ -157,7 +157,10 @@ async fn upstream_check(url: &str) -> Check {
         Err(failure) if failure.class == FailureClass::Access => {
             Check::good(name, format!("{} answers and wants a key", endpoint.host()))
         }
-        Err(failure) => Check::wrong(name, format!("{}: {failure}", endpoint.host()), failure.class.advice()),
+        Err(failure) => {
+            let fix = "check the address, the proxy (HTTPS_PROXY, NO_PROXY) and whether the provider is up";
+            Check::wrong(name, format!("{}: {failure}", endpoint.host()), fix)
+        }
     }
 }
 

@@ -164,7 +164,7 @@ table! {
         /// Model that is asked once when the first one fails; null is the transcript's own, where the address can serve it.
         fallback_model: Option<String> = Kind::Text, "null";
         /// Seconds without a first word after which a call is given up.
-        first_word_seconds: u32 = count(1, 3600), "120";
+        first_word_seconds: u32 = count(1, 3600), "300";
         /// Seconds without a further word after which a call is given up.
         idle_seconds: u32 = count(1, 3600), "60";
         /// Further tries after a failure that may pass (busy, broken connection).

@@ -191,6 +191,12 @@ fn fact(line: &str) -> Option<String> {
     {
         return None;
     }
+    // A label with nothing behind it: `**Blockers**: None.`, `**What was done?**`
+    let behind = said.rsplit_once(':').map_or("", |(_, rest)| rest).trim_matches(|c: char| !c.is_alphanumeric());
+    let is_label = text.starts_with("**") && (text.ends_with("**") || text.ends_with(':'));
+    if is_label || nothing.iter().any(|word| behind.eq_ignore_ascii_case(word)) {
+        return None;
+    }
     // Our own marks inside a reply would end the handoff early.
     if text.contains(crate::handoff::OPENING) || text.contains(crate::handoff::CLOSING) {
         return None;

@@ -33,12 +33,27 @@ pub(super) struct Room {
 pub(super) fn pieces(transcript: &Transcript<'_>, folded: &[usize], room: Room) -> Vec<String> {
     let capacity = room.piece as usize * room.pieces as usize * CHARS_PER_TOKEN;
     let sizes = Sizes::of(transcript, folded);
-    let length = LENGTHS.iter().copied().find(|&length| sizes.at(length) <= capacity);
-    let (length, skip) = match length {
-        Some(length) => (length, 0),
+    let mut made = Vec::new();
+    for length in LENGTHS {
+        if sizes.at(length) <= capacity {
+            made = cut(transcript, folded, 0, length, room);
+            // Characters only guide; where the text is denser than usual, the next shorter length is tried.
+            if made.len() <= room.pieces as usize {
+                return made;
+            }
+        }
+    }
+    if made.is_empty() {
         // Even tersely it is too much: the oldest turns are left to the ledger.
-        None => (LENGTHS[LENGTHS.len() - 1], sizes.skipped(LENGTHS[LENGTHS.len() - 1], capacity)),
-    };
+        let [.., tersest] = LENGTHS;
+        made = cut(transcript, folded, sizes.skipped(tersest, capacity), tersest, room);
+    }
+    let surplus = made.len().saturating_sub(room.pieces as usize);
+    made.split_off(surplus)
+}
+
+/// The turns after the first `skip` messages, each quoted at about `length`.
+fn cut(transcript: &Transcript<'_>, folded: &[usize], skip: usize, length: usize, room: Room) -> Vec<String> {
     // No turn may fill a piece by itself.
     let length = length.min(room.piece as usize * CHARS_PER_TOKEN / 8).max(40);
     let mut cutter = Cutter { room: room.piece, done: Vec::new(), piece: String::new(), tokens: 0 };

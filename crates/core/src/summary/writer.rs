@@ -145,7 +145,7 @@ impl Writer {
         if self.without_document() {
             return true;
         }
-        self.window = self.window / 2;
+        self.window /= 2;
         let Some(room) = self.job.piece_room(self.window) else {
             return false;
         };

@@ -189,6 +189,7 @@ fn replies_without_content_are_failures() {
         ("<think>I wonder and wonder", BadReply::NothingUsable),
         ("## Goal\nNone.\n## Key Decisions\nNone.\n", BadReply::NothingUsable),
         ("```\n```", BadReply::NothingUsable),
+        ("## Blocked\n- **Known issues**: None.\n## Key Decisions\n- **What was decided?**\n", BadReply::NothingUsable),
     ] {
         assert_eq!(written(&job, reply), Err(expected), "{reply:?}");
     }
@@ -465,7 +466,7 @@ fn a_middle_of_ten_million_tokens_never_exceeds_the_summarisers_window() {
     let mut policy = with_model(wanted * 2);
     policy.summarizer.window = foldline_core::policy::AutoOr::Fixed(32_000);
     let job = summary_job(&text, &policy, &manual(CHAT));
-    assert!(job.calls() <= policy.summarizer.max_calls as usize + 1, "{} calls", job.calls());
+    assert!(job.calls() <= policy.summarizer.max_calls as usize, "{} calls", job.calls());
     let mut writer = job.start();
     let mut carried = 0;
     while let Some(Ask::Prompt { system, user, reply }) = writer.ask() {
