@@ -7,8 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use tracing::{info, warn};
 
-/// How often what may wait is written down.
-const FLUSH_EVERY: Duration = Duration::from_secs(1);
+/// How often what may wait is written down. A crash loses at most this much of what providers reported, and a decision
+/// that then rests on an estimate may fold earlier than it would have.
+const FLUSH_EVERY: Duration = Duration::from_millis(250);
 
 /// Makes a fold in the background. The next request of the conversation finds it.
 pub fn fold(gateway: &Arc<Gateway>, task: FoldTask) {

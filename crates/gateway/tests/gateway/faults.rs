@@ -9,7 +9,7 @@ use serde_json::json;
 fn long() -> String {
     let words = |n: usize| format!("Step {n}: {}", "the importer reads orders and writes the rest. ".repeat(60));
     let messages: Vec<_> = (0..41)
-        .map(|n| json!({"role": if n.is_multiple_of(2) { "user" } else { "assistant" }, "content": words(n)}))
+        .map(|n: usize| json!({"role": if n.is_multiple_of(2) { "user" } else { "assistant" }, "content": words(n)}))
         .collect();
     json!({"model": "m", "max_tokens": 9, "messages": messages}).to_string()
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 fn long(path: &str, last: &str, stream: bool) -> String {
     let words = |n: usize| format!("Step {n}: {}", "the importer reads orders and writes the rest. ".repeat(60));
     let mut messages: Vec<Value> = (0..40)
-        .map(|n| json!({"role": if n.is_multiple_of(2) { "user" } else { "assistant" }, "content": words(n)}))
+        .map(|n: usize| json!({"role": if n.is_multiple_of(2) { "user" } else { "assistant" }, "content": words(n)}))
         .collect();
     messages.push(json!({"role": "user", "content": last}));
     match path {

@@ -45,6 +45,8 @@ pub struct Size {
     pub cpu: f64,
     /// Requests per second with 32 clients.
     pub rate: f64,
+    /// What the gateway did with the last request of the comparison.
+    pub outcome: String,
 }
 
 /// All figures.
@@ -122,12 +124,13 @@ fn compare(
         gone_through.push(through.post(PATH, &body)?.last);
     }
     let cpu = (gateway.processor_time()? - before) / plan.requests as f64;
+    let outcome = through.outcome.clone().unwrap_or_default();
     let next = AtomicUsize::new(1_000_000);
     let began = Instant::now();
     let sent = rush(gateway.address, Until::Time(began + RUSH), &bodies, &next)?;
     let rate = sent as f64 / began.elapsed().as_secs_f64();
     let length = bodies.numbered(0).len();
-    Ok(Size { name, bytes: length, direct: median(directly), through: median(gone_through), cpu, rate })
+    Ok(Size { name, bytes: length, direct: median(directly), through: median(gone_through), cpu, rate, outcome })
 }
 
 /// When a rush ends.
@@ -305,7 +308,7 @@ impl Figures {
             .iter()
             .map(|size| {
                 json!({ "name": size.name, "bytes": size.bytes, "direct_ms": size.direct, "through_ms": size.through,
-                        "added_ms": size.through - size.direct, "cpu_ms": size.cpu, "requests_per_second": size.rate })
+                        "added_ms": size.through - size.direct, "cpu_ms": size.cpu, "requests_per_second": size.rate, "outcome": size.outcome })
             })
             .collect();
         json!({ "sizes": sizes, "rss_idle_mb": self.rss_idle, "many": self.many, "rss_many_mb": self.rss_many,
@@ -317,20 +320,21 @@ impl fmt::Display for Figures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "{:<24}{:>10}{:>12}{:>12}{:>12}{:>12}{:>14}",
-            "bodies", "bytes", "direct ms", "through ms", "added ms", "CPU ms", "32 clients/s"
+            "{:<24}{:>10}{:>12}{:>12}{:>12}{:>12}{:>14}  {}",
+            "bodies", "bytes", "direct ms", "through ms", "added ms", "CPU ms", "32 clients/s", "outcome"
         )?;
         for size in &self.sizes {
             writeln!(
                 f,
-                "{:<24}{:>10}{:>12.3}{:>12.3}{:>12.3}{:>12.3}{:>14.0}",
+                "{:<24}{:>10}{:>12.3}{:>12.3}{:>12.3}{:>12.3}{:>14.0}  {}",
                 size.name,
                 size.bytes,
                 size.direct,
                 size.through,
                 size.through - size.direct,
                 size.cpu,
-                size.rate
+                size.rate,
+                size.outcome
             )?;
         }
         writeln!(f, "memory idle {:.1} MB, after {} requests {:.1} MB", self.rss_idle, self.many, self.rss_many)?;

@@ -13,6 +13,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 struct Head {
     first: String,
     length: Option<usize>,
+    outcome: Option<String>,
 }
 
 fn read_head(reader: &mut impl BufRead) -> std::io::Result<Option<Head>> {
@@ -20,7 +21,7 @@ fn read_head(reader: &mut impl BufRead) -> std::io::Result<Option<Head>> {
     if reader.read_line(&mut first)? == 0 {
         return Ok(None);
     }
-    let mut length = None;
+    let (mut length, mut outcome) = (None, None);
     loop {
         let mut line = String::new();
         if reader.read_line(&mut line)? == 0 {
@@ -28,12 +29,12 @@ fn read_head(reader: &mut impl BufRead) -> std::io::Result<Option<Head>> {
         }
         let line = line.trim_end();
         if line.is_empty() {
-            return Ok(Some(Head { first, length }));
+            return Ok(Some(Head { first, length, outcome }));
         }
-        if let Some((name, value)) = line.split_once(':')
-            && name.eq_ignore_ascii_case("content-length")
-        {
-            length = value.trim().parse().ok();
+        match line.split_once(':') {
+            Some((name, value)) if name.eq_ignore_ascii_case("content-length") => length = value.trim().parse().ok(),
+            Some(("x-foldline-outcome", value)) => outcome = Some(value.trim().to_owned()),
+            _ => {}
         }
     }
 }
@@ -42,6 +43,8 @@ fn read_head(reader: &mut impl BufRead) -> std::io::Result<Option<Head>> {
 pub(super) struct Client {
     reader: BufReader<TcpStream>,
     body: Vec<u8>,
+    /// What the gateway says it did with the last request.
+    pub(super) outcome: Option<String>,
 }
 
 /// What one request gave.
@@ -59,7 +62,7 @@ impl Client {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(PATIENCE))?;
-        Ok(Client { reader: BufReader::with_capacity(1 << 16, stream), body: Vec::new() })
+        Ok(Client { reader: BufReader::with_capacity(1 << 16, stream), body: Vec::new(), outcome: None })
     }
 
     /// Sends a request and reads its reply. Fails for every status but 200.
@@ -74,6 +77,7 @@ impl Client {
         if !head.first.contains(" 200 ") {
             return Err(format!("expected status 200, got {}", head.first.trim_end()).into());
         }
+        self.outcome = head.outcome;
         match head.length {
             Some(length) => {
                 self.body.resize(length, 0);
@@ -119,7 +123,12 @@ const SLOW: Duration = Duration::from_millis(20);
 /// Events of a slow stream.
 const EVENTS: usize = 5;
 
-const REPLY: &str = r#"{"id":"load","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"done"},"finish_reason":"stop"}],"usage":{"prompt_tokens":100,"completion_tokens":1}}"#;
+/// A reply whose usage is what the request weighs, so that nothing is learnt that is not so.
+fn reply(bytes: usize) -> String {
+    let usage = format!(r#"{{"prompt_tokens":{},"completion_tokens":1}}"#, bytes / 4);
+    let choice = r#"{"index":0,"message":{"role":"assistant","content":"done"},"finish_reason":"stop"}"#;
+    format!(r#"{{"id":"load","object":"chat.completion","choices":[{choice}],"usage":{usage}}}"#)
+}
 
 fn answer(stream: TcpStream) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
@@ -138,9 +147,10 @@ fn answer(stream: TcpStream) -> std::io::Result<()> {
             }
             out.write_all(b"0\r\n\r\n")?;
         } else {
-            let length = REPLY.len();
+            let reply = reply(body.len());
+            let length = reply.len();
             out.write_all(
-                format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{REPLY}")
+                format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{reply}")
                     .as_bytes(),
             )?;
         }
