@@ -2,9 +2,9 @@
 
 pub mod compress;
 pub mod config;
+pub mod doctor;
 pub mod eval;
 pub mod export;
-pub mod doctor;
 mod feedback;
 pub mod inspect;
 pub mod recall;

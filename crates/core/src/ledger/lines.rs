@@ -43,7 +43,15 @@ impl Gathering<'_, '_> {
             let section = group
                 .and_then(|group| self.ledger.groups.get(group as usize))
                 .map_or(Section::CriticalContext, |group| group.section);
-            self.lines.quotes.push(Some(Entry { section, group, message: index as u32, worth: 0.0, by: Author::Ledger, text, names }));
+            self.lines.quotes.push(Some(Entry {
+                section,
+                group,
+                message: index as u32,
+                worth: 0.0,
+                by: Author::Ledger,
+                text,
+                names,
+            }));
         }
     }
 

@@ -70,7 +70,15 @@ impl Gathering<'_, '_> {
             };
             let names = self.note_names(index, source.as_deref().unwrap_or_default(), Voice::Tool);
             let text = self.ledger.store(&fact.text);
-            self.ledger.entries.push(Entry { section: fact.section, group, message: index as u32, worth, by: Author::Ledger, text, names });
+            self.ledger.entries.push(Entry {
+                section: fact.section,
+                group,
+                message: index as u32,
+                worth,
+                by: Author::Ledger,
+                text,
+                names,
+            });
         }
     }
 }

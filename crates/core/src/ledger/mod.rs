@@ -119,7 +119,15 @@ impl Ledger {
     /// Adds an entry that keeps no names: what a model says about the work.
     pub fn say(&mut self, section: Section, message: u32, text: &str, worth: f32) {
         let text = self.store(text);
-        self.entries.push(Entry { section, group: None, message, worth, by: Author::Model, text, names: Stretch::default() });
+        self.entries.push(Entry {
+            section,
+            group: None,
+            message,
+            worth,
+            by: Author::Model,
+            text,
+            names: Stretch::default(),
+        });
     }
 
     fn store(&mut self, text: &str) -> Stretch {
@@ -276,7 +284,15 @@ impl<'t, 'a> Gathering<'t, 'a> {
         let text = text.as_ref();
         let names = self.note_names(index, text, voice);
         let text = self.ledger.store(text);
-        self.ledger.entries.push(Entry { section, group: None, message: index as u32, worth, by: Author::Ledger, text, names });
+        self.ledger.entries.push(Entry {
+            section,
+            group: None,
+            message: index as u32,
+            worth,
+            by: Author::Ledger,
+            text,
+            names,
+        });
     }
 
     /// The group of a file; every mention moves it forward.
