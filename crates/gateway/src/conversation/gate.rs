@@ -24,7 +24,7 @@ pub(super) enum Beside {
 }
 
 /// Requests above this many bytes are folded beside the conversation also without a model. Below it a fold
-/// takes some 15 ms, and waiting for the trigger saves a third of the rewrites that folding at the pressure
+/// takes 15 to 60 ms, and waiting for the trigger saves a quarter of the rewrites that folding at the pressure
 /// mark would make.
 const FELT_BYTES: u64 = 1 << 20;
 
