@@ -251,7 +251,7 @@ fn f2_a_model_s_words_are_added_and_remove_no_facts() {
     let words = "## Goal\n- Mend all parts before Friday.\n\n## Key Decisions\n- Parts are mended in order, because Ann said so.\n";
     model.reply(words).unwrap();
     let written = model.finish().expect("one prompt was enough");
-    answered.request.summary = Some(Summary::Written(written.clone()));
+    answered.request.summary = Some(Summary::Written(written));
     let done = run(&text, &policy, &answered);
     let handoff = done.plan.fold.as_ref().unwrap().handoff.text.clone();
     assert!(handoff.contains("Mend all parts before Friday.") && handoff.contains("because Ann said so"), "{handoff}");
