@@ -224,7 +224,7 @@ pub enum Planned {
     /// Nothing: finish it with [`run`](super::Conversations::run) and no summary.
     Ready,
     /// A model's words.
-    Ask(SummaryJob),
+    Ask(Box<SummaryJob>),
     /// There is nothing to fold after all; the task is over.
     Nothing,
 }
@@ -312,7 +312,7 @@ impl FoldTask {
         let usage = usage_for(&self.lane, &sight, checkpoint);
         let state = SessionState { usage, ..self.lane.state.clone() };
         match fold.compact(&view, &state) {
-            Ok(Compaction { summary_job: Some(job), .. }) => Ok(Planned::Ask(job)),
+            Ok(Compaction { summary_job: Some(job), .. }) => Ok(Planned::Ask(Box::new(job))),
             // Also when nothing is to be done: finishing takes note of that.
             Ok(_) => Ok(Planned::Ready),
             Err(EngineError::CannotFit(_)) => Ok(Planned::Nothing),
