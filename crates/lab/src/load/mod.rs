@@ -320,8 +320,8 @@ impl fmt::Display for Figures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "{:<24}{:>10}{:>12}{:>12}{:>12}{:>12}{:>14}  {}",
-            "bodies", "bytes", "direct ms", "through ms", "added ms", "CPU ms", "32 clients/s", "outcome"
+            "{:<24}{:>10}{:>12}{:>12}{:>12}{:>12}{:>14}  outcome",
+            "bodies", "bytes", "direct ms", "through ms", "added ms", "CPU ms", "32 clients/s"
         )?;
         for size in &self.sizes {
             writeln!(
