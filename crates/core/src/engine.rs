@@ -372,7 +372,8 @@ pub fn observe_usage(state: &mut SessionState, budgets: &Budgets, prompt: u64, m
     state.calibration.observe(saturated(counted), saturated(prompt));
     state.usage = Some(Usage { prompt, messages });
     state.awaiting_usage = false;
-    if prompt < u64::from(budgets.trigger) {
+    // Just below the trigger is where a fold that saved too little lands: only real room is a new beginning.
+    if prompt < u64::from(budgets.pressure) {
         state.strikes = 0;
         state.cause = None;
     }

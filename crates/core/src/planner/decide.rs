@@ -77,7 +77,9 @@ pub fn decide(size: Size, policy: &Policy, budgets: &Budgets, state: &SessionSta
     if tokens < u64::from(mark) {
         return Verdict::Wait(format!("{tokens} tokens, below the {name} of {mark}"));
     }
-    if state.strikes >= knobs.max_strikes {
+    // The safety net is far above the trigger: where folds at the trigger saved too little, one there may save enough.
+    let most = if trigger == Trigger::Hygiene { 2 * knobs.max_strikes } else { knobs.max_strikes };
+    if state.strikes >= most {
         return Verdict::Wait(stopped(state));
     }
     if trigger == Trigger::Hygiene {

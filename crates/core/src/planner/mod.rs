@@ -160,7 +160,11 @@ impl<'t, 'a> Planner<'t, 'a> {
             let budget = TailBudget { floor: FEWEST_RECENT, ..budget };
             return if share < budget.tokens { budget.with_tokens(share) } else { budget };
         }
-        budget
+        // System prompt and tools stand beside the tail: with large ones, as many messages as the policy likes would
+        // bring the result back to the trigger, and every second turn would fold.
+        let beside = self.counts.outside() + u64::from(self.budgets.handoff_min);
+        let room = u64::from(self.budgets.low_water).saturating_sub(beside);
+        TailBudget { room: budget.room.min(room), ..budget }
     }
 
     /// Makes the plan again after a result came out `excess` tokens over its target: estimates of parts

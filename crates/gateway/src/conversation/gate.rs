@@ -95,7 +95,9 @@ mod tests {
 
     #[test]
     fn where_folds_do_not_help_the_provider_has_the_last_word() {
-        let stopped = SessionState { strikes: 2, ..SessionState::default() };
-        assert_eq!(chosen(120_000, 200_000, None, &stopped, Beside::Nothing), Move::Forward);
+        let stopped = |strikes| SessionState { strikes, ..SessionState::default() };
+        assert_eq!(chosen(60_000, 200_000, None, &stopped(2), Beside::Nothing), Move::Forward);
+        assert_eq!(chosen(86_000, 200_000, None, &stopped(2), Beside::Nothing), Move::Fold(Trigger::Hygiene));
+        assert_eq!(chosen(120_000, 200_000, None, &stopped(4), Beside::Nothing), Move::Forward);
     }
 }
