@@ -18,7 +18,12 @@ pub fn path_of(policy: &Policy) -> Option<PathBuf> {
 
 /// The store, if there is to be one.
 pub fn open(policy: &Policy) -> Result<Option<Store>, StoreError> {
-    path_of(policy).map(|path| Store::open(&path, Limits::default())).transpose()
+    path_of(policy).map(|path| Store::open(&path, limits(policy))).transpose()
+}
+
+/// How much the store keeps, and for how long.
+pub fn limits(policy: &Policy) -> Limits {
+    Limits::of(policy.store.max_bytes, policy.store.max_age_days)
 }
 
 /// Stores what a compaction removed; when it returns, every handle can be recalled.

@@ -8,6 +8,7 @@ mod failure;
 mod input;
 mod keep;
 mod output;
+mod progress;
 mod settings;
 
 use args::{Cli, Command};

@@ -217,8 +217,8 @@ fn a_kill_between_turns_or_in_a_stream_changes_no_byte_of_what_follows() {
         let request = conversation(turns, turns % 8 == 0);
         settle(&served, &request);
         let before = forwarded();
-        // What providers reported is written down every quarter of a second; without it the next decision rests on an estimate.
-        std::thread::sleep(Duration::from_millis(600));
+        // No client asks again within the moment in which a report is written down.
+        std::thread::sleep(Duration::from_millis(50));
         if turns % 8 == 0 {
             // In the middle of its stream.
             let mut stream = served.open(MESSAGES, &request);

@@ -42,6 +42,13 @@ pub enum Expiry {
     Size,
 }
 
+impl Limits {
+    /// Limits in the units of settings.
+    pub fn of(max_bytes: u64, max_age_days: u32) -> Limits {
+        Limits { max_bytes, max_age: DAY.saturating_mul(max_age_days), ..Limits::default() }
+    }
+}
+
 impl Default for Limits {
     fn default() -> Limits {
         Limits { max_bytes: 1 << 30, max_age: DAY.saturating_mul(30), wait: Duration::from_secs(10) }

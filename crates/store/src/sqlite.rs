@@ -12,7 +12,7 @@ mod totals;
 pub(crate) use checkpoints::{entries, keep_fold, note_use as note_checkpoint_use, text};
 pub(crate) use connection::{Absent, file_bytes, open};
 pub(crate) use expire::prune;
-pub(crate) use get::{get, note_use};
+pub(crate) use get::{get, namespaces, note_use};
 pub(crate) use put::put;
 pub(crate) use sessions::{events, session, sessions, write};
 pub(crate) use totals::totals;

@@ -40,6 +40,11 @@ impl Store {
         Ok(Store { place: place.to_owned(), limits, writer: Mutex::new(writer), reader: Mutex::new(reader) })
     }
 
+    /// The namespaces that know an address: for the owner of the file, never for a client.
+    pub fn namespaces(&self, address: impl Into<Address>) -> Result<Vec<String>, StoreError> {
+        self.told(sqlite::namespaces(&lock(&self.reader), &address.into()))
+    }
+
     /// Keeps texts under a namespace, all or none. When it returns they are on the disk. Lets go of what
     /// exceeds the limits, but never of what it was just given.
     pub fn put(&self, now_ms: i64, namespace: &str, originals: &[NewOriginal<'_>]) -> Result<Stored, StoreError> {

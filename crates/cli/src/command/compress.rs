@@ -2,12 +2,13 @@
 
 use super::feedback::{Asked, feedback};
 use super::settings;
-use super::summarise::{self, Voice};
+use super::summarise;
 use crate::args::Compress;
 use crate::failure::{Failure, Verdict};
 use crate::input::{self, Document};
 use crate::keep;
 use crate::output::{self, Paint};
+use crate::progress::{self, Voice};
 use crate::settings::{Flag, Settings, Surroundings, model_table};
 use foldline_core::plan::Outcome;
 use foldline_core::{Compaction, EngineError, Job, Report, Request, SessionState, Trigger, compact, explain, wire};
@@ -32,13 +33,16 @@ pub fn run(args: &Compress) -> Result<Verdict, Failure> {
     };
     let mut job = job(args, &settings)?;
     job.request.keeps_originals = store.is_some();
+    let voice = if args.quiet { Voice::Silent } else { Voice::Heard };
+    let bar = progress::on_document(voice, document.text.len(), "compacting");
     let mut done = run_engine(&document, &settings, &state, &job)?;
+    bar.finish_and_clear();
     if let Some(wanted) = done.summary_job.take().filter(|_| !args.dry_run) {
-        let voice = if args.quiet { Voice::Silent } else { Voice::Heard };
         job.request.summary = Some(summarise::run(settings.policy(), &wanted, voice)?);
         done = run_engine(&document, &settings, &state, &job)?;
     }
     let compacted = started.elapsed();
+    let bar = progress::on_document(voice, document.text.len(), "keeping originals of");
     // A handle leaves only when its original is stored: without it, the work is done again without handles.
     if let Some(store) = &store
         && let Err(error) = keep::keep(store, &done)
@@ -47,6 +51,7 @@ pub fn run(args: &Compress) -> Result<Verdict, Failure> {
         job.request.keeps_originals = false;
         done = run_engine(&document, &settings, &state, &job)?;
     }
+    bar.finish_and_clear();
     let kept = started.elapsed();
     if args.dry_run {
         return print_plan(&document, &done, settings.policy(), &job).map(|()| Verdict::Fine);

@@ -118,7 +118,7 @@ pub fn run(args: &RecallArgs) -> Result<Verdict, Failure> {
     let settings = super::settings(&tuning, Vec::new())?;
     let path = args.store.clone().or_else(|| keep::path_of(settings.policy()));
     let mut out = Vec::new();
-    match recall(args, path, Limits::default(), keep::now_ms(), &mut out) {
+    match recall(args, path, keep::limits(settings.policy()), keep::now_ms(), &mut out) {
         Ok(()) => {}
         Err(error) => return Err(Failure { code: error.exit_code(), message: error.to_string() }),
     }
@@ -139,7 +139,11 @@ fn recall(
     let path = path.ok_or(RecallError::NoStore)?;
     // Asking makes no store where there is none.
     let store = Store::open_existing(&path, limits)?;
-    let text = match store.get(now_ms, "", address)? {
+    // The command line's own originals have no namespace; those of the gateway lie under the keys of its clients. Who
+    // may read the file may read them all.
+    let namespaces = store.namespaces(address)?;
+    let namespace = if namespaces.iter().any(String::is_empty) { None } else { namespaces.first() };
+    let text = match store.get(now_ms, namespace.map_or("", String::as_str), address)? {
         Recall::Found(original) => original.text,
         Recall::Expired { at, why } => return Err(RecallError::Absent(expired(&address, at, why))),
         Recall::Ambiguous(candidates) => return Err(RecallError::Absent(ambiguous(&address, &candidates))),

@@ -1,19 +1,10 @@
 //! Runs a summary job from the command line, with progress for whoever watches.
 
 use crate::failure::Failure;
+use crate::progress::{Voice, spinner};
 use foldline_core::Policy;
 use foldline_gateway::summariser::{Progress, Summariser, Summary, SummaryJob};
-use indicatif::{ProgressBar, ProgressStyle};
-use std::time::Duration;
-
-/// Whether to talk while working.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Voice {
-    /// Progress on a terminal.
-    Heard,
-    /// Nothing.
-    Silent,
-}
+use indicatif::ProgressBar;
 
 /// Asks the model that the settings name.
 pub fn run(policy: &Policy, job: &SummaryJob, voice: Voice) -> Result<Summary, Failure> {
@@ -25,26 +16,13 @@ pub fn run(policy: &Policy, job: &SummaryJob, voice: Voice) -> Result<Summary, F
         .enable_all()
         .build()
         .map_err(|error| Failure::input(format!("cannot start: {error}")))?;
-    let bar = bar(voice);
+    let bar = spinner(voice);
     let summary = runtime.block_on(async {
         let mut line = String::new();
         summariser.write(job, &mut |progress| show(&bar, &mut line, &progress)).await
     });
     bar.finish_and_clear();
     Ok(summary)
-}
-
-/// A line that moves on a terminal and does not exist elsewhere.
-fn bar(voice: Voice) -> ProgressBar {
-    if voice == Voice::Silent {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new_spinner();
-    if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {
-        bar.set_style(style);
-    }
-    bar.enable_steady_tick(Duration::from_millis(120));
-    bar
 }
 
 fn show(bar: &ProgressBar, line: &mut String, progress: &Progress) {

@@ -88,7 +88,8 @@ pub(super) struct Keeping<'a> {
 
 impl Inner {
     pub(super) fn open(settings: ConversationSettings) -> Result<Inner, Fault> {
-        let limits = Limits { wait: settings.store_wait, ..Limits::default() };
+        let kept = &settings.policy.store;
+        let limits = Limits { wait: settings.store_wait, ..Limits::of(kept.max_bytes, kept.max_age_days) };
         let store = settings.store.as_deref().map(|place| Store::open(place, limits)).transpose()?;
         Ok(Inner {
             settings: RwLock::new(Arc::new(Rules::of(settings))),

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tracing::{info, warn};
 
-/// How often what may wait is written down. A crash loses at most this much of what providers reported, and a decision
-/// that then rests on an estimate may fold earlier than it would have.
+/// How often sums and events are written down: a crash loses at most this much of them.
 const FLUSH_EVERY: Duration = Duration::from_millis(250);
 
 /// Makes a fold in the background. The next request of the conversation finds it.
@@ -61,12 +60,14 @@ async fn summarise(gateway: &Gateway, session: &SessionId, job: &SummaryJob) -> 
     Some(summary)
 }
 
-/// Writes down what may wait, every moment and once more when `stop` is done.
+/// Writes down what was reported as soon as it is, what may wait every moment, and all once more when `stop` is done.
+/// Reports that come while one is being written go down together, so a busy gateway writes no more often.
 pub async fn keep_books(gateway: Arc<Gateway>, stop: impl Future<Output = ()>) {
     tokio::pin!(stop);
     loop {
         let stopped = tokio::select! {
             () = tokio::time::sleep(FLUSH_EVERY) => false,
+            () = gateway.reported.notified() => false,
             () = &mut stop => true,
         };
         let conversations = gateway.conversations.clone();

@@ -307,7 +307,10 @@ impl Sent {
             if let Some(usage) = usage {
                 gateway.metrics.used(usage);
                 if let Some(turn) = turn {
-                    runtime.spawn_blocking(move || gateway.conversations.observe(&turn, usage, now()));
+                    runtime.spawn_blocking(move || {
+                        gateway.conversations.observe(&turn, usage, now());
+                        gateway.reported.notify_one();
+                    });
                 }
             }
         };

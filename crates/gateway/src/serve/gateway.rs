@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 /// Settings, with what has to be read from files for them.
 #[derive(Clone, Debug)]
@@ -31,6 +31,8 @@ pub struct Gateway {
     pub(super) outbound: Outbound,
     pub(super) conversations: Conversations,
     pub(super) metrics: Metrics,
+    /// Told when something was reported that the next decision rests on.
+    pub(super) reported: Notify,
     /// Places for requests.
     places: Arc<Semaphore>,
     /// Places for work on threads that may block.
@@ -84,6 +86,7 @@ impl Gateway {
             setup: ArcSwap::from_pointee(setup),
             outbound,
             metrics: Metrics::new(conversations.clone()),
+            reported: Notify::new(),
             conversations,
             desks: Arc::new(Semaphore::new(2 * cores)),
             usage_refused: AtomicBool::new(false),

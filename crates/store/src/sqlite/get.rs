@@ -37,6 +37,17 @@ pub(crate) fn get(reader: &mut Connection, namespace: &str, address: &Address) -
     }
 }
 
+/// The namespaces that know an address, in order.
+pub(crate) fn namespaces(reader: &Connection, address: &Address) -> Result<Vec<String>, Fault> {
+    let (low, high) = address.range();
+    let mut statement = reader.prepare(
+        "SELECT namespace FROM originals WHERE digest BETWEEN ?1 AND ?2
+         UNION SELECT namespace FROM tombstones WHERE digest BETWEEN ?1 AND ?2 ORDER BY 1 LIMIT ?3",
+    )?;
+    let rows = statement.query_map(params![low.as_bytes(), high.as_bytes(), MOST_CANDIDATES], |row| row.get(0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
 /// Notes that an original was used.
 pub(crate) fn note_use(writer: &Connection, now: i64, namespace: &str, digest: &Digest) -> Result<(), Fault> {
     writer.execute(
