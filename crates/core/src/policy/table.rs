@@ -179,7 +179,7 @@ table! {
         /// File or URL of the store; `none` keeps nothing, null is the default place of the user.
         path: Option<String> = Kind::Text, "null";
         /// Bytes that originals may take, packed; the least recently used go first.
-        max_bytes: u64 = bytes(1_000_000, 10_000_000_000_000), "1G";
+        max_bytes: u64 = bytes(1_000_000, 10_000_000_000_000), "1000M";
         /// Days that an original is kept after its last use.
         max_age_days: u32 = count(1, 36_500), "30";
     }

@@ -121,6 +121,8 @@ fn p6_a_good_fold_and_a_fitting_usage_clear_the_strikes() {
     observe_usage(&mut state, &done.budgets, u64::from(done.budgets.trigger) + 1, 5, 1_000);
     assert_eq!(state.strikes, 2, "still too large");
     observe_usage(&mut state, &done.budgets, u64::from(done.budgets.trigger) - 1, 5, 1_000);
+    assert_eq!(state.strikes, 2, "where a fold lands that saved too little");
+    observe_usage(&mut state, &done.budgets, u64::from(done.budgets.pressure) - 1, 5, 1_000);
     assert_eq!(state.strikes, 0);
 }
 
