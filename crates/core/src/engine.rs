@@ -207,14 +207,21 @@ fn compact_sound<'a>(
     if asks_a_model {
         planner.failure = summary::rest_until(&state.summariser, &job.request);
     }
+    let admitted = planner.admitted();
     let verdict = match is_settled(transcript.text, state) && job.request.target.is_none() {
         true => Verdict::Wait("nothing new has come since the last compaction".into()),
-        false => judge(transcript, &counts, policy, &setting, state, &job.request),
+        false => {
+            // What is admitted in reduced form never counts as what it was.
+            let saved: u64 = admitted.iter().map(|proposal| proposal.step.saves()).sum();
+            let tokens = counts.total().saturating_sub(saved);
+            judge_size(size_of(transcript, tokens), policy, &setting, state, &job.request)
+        }
     };
     let mut plan = match &verdict {
         Verdict::Wait(reason) => planner.unchanged(reason.clone()),
         Verdict::Act(_) => planner.plan()?,
     };
+    planner.admit(&mut plan, admitted);
     let mut aftermath = Aftermath::of(&job.request, &plan);
     if let (Some(failure), true) = (&planner.failure, plan.fold.is_some()) {
         aftermath = planner.after_failure(failure, &mut plan);
@@ -334,8 +341,14 @@ pub fn judge(
     state: &SessionState,
     request: &Request,
 ) -> Verdict {
-    let size =
-        Size { tokens: counts.total(), messages: transcript.messages.len(), bytes: transcript.text.len() as u64 };
+    judge_size(size_of(transcript, counts.total()), policy, setting, state, request)
+}
+
+fn size_of(transcript: &Transcript<'_>, tokens: u64) -> Size {
+    Size { tokens, messages: transcript.messages.len(), bytes: transcript.text.len() as u64 }
+}
+
+fn judge_size(size: Size, policy: &Policy, setting: &Setting, state: &SessionState, request: &Request) -> Verdict {
     match request.target {
         Some(_) if !policy.compression.enabled => decide(size, policy, &setting.budgets, state, request.trigger),
         Some(target) if size.tokens > target => {

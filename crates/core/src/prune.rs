@@ -8,15 +8,25 @@ use crate::ledger::{Act, Call, exit_code, understand};
 use crate::plan::{Step, StepKind};
 use crate::policy::Fidelity;
 use crate::recall::{self, Handle, Original};
-use crate::reduce;
+use crate::reduce::{self, Talk};
 use crate::tokens::{Counts, Measure};
 use crate::transcript::{Content, Part, PartKind, Transcript};
 use crate::wire::json::{self, Scanner};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
+use std::cell::OnceCell;
 
 /// Long strings inside arguments keep this much of their beginning.
 const ARGUMENT_HEAD: usize = 200;
+
+/// A text of fewer lines has no outline.
+const FEWEST_LINES: usize = 8;
+
+/// How reducers know the content of a file that is written.
+const WRITTEN: &str = "write";
+
+/// Bytes per token, for a decision that must not depend on how tokens are counted at the time.
+const BYTES_PER_TOKEN: usize = 4;
 
 /// Whether originals can be had again, so that their handles may be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,8 +74,14 @@ pub struct Pruner<'t, 'a> {
     newest: FxHashMap<Look<'a>, usize>,
     /// The last part that shows or sets the whole of a file.
     whole_files: FxHashMap<String, usize>,
+    /// The newest result of each command, by tool and command.
+    runs: FxHashMap<(&'t str, Cow<'a, str>), usize>,
     /// Media before this message are stale.
     newest_media: usize,
+    /// From how many tokens on an output is admitted in reduced form; what it becomes then depends on it alone.
+    admits_above: Option<u32>,
+    /// How names stand in the conversation; gathered when the first output is reduced.
+    talk: OnceCell<Talk>,
 }
 
 impl<'t, 'a> Pruner<'t, 'a> {
@@ -79,6 +95,7 @@ impl<'t, 'a> Pruner<'t, 'a> {
     ) -> Pruner<'t, 'a> {
         let mut newest = FxHashMap::default();
         let mut whole_files = FxHashMap::default();
+        let mut runs = FxHashMap::default();
         for (index, part) in transcript.parts.iter().enumerate() {
             match part.kind {
                 PartKind::ToolResult if counts.parts.get(index).copied().unwrap_or_default() > above => {
@@ -89,6 +106,11 @@ impl<'t, 'a> Pruner<'t, 'a> {
                     if let Some(path) = whole_file(transcript, part, &call) {
                         whole_files.insert(path, index);
                     }
+                    if call.act == Act::Run
+                        && let Some(result) = transcript.exchanges.result_of(index)
+                    {
+                        runs.insert((call.tool, call.target), result);
+                    }
                 }
                 _ => {}
             }
@@ -97,7 +119,55 @@ impl<'t, 'a> Pruner<'t, 'a> {
             .rev()
             .find(|&index| transcript.speaks(index) && has_media(transcript, index))
             .unwrap_or(0);
-        Pruner { transcript, counts, measure, keeping, newest, whole_files, newest_media }
+        Pruner {
+            transcript,
+            counts,
+            measure,
+            keeping,
+            newest,
+            whole_files,
+            runs,
+            newest_media,
+            admits_above: None,
+            talk: OnceCell::new(),
+        }
+    }
+
+    /// The same for a policy that admits outputs of more tokens than this in reduced form.
+    pub fn admitting(self, above: Option<u32>) -> Pruner<'t, 'a> {
+        Pruner { admits_above: above, ..self }
+    }
+
+    /// How names stand in the conversation.
+    pub fn talk(&self) -> &Talk {
+        self.talk.get_or_init(|| Talk::of(self.transcript))
+    }
+
+    /// Whether an output is huge: by its bytes, which no learnt ratio changes from one request to the next.
+    fn is_huge(&self, words: &str) -> bool {
+        self.admits_above.is_some_and(|above| words.len() / BYTES_PER_TOKEN > above as usize)
+    }
+
+    /// The form in which a huge output is admitted: a function of the output, its call and the policy.
+    pub fn admit(&self, part_index: usize) -> Option<Proposal> {
+        let part = self.transcript.parts.get(part_index).filter(|part| part.kind == PartKind::ToolResult)?;
+        // Escapes only add bytes: what is small as it stands is small.
+        if part.content.span().len() / BYTES_PER_TOKEN <= self.admits_above? as usize {
+            return None;
+        }
+        let words = self.transcript.words(part);
+        if !self.is_huge(&words) || is_already_reduced(&words) {
+            return None;
+        }
+        let call = self.call_of(part_index);
+        let original = Original::of_part(self.transcript, part_index, &words);
+        let header = Header::of(call.as_ref(), &words, media_inside(self.transcript, part));
+        self.reduced(part_index, call.as_ref(), &header, &words, original)
+    }
+
+    fn call_of(&self, part_index: usize) -> Option<Call<'a>> {
+        let call = self.transcript.exchanges.call_of(part_index)?;
+        self.transcript.parts.get(call).map(|call| understand(self.transcript, call))
     }
 
     /// What could be done to a part; `None` when nothing would be saved.
@@ -119,11 +189,7 @@ impl<'t, 'a> Pruner<'t, 'a> {
         }
         let original = Original::of_part(transcript, part_index, &words);
         let shown = self.keeping.shown(original.handle);
-        let call = transcript
-            .exchanges
-            .call_of(part_index)
-            .and_then(|call| transcript.parts.get(call))
-            .map(|call| understand(transcript, call));
+        let call = self.call_of(part_index);
         let header = Header::of(call.as_ref(), &words, media_inside(transcript, part));
         if self.is_repeated_later(part_index, part) {
             let note = format!("same output as in a later message{shown}");
@@ -137,16 +203,51 @@ impl<'t, 'a> Pruner<'t, 'a> {
             let note = format!("superseded by a later read or write of the file{shown}");
             return self.proposal(part_index, StepKind::Superseded, header.line(&note), original);
         }
-        let argument = call.as_ref().map_or("", |call| call.target.as_ref());
-        let source = reduce::Source { tool: transcript.tool_of(part_index), argument, focus: &[] };
-        let text = match reduce::reduce(&source, &words) {
-            Some(reduced) => {
-                let line = header.line(&format!("reduced as {}{shown}", reduced.kind));
-                format!("{line}\n{}", reduced.text)
-            }
-            None => return None,
+        if let Some(text) = call.as_ref().and_then(|call| self.difference(part_index, call, &header, &words, &shown)) {
+            return self.proposal(part_index, StepKind::Duplicate, text, original);
+        }
+        self.reduced(part_index, call.as_ref(), &header, &words, original)
+    }
+
+    /// The reduced form of an output, chosen by what the conversation speaks of unless it is one that is admitted so.
+    fn reduced(
+        &self,
+        part_index: usize,
+        call: Option<&Call<'_>>,
+        header: &Header,
+        words: &str,
+        original: Original,
+    ) -> Option<Proposal> {
+        let argument = call.map_or("", |call| call.target.as_ref());
+        let source = reduce::Source { tool: self.transcript.tool_of(part_index), argument, focus: &[] };
+        let reduced = match self.is_huge(words) {
+            true => reduce::reduce(&source, words),
+            false => reduce::reduce_amid(&source, self.talk(), words),
+        }?;
+        let line = header.line(&format!("reduced as {}{}", reduced.kind, self.keeping.shown(original.handle)));
+        self.proposal(part_index, StepKind::Reduce, format!("{line}\n{}", reduced.text), original)
+    }
+
+    /// What is left of a run when a later run of the same command says nearly the same.
+    fn difference(
+        &self,
+        part_index: usize,
+        call: &Call<'a>,
+        header: &Header,
+        words: &str,
+        shown: &str,
+    ) -> Option<String> {
+        let later = *self.runs.get(&(call.tool, call.target.clone())).filter(|&&later| later > part_index)?;
+        let newer = self.transcript.words(self.transcript.parts.get(later)?);
+        let difference = reduce::difference(words, &newer)?;
+        let message = self.transcript.message_of(later);
+        let note = match difference.differing {
+            0 => format!("same but for numbers as the later run in message {message}{shown}"),
+            lines => format!("{lines} lines differ from the later run in message {message}{shown}"),
         };
-        self.proposal(part_index, StepKind::Reduce, text, original)
+        let mut text = header.line(&note);
+        difference.lines.iter().for_each(|line| text.extend(["\n", line]));
+        Some(text)
     }
 
     /// Whether a later output says exactly the same.
@@ -162,7 +263,8 @@ impl<'t, 'a> Pruner<'t, 'a> {
         let transcript = self.transcript;
         let source = recall::content(transcript, part);
         let original = Original::of_part(transcript, part_index, &source);
-        let text = shorten_leaves(&source, &self.keeping.shown(original.handle))?;
+        let path = understand(transcript, part).path;
+        let text = shorten_leaves(&source, path.as_deref(), &self.keeping.shown(original.handle))?;
         self.proposal(part_index, StepKind::Arguments, text, original)
     }
 
@@ -311,9 +413,9 @@ fn media_type<'a>(transcript: &Transcript<'a>, part: &Part) -> Cow<'a, str> {
     }
 }
 
-/// The same JSON with long strings cut, everything else as it is written; `None` when there are none or
+/// The same JSON with long strings made shorter, everything else as it is written; `None` when there are none or
 /// it is no JSON.
-fn shorten_leaves(source: &str, shown: &str) -> Option<String> {
+fn shorten_leaves(source: &str, path: Option<&str>, shown: &str) -> Option<String> {
     Scanner::new(source, 0).skip().ok()?;
     let mut edits = Edits::new();
     let mut scanner = Scanner::new(source, 0);
@@ -323,12 +425,29 @@ fn shorten_leaves(source: &str, shown: &str) -> Option<String> {
         let is_key = scanner.next_byte() == Some(b':');
         if !is_key && literal.len() > 2 * ARGUMENT_HEAD {
             let text = json::decode(literal.inner().of(source));
-            let head = text.get(..text.floor_char_boundary(ARGUMENT_HEAD)).unwrap_or_default();
-            let gone = text.len() - head.len();
-            edits.replace(literal, json::encode(&format!("{head}… [{gone} more characters{shown}]")));
+            if let Some(short) = shorter(&text, path, shown) {
+                edits.replace(literal, json::encode(&short));
+            }
         }
     }
     (!edits.is_empty()).then(|| edits.splice(source))
+}
+
+/// What stays of a long string: of what goes into a file an outline with its size, of anything else the beginning.
+fn shorter(text: &str, path: Option<&str>, shown: &str) -> Option<String> {
+    if reduce::is_reduced(text) {
+        return None;
+    }
+    let has_lines = memchr::memchr_iter(b'\n', text.as_bytes()).nth(FEWEST_LINES).is_some();
+    let outline = path
+        .filter(|_| has_lines)
+        .and_then(|path| reduce::reduce(&reduce::Source { tool: WRITTEN, argument: path, focus: &[] }, text));
+    if let Some(outline) = outline {
+        return Some(format!("{}\n… [outline of {} characters{shown}]", outline.text, text.len()));
+    }
+    let head = text.get(..text.floor_char_boundary(ARGUMENT_HEAD)).unwrap_or_default();
+    let gone = text.len() - head.len();
+    Some(format!("{head}… [{gone} more characters{shown}]"))
 }
 
 /// The value that replaces a part's content in the document.

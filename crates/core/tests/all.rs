@@ -7,6 +7,7 @@
 mod common;
 
 mod suite {
+    mod admission;
     mod examples;
     mod fold;
     mod formats;

@@ -3,6 +3,7 @@
 //! The ladder always goes forward and always ends: prune, fold, fold with a smaller tail, reduce the
 //! tail, cut single messages, start again from the handoff, say with numbers why it cannot be done.
 
+mod admit;
 mod aftermath;
 mod decide;
 mod fold;
@@ -124,7 +125,8 @@ impl<'t, 'a> Planner<'t, 'a> {
 
     pub(crate) fn pruner(&self) -> Pruner<'t, 'a> {
         let above = self.policy.compression.prune_above;
-        Pruner::new(self.transcript, self.counts, self.measure, above, self.keeping())
+        let admits = self.policy.compression.admission.then_some(self.budgets.admission_above);
+        Pruner::new(self.transcript, self.counts, self.measure, above, self.keeping()).admitting(admits)
     }
 
     /// The zones that the policy asks for.

@@ -20,6 +20,8 @@ pub(super) fn kind_of(source: &Source<'_>, text: &str) -> Kind {
         Origin::Search => search_kind(&sample),
         Origin::Listing => Kind::Listing,
         Origin::File => file_kind(source.argument, text, &sample).unwrap_or(Kind::Code),
+        // What an address answers is a page unless it is plainly data.
+        Origin::Web if json::looks_like(text) || json::is_lines(&sample.lines) => Kind::Json,
         Origin::Web => Kind::Web,
         Origin::Report => report_kind(text, &sample),
         Origin::Shell => {

@@ -2,6 +2,7 @@
 
 use aho_corasick::AhoCorasick;
 
+use super::talk::Talk;
 use super::words::is_common;
 
 /// More words than this describe no focus.
@@ -25,14 +26,16 @@ const TIMING: &[&str] = &[
 ];
 
 /// The words of the current task, ready to be looked for.
-pub(super) struct Focus {
+pub(super) struct Focus<'a> {
     words: usize,
     timing: bool,
     finder: Option<AhoCorasick>,
+    /// The conversation around the output, where it is known.
+    pub talk: Option<&'a Talk>,
 }
 
-impl Focus {
-    pub(super) fn new(words: &[&str]) -> Focus {
+impl<'a> Focus<'a> {
+    pub(super) fn new(words: &[&str], talk: Option<&'a Talk>) -> Focus<'a> {
         let timing = words.iter().any(|word| TIMING.contains(word));
         let mut telling: Vec<&str> = words.iter().copied().filter(|word| word.len() >= 4 && !is_common(word)).collect();
         telling.sort_unstable();
@@ -43,7 +46,7 @@ impl Focus {
         } else {
             AhoCorasick::builder().ascii_case_insensitive(true).build(&telling).ok()
         };
-        Focus { words: telling.len(), timing, finder }
+        Focus { words: telling.len(), timing, finder, talk }
     }
 
     /// True when the task is about timing or debugging.
@@ -69,10 +72,10 @@ mod tests {
 
     #[test]
     fn words_are_found_inside_names() {
-        let focus = Focus::new(&["session", "the", "checkpoint"]);
+        let focus = Focus::new(&["session", "the", "checkpoint"], None);
         assert_eq!(focus.words(), 2);
         assert_eq!(focus.found_in("func SaveSession(checkpointID)").count_ones(), 2);
         assert_eq!(focus.found_in("nothing"), 0);
-        assert!(Focus::new(&["slow"]).is_about_timing());
+        assert!(Focus::new(&["slow"], None).is_about_timing());
     }
 }

@@ -13,6 +13,7 @@ mod build;
 mod clean;
 mod code;
 mod command;
+mod compare;
 mod detect;
 mod diff;
 mod focus;
@@ -21,12 +22,14 @@ mod key_value;
 mod lines;
 mod listing;
 mod log;
+mod mentioned;
 mod pick;
 mod prose;
 mod room;
 mod search;
 mod stack_trace;
 mod table;
+mod talk;
 mod test_report;
 mod web;
 mod words;
@@ -37,9 +40,11 @@ mod tests;
 use std::fmt;
 
 pub(crate) use alarm::{Severity, each as each_trouble};
+pub(crate) use compare::difference;
 pub use detect::detect;
 use focus::Focus;
 use room::Room;
+pub use talk::Talk;
 pub(crate) use words::is_common;
 
 /// The largest share of the input that a result may keep: 80 %. Above it the caller's header and handle
@@ -154,10 +159,11 @@ pub struct Reduced {
 }
 
 /// What a reducer works on: a cleaned text, its origin and what it may spend.
+#[derive(Clone, Copy)]
 struct Output<'a> {
     source: Source<'a>,
     text: &'a str,
-    focus: &'a Focus,
+    focus: &'a Focus<'a>,
     room: Room,
 }
 
@@ -171,11 +177,21 @@ struct Body {
 /// Reduces `text`, or returns `None` when nothing worth it would be saved.
 #[must_use]
 pub fn reduce(source: &Source<'_>, text: &str) -> Option<Reduced> {
+    reduced(source, None, text)
+}
+
+/// The same amid a conversation: names that it speaks of stay first.
+#[must_use]
+pub fn reduce_amid(source: &Source<'_>, talk: &Talk, text: &str) -> Option<Reduced> {
+    reduced(source, Some(talk), text)
+}
+
+fn reduced(source: &Source<'_>, talk: Option<&Talk>, text: &str) -> Option<Reduced> {
     if is_reduced(text) {
         return None;
     }
     let clean = clean::clean(text);
-    let focus = Focus::new(source.focus);
+    let focus = Focus::new(source.focus, talk);
     let plain = code::without_numbers(&clean);
     let detected = detect::kind_of(source, &plain);
     let text_of_kind = if detected == Kind::Code { &clean } else { &plain };
@@ -187,6 +203,7 @@ pub fn reduce(source: &Source<'_>, text: &str) -> Option<Reduced> {
             lines::push(&mut body.text, &line);
         }
     }
+    mentioned::add(&output, kind, &mut body.text);
     let text_len = text.len();
     let mut reduced = format!("[{kind}: {} lines", lines::count(&clean));
     if !body.note.is_empty() {
@@ -224,7 +241,7 @@ fn body_of(kind: Kind, output: &Output<'_>) -> (Kind, Body) {
 }
 
 /// True when one of the first lines is the first line of a result: the caller may have put a header above it.
-fn is_reduced(text: &str) -> bool {
+pub(crate) fn is_reduced(text: &str) -> bool {
     text.len() <= LARGEST_RESULT
         && lines::lines(text).take(4).any(|line| {
             line.strip_prefix('[').and_then(|rest| rest.split_once(": ")).is_some_and(|(name, rest)| {

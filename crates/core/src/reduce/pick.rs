@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::focus::Focus;
-use super::words::{names, worth};
+use super::words::{is_coined, names, worth};
 
 /// A line that could stay.
 #[derive(Debug, Clone)]
@@ -33,7 +33,7 @@ const LINE_COST: usize = 20;
 const DOUBLINGS: u32 = 3;
 
 /// The candidates that fill `room` best, in their original order.
-pub(super) fn pick<'a>(candidates: Vec<Candidate<'a>>, room: usize, focus: &Focus) -> Vec<Candidate<'a>> {
+pub(super) fn pick<'a>(candidates: Vec<Candidate<'a>>, room: usize, focus: &Focus<'_>) -> Vec<Candidate<'a>> {
     let scale = Scale::of(&candidates, focus);
     let mut covered: FxHashSet<&str> = FxHashSet::default();
     let mut heap: BinaryHeap<(u64, Reverse<usize>)> = BinaryHeap::with_capacity(candidates.len());
@@ -82,14 +82,14 @@ struct Scale<'a> {
 }
 
 impl<'a> Scale<'a> {
-    fn of(candidates: &[Candidate<'a>], focus: &Focus) -> Scale<'a> {
+    fn of(candidates: &[Candidate<'a>], focus: &Focus<'_>) -> Scale<'a> {
         let mut counts: FxHashMap<&'a str, u32> = FxHashMap::default();
         for name in candidates.iter().flat_map(|candidate| names(candidate.text)) {
             *counts.entry(name).or_default() += 1;
         }
         let worths = counts
             .into_iter()
-            .map(|(name, count)| (name, worth(name) * (2 + count.ilog2().min(DOUBLINGS))))
+            .map(|(name, count)| (name, worth(name) * (2 + count.ilog2().min(DOUBLINGS)) * likelihood(name, focus)))
             .filter(|(_, worth)| *worth > 0)
             .collect();
         Scale { worths, bonus: focus_bonus(candidates, focus) }
@@ -120,8 +120,16 @@ impl<'a> Scale<'a> {
     }
 }
 
+/// How many times more a name is worth by what is said of it. Plain words come up for any reason.
+fn likelihood(name: &str, focus: &Focus<'_>) -> u32 {
+    match focus.talk {
+        Some(talk) if is_coined(name) => talk.likelihood(name),
+        _ => 1,
+    }
+}
+
 /// What each candidate gains from the words of the task, rarer words counting more.
-fn focus_bonus(candidates: &[Candidate<'_>], focus: &Focus) -> Vec<u32> {
+fn focus_bonus(candidates: &[Candidate<'_>], focus: &Focus<'_>) -> Vec<u32> {
     if focus.words() == 0 {
         return Vec::new();
     }
@@ -153,21 +161,22 @@ mod tests {
 
     #[test]
     fn a_repeated_line_is_picked_once() {
-        let picked = pick(candidates(&["save_state(a)", "save_state(a)", "load_state(b)"]), 1000, &Focus::new(&[]));
+        let picked =
+            pick(candidates(&["save_state(a)", "save_state(a)", "load_state(b)"]), 1000, &Focus::new(&[], None));
         assert_eq!(picked.iter().map(|c| c.position).collect::<Vec<_>>(), [0, 2]);
     }
 
     #[test]
     fn among_equal_lines_the_task_decides() {
         let lines = ["alphaBeta first", "retryPolicy x", "epsilonZeta y"];
-        let picked = pick(candidates(&lines), 20, &Focus::new(&["retry"]));
+        let picked = pick(candidates(&lines), 20, &Focus::new(&["retry"], None));
         assert_eq!(picked.iter().map(|c| c.position).collect::<Vec<_>>(), [1]);
     }
 
     #[test]
     fn a_name_that_comes_up_often_comes_first() {
         let lines = ["rareName a", "oftenName b", "oftenName = 1 + 2 + 3", "oftenName = 4 + 5 + 6"];
-        let picked = pick(candidates(&lines), 14, &Focus::new(&[]));
+        let picked = pick(candidates(&lines), 14, &Focus::new(&[], None));
         assert_eq!(picked.iter().map(|c| c.position).collect::<Vec<_>>(), [1]);
     }
 }

@@ -17,13 +17,20 @@ pub(super) struct Room(usize);
 /// | 100 | 90.0 % | 65 % |
 /// | 130 | 87.3 % | 74 % |
 /// | 160 | 84.7 % | 81 % |
-const GROWTH: usize = 100;
+const GROWTH: usize = 70;
+/// The same for the lines beside the body; most outputs use little of it.
+const BESIDE: usize = 30;
 /// The smallest body: a few lines say more than none.
 const LEAST: usize = 240;
 /// The largest body: about a thousand tokens.
 const MOST: usize = 4_000;
 
 impl Room {
+    /// What lines may take beside the body that stay for the sake of the conversation around.
+    pub(super) fn beside(input: usize) -> Room {
+        Room((input.isqrt().saturating_mul(BESIDE) / 10).min(MOST))
+    }
+
     pub(super) fn of(input: usize) -> Room {
         Room((input.isqrt().saturating_mul(GROWTH) / 10).clamp(LEAST, MOST))
     }

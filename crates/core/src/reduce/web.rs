@@ -4,7 +4,7 @@ use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 use html5gum::{Span, Tokenizer};
 
 use super::lines::prefix;
-use super::{Body, Focus, Output, prose};
+use super::{Body, Output, prose};
 
 /// Pages are read up to this size; what follows is rarely text.
 const MOST_READ: usize = 2 << 20;
@@ -50,8 +50,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
         return prose::reduce(output);
     }
     let page = Page::of(prefix(output.text, MOST_READ));
-    let focus: &Focus = output.focus;
-    let inner = Output { source: output.source, text: &page.text, focus, room: output.room };
+    let inner = Output { text: &page.text, ..*output };
     let body = prose::reduce(&inner)?;
     let note = match body.note.as_str() {
         "" => format!("{} links", page.links),

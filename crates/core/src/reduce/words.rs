@@ -242,8 +242,36 @@ pub(super) enum Rank {
 
 /// Names in a text: runs of letters, digits and underscores that start with no digit and have four characters.
 pub(super) fn names(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
-        .filter(|word| word.len() >= 4 && !word.starts_with(|c: char| c.is_ascii_digit()))
+    names_at(text).map(|(_, name)| name)
+}
+
+/// The same with where they start. Works on bytes: a letter of another alphabet ends a name as a blank does.
+pub(super) fn names_at(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        loop {
+            at += bytes.get(at..)?.iter().position(|byte| is_name_byte(*byte))?;
+            let start = at;
+            at += bytes.get(at..)?.iter().position(|byte| !is_name_byte(*byte)).unwrap_or(bytes.len() - at);
+            if at - start >= 4 && !bytes.get(start).is_some_and(u8::is_ascii_digit) {
+                return text.get(start..at).map(|name| (start, name));
+            }
+        }
+    })
+}
+
+const fn is_name_byte(byte: u8) -> bool {
+    const TABLE: [bool; 256] = {
+        let mut table = [false; 256];
+        let mut byte = 0;
+        while byte < 128 {
+            table[byte] = (byte as u8).is_ascii_alphanumeric() || byte as u8 == b'_';
+            byte += 1;
+        }
+        table
+    };
+    TABLE[byte as usize]
 }
 
 /// What a name is worth: a coined one can be searched for, a common word cannot. The ratio is measured: a higher one keeps

@@ -61,8 +61,9 @@ impl Timeline {
         self.names.iter().filter(move |mentions| mentions.is_used_from(block as u32)).map(|mentions| &mentions.fact)
     }
 
-    /// The names of the block at `index` that the agent writes later, before anybody else says them again.
-    pub fn needed_of(&self, page: &Page, index: usize) -> Vec<Fact> {
+    /// The names of the block at `index` that the agent writes from the block at `from` on, before anybody else says
+    /// them there.
+    pub fn needed_from(&self, page: &Page, index: usize, from: usize) -> Vec<Fact> {
         let mut needed = Vec::new();
         let mut seen = FxHashSet::default();
         let mut tokens = Vec::new();
@@ -70,7 +71,7 @@ impl Timeline {
             tokenize(line, &mut tokens);
             for token in tokens.iter().filter(|token| token.class.is_some()) {
                 if seen.insert(token.key)
-                    && let Some(fact) = self.used_next(token.key, index as u32)
+                    && let Some(fact) = self.used_from(token.key, from as u32)
                 {
                     needed.push(fact.clone());
                 }
@@ -79,9 +80,9 @@ impl Timeline {
         needed
     }
 
-    fn used_next(&self, key: u64, after: u32) -> Option<&Fact> {
+    fn used_from(&self, key: u64, block: u32) -> Option<&Fact> {
         let mentions = self.names.get(*self.ids.get(&key)? as usize)?;
-        mentions.is_used_from(after + 1).then_some(&mentions.fact)
+        mentions.is_used_from(block).then_some(&mentions.fact)
     }
 }
 

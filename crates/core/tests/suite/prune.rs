@@ -97,6 +97,41 @@ fn r4_a_read_of_a_few_lines_does_not_supersede_the_whole_file() {
 }
 
 #[test]
+fn r4_of_two_runs_that_say_nearly_the_same_the_older_keeps_the_difference() {
+    let report = |verdict: &str, took: usize| {
+        let cases = (0..80).map(|case| format!("test {}::case_{} ... ok\n", texts::word(case), texts::word(case + 7)));
+        format!("{}test store::saves_twice ... {verdict}\nfinished in {took}.31s\n", cases.collect::<String>())
+    };
+    let writer = with_old(
+        Format::Anthropic,
+        &[Call::run("make check", report("FAILED", 4)), Call::run("make check", report("ok", 5))],
+    );
+    let done = pruned(&writer, 300);
+    let messages = said(Format::Anthropic, &done.body);
+    let older = result(&messages, 0);
+    assert!(older.contains("1 lines differ from the later run in message"), "{older}");
+    assert!(older.contains("saves_twice ... FAILED") && older.len() < 400, "{older}");
+    assert_eq!(result(&messages, 1), report("ok", 5));
+}
+
+#[test]
+fn r5_a_written_file_keeps_its_path_its_size_and_an_outline() {
+    let body = |name: &str| format!("pub fn {name}(rows: &[Row]) -> usize {{\n{}}}\n\n", "    step();\n".repeat(40));
+    let content: String = ["load_rows", "merge_rows", "save_rows"].map(body).concat();
+    let arguments = json!({"path": "src/rows.rs", "content": content});
+    let writer = with_old(Format::Anthropic, &[Call::new("write_file", arguments.to_string(), "ok")]);
+    let done = pruned(&writer, 200);
+    let messages = said(Format::Anthropic, &done.body);
+    let short = messages.iter().flat_map(|said| &said.calls).next().unwrap().1.clone();
+    assert_eq!(short["path"], "src/rows.rs");
+    let outline = short["content"].as_str().unwrap();
+    for part in ["load_rows", "merge_rows", "save_rows", "129 lines", &format!("{} characters", content.len())] {
+        assert!(outline.contains(part), "no {part:?} in {outline}");
+    }
+    assert_eq!(handles(outline).len(), 1, "{outline}");
+}
+
+#[test]
 fn r3_a_reduced_output_says_what_it_was() {
     for format in WITH_CALLS {
         let output = format!("{}exit code: 3\n", log(150, 5));

@@ -3,9 +3,11 @@
 use super::samples;
 use super::trial::Trial;
 use foldline_core::ledger::understand;
-use foldline_core::reduce::{self, Kind};
+use foldline_core::plan::StepKind;
+use foldline_core::prune::{Keeping, Pruner};
+use foldline_core::reduce::{self, Kind, Talk};
 use foldline_core::retention::{Exam, Fact, Page, Tally, Timeline};
-use foldline_core::tokens::Measure;
+use foldline_core::tokens::{self, Measure};
 use foldline_core::transcript::{PartKind, Transcript};
 use serde::Serialize;
 use std::time::{Duration, Instant};
@@ -134,32 +136,45 @@ impl KindMean {
     }
 }
 
-/// Measures all large outputs of a session.
-pub fn measure_all(session: &Transcript<'_>, page: &Page, timeline: &Timeline, measure: &Measure) -> Vec<Output> {
-    let is_result = |part: usize| session.parts.get(part).is_some_and(|part| part.kind == PartKind::ToolResult);
+/// Measures the large outputs of a session's first part as the engine reduces them there: knowing that part, and not
+/// the second, which begins at `cut` and tells what was needed. Outputs that a later one repeats or replaces are not
+/// reduced but pointed on, and not measured.
+pub fn measure_all(
+    first: &Transcript<'_>,
+    page: &Page,
+    timeline: &Timeline,
+    cut: usize,
+    measure: &Measure,
+) -> Vec<Output> {
+    let counts = tokens::measure(first, measure);
+    let pruner = Pruner::new(first, &counts, measure, LARGE, Keeping::Dropped);
+    let is_result = |part: usize| first.parts.get(part).is_some_and(|part| part.kind == PartKind::ToolResult);
     let blocks = page.blocks().iter().enumerate().filter(|(_, block)| is_result(block.part));
     blocks
         .filter_map(|(index, block)| {
             let words = page.words(block);
-            let before = measure.text(words);
-            if before <= LARGE {
+            if measure.text(words) <= LARGE {
                 return None;
             }
-            let call = session.exchanges.call_of(block.part).and_then(|call| session.parts.get(call));
-            let call = call.map(|call| understand(session, call));
+            let step = pruner.propose(block.part).map(|proposal| proposal.step.kind);
+            if matches!(step, Some(StepKind::Duplicate | StepKind::Superseded)) {
+                return None;
+            }
+            let call = first.exchanges.call_of(block.part).and_then(|call| first.parts.get(call));
+            let call = call.map(|call| understand(first, call));
             let source = reduce::Source {
-                tool: session.tool_of(block.part),
+                tool: first.tool_of(block.part),
                 argument: call.as_ref().map_or("", |call| call.target.as_ref()),
                 focus: &[],
             };
-            Some(measure_one(&source, words, timeline.needed_of(page, index), measure))
+            Some(measure_one(&source, pruner.talk(), words, timeline.needed_from(page, index, cut), measure))
         })
         .collect()
 }
 
-fn measure_one(source: &reduce::Source<'_>, words: &str, needed: Vec<Fact>, measure: &Measure) -> Output {
-    let reduced = reduce::reduce(source, words);
-    let took = (0..RUNS).map(|_| timed(source, words)).min().unwrap_or_default();
+fn measure_one(source: &reduce::Source<'_>, talk: &Talk, words: &str, needed: Vec<Fact>, measure: &Measure) -> Output {
+    let reduced = reduce::reduce_amid(source, talk, words);
+    let took = (0..RUNS).map(|_| timed(source, talk, words)).min().unwrap_or_default();
     let exam = Exam::on(needed, words.lines());
     // What is not worth reducing stays as it is, and keeps everything.
     let kind = reduced.as_ref().map_or_else(|| reduce::detect(source, words), |reduced| reduced.kind);
@@ -174,9 +189,9 @@ fn measure_one(source: &reduce::Source<'_>, words: &str, needed: Vec<Fact>, meas
     }
 }
 
-fn timed(source: &reduce::Source<'_>, words: &str) -> Duration {
+fn timed(source: &reduce::Source<'_>, talk: &Talk, words: &str) -> Duration {
     let started = Instant::now();
-    std::hint::black_box(reduce::reduce(source, words));
+    std::hint::black_box(reduce::reduce_amid(source, talk, words));
     started.elapsed()
 }
 
@@ -198,7 +213,7 @@ pub fn with_samples(mut rows: Vec<KindRow>) -> Vec<KindRow> {
         for sample in samples::of(kind) {
             let source = reduce::Source { tool: sample.tool, argument: sample.argument, focus: &[] };
             let needed = sample.needed.iter().filter_map(|name| Fact::named(name)).collect();
-            row.add(&measure_one(&source, &sample.text, needed, &measure), Origin::Sample);
+            row.add(&measure_one(&source, &sample.talk(), &sample.text, needed, &measure), Origin::Sample);
         }
     }
     rows

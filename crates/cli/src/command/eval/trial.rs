@@ -150,7 +150,13 @@ fn try_sound(court: &Court, name: String, session: &Transcript<'_>) -> Verdict {
         marks: Vec::new(),
         lost: Vec::new(),
         handles: Handles::default(),
-        outputs: outputs::measure_all(session, &page, &timeline, &setting.measure),
+        outputs: outputs::measure_all(
+            &first,
+            &first_page,
+            &timeline,
+            page.first_block_of(cut.message),
+            &setting.measure,
+        ),
     };
     for &budget in &court.budgets {
         let tokens = (counts.total() as f64 * budget / 100.0) as u64;

@@ -444,3 +444,23 @@ fn kinds_are_written_in_kebab_case() {
     assert!(names.iter().all(|name| name.bytes().all(|b| b.is_ascii_lowercase() || b == b'-')), "{names:?}");
     assert_eq!(Kind::TestReport.to_string(), "test-report");
 }
+
+#[test]
+fn data_that_a_web_tool_fetches_is_no_page() {
+    let source = Source { tool: "web_fetch", argument: "https://api.example.test/jobs", focus: &[] };
+    let jobs = many(60, |index| format!("{{\"job\": \"job_{index}\", \"state\": \"done\"}},"));
+    let text = format!("[{}]", jobs.trim_end().trim_end_matches(','));
+    assert_eq!(crate::reduce::detect(&source, &text), Kind::Json);
+    assert_eq!(crate::reduce::detect(&source, "<html><body><p>[1]</p></body></html>"), Kind::Web);
+}
+
+#[test]
+fn names_that_the_conversation_speaks_of_stay() {
+    let text = many(400, |index| format!("worker_{index} finished step_{index} of the plan"));
+    let source = shell("./run.sh");
+    let alone = crate::reduce::reduce(&source, &text).expect("something to save").text;
+    assert!(!alone.contains("worker_217"), "{alone}");
+    let talk = crate::reduce::Talk::of_words(["what about worker_217?"]);
+    let amid = crate::reduce::reduce_amid(&source, &talk, &text).expect("something to save").text;
+    assert!(amid.contains("worker_217 finished"), "{amid}");
+}
