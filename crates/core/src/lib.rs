@@ -3,6 +3,7 @@
 #![warn(missing_docs)]
 
 mod apply;
+pub mod cache;
 pub mod context;
 pub mod edit;
 pub mod engine;

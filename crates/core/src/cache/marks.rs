@@ -1,0 +1,1 @@
+//! Cache marks on a request.
