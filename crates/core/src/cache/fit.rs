@@ -7,7 +7,7 @@
 
 use super::bill::Traffic;
 use super::record::Recording;
-use super::simulate::{Block, Layout, Rules, Simulator};
+use super::simulate::{Block, Layout, Rules, SLACK, Simulator};
 use crate::policy::CacheTtl;
 use crate::tokens::Counts;
 use crate::transcript::Transcript;
