@@ -6,11 +6,12 @@
 //! deterministic, so nothing has to be kept in between.
 
 use crate::apply::apply;
+use crate::cache::{Economics, Outlook, Tariff, weigh};
 use crate::handoff;
 use crate::models::{ApiFamily, ModelProfile, ModelTable};
 use crate::plan::{Outcome, Plan};
-use crate::planner::{CannotFit, Planner, Request, Size, Verdict, decide, record};
-use crate::policy::{BudgetInputs, Budgets, Policy, Preset, Tail};
+use crate::planner::{CannotFit, Planner, Request, Size, Verdict, decide, decide_by_money, record};
+use crate::policy::{BudgetInputs, Budgets, Policy, Tail};
 use crate::prune;
 use crate::recall::Handle;
 use crate::repair::repair;
@@ -68,8 +69,8 @@ pub struct Compaction<'a> {
     pub summary_job: Option<SummaryJob>,
     /// What to remember.
     pub state: SessionState,
-    /// A remark on how the decision was made.
-    pub note: Option<String>,
+    /// What a fold costs and saves, where prices are known.
+    pub economics: Option<Economics>,
 }
 
 /// What the engine knows about one transcript under one policy.
@@ -171,7 +172,7 @@ pub fn compact<'a>(
         model: done.model,
         summary_job: done.summary_job,
         state: done.state,
-        note: done.note,
+        economics: done.economics,
     };
     if done.plan.outcome == Outcome::Aborted {
         done.body = Cow::Borrowed(text);
@@ -197,9 +198,12 @@ fn compact_sound<'a>(
     };
     let setting = setting.at_pace(transcript, &counts, policy);
     let planner = Planner::new(transcript, &counts, policy, &setting, &job.request);
-    let verdict = match is_settled(transcript.text, state) && job.request.target.is_none() {
+    let mut state = state.clone();
+    state.pace.pause(job.request.idle, policy.model.cache_ttl);
+    let economics = economics(&counts, policy, &setting, &state, &job.request);
+    let verdict = match is_settled(transcript.text, &state) && job.request.target.is_none() {
         true => Verdict::Wait("nothing new has come since the last compaction".into()),
-        false => judge(transcript, &counts, policy, &setting, state, &job.request),
+        false => judge(transcript, &counts, policy, &setting, &state, &job.request),
     };
     let mut plan = match &verdict {
         Verdict::Wait(reason) => planner.unchanged(reason.clone()),
@@ -246,11 +250,14 @@ fn compact_sound<'a>(
             (Ok(_), 0) => return Err(planner.cannot_fit(plan.tokens.after - excess, plan.tokens.after).into()),
         }
     }
-    let mut state = state.clone();
+    if let (Verdict::Act(reason), Some(_), true) = (&verdict, &plan.fold, policy.compression.economy) {
+        plan.reason = format!("{reason}; {}", plan.reason);
+    }
     if verdict.acts() && plan.outcome != Outcome::Aborted {
         record(&mut state, &plan, policy);
         if let Some(body) = &body {
             state.settled = Some((body.len(), Handle::of(body).to_string()));
+            state.pace.shrink(plan.tokens.after);
         }
     }
     warn_of_pressure(&mut plan, &mut state, &setting.budgets);
@@ -265,7 +272,7 @@ fn compact_sound<'a>(
         model: setting.model,
         summary_job,
         state,
-        note: note_on(policy),
+        economics,
     })
 }
 
@@ -323,8 +330,31 @@ pub fn judge(
             Verdict::Act(format!("{} tokens, over the target of {target}", size.tokens))
         }
         Some(target) => Verdict::Wait(format!("{} tokens, within the target of {target}", size.tokens)),
-        None => decide(size, policy, &setting.budgets, state, request.trigger),
+        None => {
+            let verdict = decide(size, policy, &setting.budgets, state, request.trigger);
+            let economics = economics(counts, policy, setting, state, request);
+            decide_by_money(verdict, size.tokens, policy, state, request.trigger, economics.as_ref())
+        }
     }
+}
+
+/// What a fold would cost and save now; `None` where nobody knows the prices.
+pub fn economics(
+    counts: &Counts,
+    policy: &Policy,
+    setting: &Setting,
+    state: &SessionState,
+    request: &Request,
+) -> Option<Economics> {
+    let tariff = Tariff::of(&setting.model).ok()?;
+    let outlook = Outlook {
+        tokens: counts.total(),
+        fixed: counts.outside() + counts.between(0, policy.compression.protect_first_n as usize),
+        idle: request.idle,
+        ttl: policy.model.cache_ttl,
+        pace: state.pace,
+    };
+    Some(weigh(&outlook, &setting.budgets, &tariff))
 }
 
 /// Says once that the trigger is near; says it again only after usage had fallen.
@@ -342,16 +372,12 @@ fn warn_of_pressure(plan: &mut Plan, state: &mut SessionState, budgets: &Budgets
     }
 }
 
-fn note_on(policy: &Policy) -> Option<String> {
-    (policy.compression.preset == Preset::Frugal)
-        .then(|| "preset frugal: decisions by money are not part of this version; it acts like runway".to_owned())
-}
-
 /// Takes note of usage that the provider reported for a request of `messages` messages that we
 /// counted as `counted` tokens.
 pub fn observe_usage(state: &mut SessionState, budgets: &Budgets, prompt: u64, messages: usize, counted: u64) {
     state.calibration.observe(saturated(counted), saturated(prompt));
     state.usage = Some(Usage { prompt, messages });
+    state.pace.observe(prompt);
     state.awaiting_usage = false;
     if prompt < u64::from(budgets.trigger) {
         state.strikes = 0;

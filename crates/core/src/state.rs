@@ -1,5 +1,6 @@
 //! What a session remembers between compactions: small, serialisable, owned by the caller.
 
+use crate::cache::Pace;
 use crate::tokens::Calibration;
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +24,8 @@ pub struct SessionState {
     pub calibration: Calibration,
     /// Whether the pressure warning has been given.
     pub warned: bool,
+    /// How the conversation has gone so far, for decisions by money.
+    pub pace: Pace,
     /// Length and handle of the last result: the same document again has nothing new in it.
     pub settled: Option<(usize, String)>,
 }

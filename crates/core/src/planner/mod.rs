@@ -9,7 +9,7 @@ mod ladder;
 mod prune;
 mod seal;
 
-pub use decide::{Size, Trigger, Verdict, decide, record};
+pub use decide::{Size, Trigger, Verdict, decide, decide_by_money, record};
 
 use crate::engine::Setting;
 use crate::handoff::Standing;
@@ -32,6 +32,8 @@ pub struct Request {
     pub target: Option<u64>,
     /// Whether originals will be kept, so that handles can be shown.
     pub keeps_originals: bool,
+    /// Seconds since the conversation's last request; `None` where nobody knows.
+    pub idle: Option<u32>,
     /// What came of an earlier [`SummaryJob`](crate::summary::SummaryJob).
     pub summary: Option<Summary>,
 }

@@ -72,7 +72,7 @@ table! {
         /// Named set of values that the other keys of this section start from.
         preset: Preset = choice(Preset::NAMES), "hermes";
         /// Fraction of the effective window (window minus reserved output) at which the engine acts.
-        threshold: f64 = fraction(0.05, 0.95), "0.5", [SacredZone, Skill] "0.75";
+        threshold: f64 = fraction(0.05, 0.95), "0.5", [SacredZone, Skill, Frugal] "0.75";
         /// Tail kept verbatim, as a fraction of the trigger, when `tail` is `ratio`.
         target_ratio: f64 = fraction(0.10, 0.80), "0.2";
         /// Messages after the system prompt that are kept verbatim at the start, on the first fold.
@@ -125,6 +125,8 @@ table! {
         admission: bool = Kind::Flag, "false", [Frugal] "true";
         /// Tokens above which a tool output is huge when it first appears; `auto` grows with the window.
         admission_above: AutoOr<u32> = tokens(200, 10_000_000).or(&["auto"]), "auto";
+        /// Fold below the trigger, too, when that costs less than going on: by prices, pace and the age of the cache.
+        economy: bool = Kind::Flag, "false", [Frugal] "true";
         /// Largest request body, in bytes; `auto` is what the provider of the format takes safely.
         max_body_bytes: AutoOr<u64> = bytes(10_000, 10_000_000_000).or(&["auto"]), "auto";
         /// Tokens that one image counts for, whatever its size in bytes.

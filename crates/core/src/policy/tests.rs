@@ -101,7 +101,8 @@ fn presets_say_what_their_documents_say() {
     assert_eq!(runway.never_prune, ["clarify", "memory", "skill_view", "todo", "read_file"]);
 
     let frugal = Policy::of(Preset::Frugal).compression;
-    assert_eq!(frugal, CompressionPolicy { preset: Preset::Frugal, admission: true, ..runway });
+    let shared = CompressionPolicy { preset: Preset::Frugal, admission: true, economy: true, threshold: 0.75, ..runway };
+    assert_eq!(frugal, shared);
 }
 
 #[test]
