@@ -33,6 +33,8 @@ pub enum Command {
     Recall(crate::command::recall::RecallArgs),
     /// Measure what survives a compaction, and what outputs are reduced to, on a folder of transcripts.
     Eval(crate::command::eval::EvalArgs),
+    /// Play recorded sessions turn by turn through policies: what each request holds and costs.
+    Replay(crate::command::replay::ReplayArgs),
     /// Write conversations as training data, without what compactors put into them.
     Export(crate::command::export::ExportArgs),
     /// Show, check or describe the settings.
@@ -65,6 +67,19 @@ pub enum FormatName {
     ClaudeCode,
     /// ShareGPT trajectories.
     Sharegpt,
+}
+
+/// Where cache marks go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum CacheMarks {
+    /// As they came.
+    #[default]
+    Off,
+    /// On the system prompt and the last three messages.
+    #[value(name = "system-and-3")]
+    SystemAndThree,
+    /// On tools, system prompt, handoff and a window that rolls with the conversation.
+    Auto,
 }
 
 /// Settings on the command line.

@@ -22,6 +22,7 @@ fn main() -> ExitCode {
         Command::Validate(args) => command::validate::run(&args),
         Command::Recall(args) => command::recall::run(&args),
         Command::Eval(args) => command::eval::run(&args),
+        Command::Replay(args) => command::replay::run(&args),
         Command::Export(args) => command::export::run(&args),
         Command::Config(args) => command::config::run(&args),
     };

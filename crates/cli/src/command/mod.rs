@@ -6,6 +6,7 @@ pub mod eval;
 pub mod export;
 pub mod inspect;
 pub mod recall;
+pub mod replay;
 pub mod validate;
 
 use crate::args::Tuning;
