@@ -97,7 +97,11 @@ impl Fit {
             0 => 1.0,
             counted => (grown as f64 / counted as f64).clamp(SCALES.0, SCALES.1),
         };
-        let outside = opening.prompt().saturating_sub((counts.between(0, first.reply) as f64 * scale) as u64);
+        let beside = opening.prompt().saturating_sub((counts.between(0, first.reply) as f64 * scale) as u64);
+        // What stands in every request is no larger than the smallest. A record that begins in the middle of a
+        // conversation opens with history that its file does not have.
+        let smallest = requests.iter().filter_map(|request| request.reported).map(|reported| reported.prompt()).min();
+        let outside = beside.min(smallest.unwrap_or(beside));
         let mut survived: Vec<u64> = requests
             .iter()
             .zip(&breaks)
@@ -126,7 +130,8 @@ impl Fit {
         let mut prediction = Prediction::default();
         let mut epoch = 0;
         // Tokens and message at which the sizes were last known.
-        let mut known = (self.outside, 0);
+        let opening = recording.requests.first();
+        let mut known = opening.map_or((0, 0), |first| (first.reported.unwrap_or_default().prompt(), first.reply));
         // Where earlier prompts ended, with their sizes: what is continued keeps the size it had.
         let mut ended: Vec<(usize, u64)> = Vec::new();
         for (index, (request, broken)) in recording.requests.iter().zip(&self.breaks).enumerate() {
