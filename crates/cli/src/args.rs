@@ -82,6 +82,17 @@ pub enum CacheMarks {
     Auto,
 }
 
+impl CacheMarks {
+    /// The layout that it names; `None` leaves marks as they are.
+    pub const fn layout(self) -> Option<foldline_core::cache::Layout> {
+        match self {
+            CacheMarks::Off => None,
+            CacheMarks::SystemAndThree => Some(foldline_core::cache::Layout::SystemAndThree),
+            CacheMarks::Auto => Some(foldline_core::cache::Layout::Auto),
+        }
+    }
+}
+
 /// Settings on the command line.
 #[derive(Debug, Default, Args)]
 pub struct Tuning {
@@ -112,6 +123,7 @@ pub struct Tuning {
   foldline compress session.json --window 128000 --preset runway --report -
   foldline compress session.json --force --focus \"database schema\"
   foldline compress session.json --target-tokens 12000 -o smaller.json
+  foldline compress request.json --cache-marks system-and-3 --set model.cache_ttl=1h
   foldline compress session.json --dry-run")]
 pub struct Compress {
     #[command(flatten)]
@@ -136,6 +148,10 @@ pub struct Compress {
     /// The model to ask there.
     #[arg(long, value_name = "NAME")]
     pub summarizer_model: Option<String>,
+    /// Cache marks on the result: off, system-and-3, or auto (tools, system, handoff, rolling window). Marks that are
+    /// there stay.
+    #[arg(long, value_enum, default_value_t = CacheMarks::Off, value_name = "LAYOUT")]
+    pub cache_marks: CacheMarks,
     /// Where the JSON report goes; `-` is standard error.
     #[arg(long, value_name = "FILE")]
     pub report: Option<String>,

@@ -158,7 +158,7 @@ impl Fit {
             let total = ended.last().map_or(total, |&(_, before)| total.max(before));
             ended.push((request.reply, total));
             let (blocks, ends) = blocks(transcript, epoch, system, &ended);
-            let marks = Layout::Rolling.marks(Some(0), &ends, self.ttl);
+            let marks = Layout::Auto.marks(Some(0), &ends, self.ttl);
             prediction.requests.push(cache.request(at, &blocks, &marks));
         }
         prediction

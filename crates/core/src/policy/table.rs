@@ -108,7 +108,7 @@ table! {
         /// Messages below which the safety net stays out.
         hygiene_min_messages: u32 = count(0, 10_000), "4";
         /// Length of a handoff, as a fraction of the folded tokens.
-        summary_ratio: f64 = fraction(0.01, 0.9), "0.2", [Frugal] "0.3";
+        summary_ratio: f64 = fraction(0.01, 0.9), "0.2", [Frugal] "0.35";
         /// Shortest budget of a handoff, in tokens.
         summary_min: u32 = tokens(100, 100_000), "2000";
         /// Longest budget of a handoff, in tokens.

@@ -102,7 +102,7 @@ fn presets_say_what_their_documents_say() {
 
     let frugal = Policy::of(Preset::Frugal).compression;
     assert!(frugal.economy && frugal.admission && !runway.economy);
-    assert_eq!((frugal.target_ratio, frugal.summary_ratio, frugal.summary_max), (0.1, 0.3, 24_000));
+    assert_eq!((frugal.target_ratio, frugal.summary_ratio, frugal.summary_max), (0.1, 0.35, 24_000));
     assert_eq!((frugal.threshold, frugal.never_prune), (runway.threshold, runway.never_prune));
 }
 

@@ -73,7 +73,7 @@ pub fn run(args: &ReplayArgs) -> Result<Verdict, Failure> {
     let files = batch::files(&args.paths)?;
     let job = Job { format: input::format_of(args.format), models: Some(models.clone()), ..Job::default() };
     let (sessions, skipped) = sessions(args, &files, base.policy(), &job)?;
-    let contest = Contest { contestants, models, layout: layout(args.cache_marks) };
+    let contest = Contest { contestants, models, layout: args.cache_marks.layout().unwrap_or(Layout::Auto) };
     let played = batch::each(&sessions, "Replaying", |session| trial::play_all(&contest, session));
     let replay = Replay::of(&contest, played, skipped, started.elapsed());
     if replay.sessions.is_empty() {
@@ -89,13 +89,6 @@ pub fn run(args: &ReplayArgs) -> Result<Verdict, Failure> {
     };
     output::print(&text)?;
     Ok(if replay.is_clean() { Verdict::Fine } else { Verdict::Found })
-}
-
-fn layout(marks: CacheMarks) -> Layout {
-    match marks {
-        CacheMarks::SystemAndThree => Layout::SystemAndThree,
-        CacheMarks::Auto | CacheMarks::Off => Layout::Rolling,
-    }
 }
 
 /// The policies that are compared, `none` first.
