@@ -33,6 +33,8 @@ pub enum Command {
     Recall(crate::command::recall::RecallArgs),
     /// Measure what survives a compaction, and what outputs are reduced to, on a folder of transcripts.
     Eval(crate::command::eval::EvalArgs),
+    /// Play recorded sessions turn by turn through policies: what each request holds and costs.
+    Replay(crate::command::replay::ReplayArgs),
     /// Write conversations as training data, without what compactors put into them.
     Export(crate::command::export::ExportArgs),
     /// Mask secrets in any text.
@@ -73,6 +75,30 @@ pub enum FormatName {
     Sharegpt,
 }
 
+/// Where cache marks go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum CacheMarks {
+    /// As they came.
+    #[default]
+    Off,
+    /// On the system prompt and the last three messages.
+    #[value(name = "system-and-3")]
+    SystemAndThree,
+    /// On tools, system prompt, handoff and a window that rolls with the conversation.
+    Auto,
+}
+
+impl CacheMarks {
+    /// The layout that it names; `None` leaves marks as they are.
+    pub const fn layout(self) -> Option<foldline_core::cache::Layout> {
+        match self {
+            CacheMarks::Off => None,
+            CacheMarks::SystemAndThree => Some(foldline_core::cache::Layout::SystemAndThree),
+            CacheMarks::Auto => Some(foldline_core::cache::Layout::Auto),
+        }
+    }
+}
+
 /// Settings on the command line.
 #[derive(Debug, Default, Args)]
 pub struct Tuning {
@@ -105,6 +131,7 @@ pub struct Tuning {
   foldline compress session.json --target-tokens 12000 -o smaller.json
   foldline compress session.json --force --summarizer http://127.0.0.1:8080 --summarizer-model qwen
   FOLDLINE_SUMMARIZER_KEY=… foldline compress session.json --summarizer https://api.example/v1 --summarizer-model small
+  foldline compress request.json --cache-marks system-and-3 --set model.cache_ttl=1h
   foldline compress session.json --dry-run")]
 pub struct Compress {
     #[command(flatten)]
@@ -132,6 +159,10 @@ pub struct Compress {
     /// A memory file that stays in force beside the handoff; the summariser need not repeat it.
     #[arg(long, value_name = "FILE")]
     pub memory: Option<PathBuf>,
+    /// Cache marks on the result: off, system-and-3, or auto (tools, system, handoff, rolling window). Marks that are
+    /// there stay.
+    #[arg(long, value_enum, default_value_t = CacheMarks::Off, value_name = "LAYOUT")]
+    pub cache_marks: CacheMarks,
     /// Where the JSON report goes; `-` is standard error.
     #[arg(long, value_name = "FILE")]
     pub report: Option<String>,

@@ -23,6 +23,7 @@ fn main() -> ExitCode {
         Command::Validate(args) => command::validate::run(&args),
         Command::Recall(args) => command::recall::run(&args),
         Command::Eval(args) => command::eval::run(&args),
+        Command::Replay(args) => command::replay::run(&args),
         Command::Export(args) => command::export::run(&args),
         Command::Redact(args) => command::redact::run(&args),
         Command::Doctor(args) => command::doctor::run(&args),

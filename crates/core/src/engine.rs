@@ -6,11 +6,12 @@
 //! deterministic, so nothing has to be kept in between.
 
 use crate::apply::apply;
+use crate::cache::{Economics, Outlook, Tariff, weigh};
 use crate::handoff;
 use crate::models::{ApiFamily, ModelProfile, ModelTable};
 use crate::plan::{Outcome, Plan};
-use crate::planner::{Aftermath, CannotFit, Planner, Request, Size, Verdict, decide, record};
-use crate::policy::{BudgetInputs, Budgets, Policy, Preset, Tail, TriggerCap};
+use crate::planner::{Aftermath, CannotFit, Planner, Request, Size, Verdict, decide, decide_by_money, record};
+use crate::policy::{BudgetInputs, Budgets, Policy, Tail, TriggerCap};
 use crate::prune;
 use crate::recall::Handle;
 use crate::repair::repair;
@@ -71,10 +72,10 @@ pub struct Compaction<'a> {
     pub summary_job: Option<SummaryJob>,
     /// What to remember.
     pub state: SessionState,
-    /// A remark on how the decision was made.
-    pub note: Option<String>,
     /// What the summariser did.
     pub summariser: SummariserReport,
+    /// What a fold costs and saves, where prices are known.
+    pub economics: Option<Economics>,
 }
 
 /// What the engine knows about one transcript under one policy.
@@ -176,8 +177,8 @@ pub fn compact<'a>(
         model: done.model,
         summary_job: done.summary_job,
         state: done.state,
-        note: done.note,
         summariser: done.summariser,
+        economics: done.economics,
     };
     if done.plan.outcome == Outcome::Aborted {
         done.body = Cow::Borrowed(text);
@@ -207,14 +208,17 @@ fn compact_sound<'a>(
     if asks_a_model {
         planner.failure = summary::rest_until(&state.summariser, &job.request);
     }
+    let mut state = state.clone();
+    state.pace.pause(job.request.idle, policy.model.cache_ttl);
+    let economics = economics(&counts, policy, &setting, &state, &job.request);
     let admitted = planner.admitted();
-    let verdict = match is_settled(transcript.text, state) && job.request.target.is_none() {
+    let verdict = match is_settled(transcript.text, &state) && job.request.target.is_none() {
         true => Verdict::Wait("nothing new has come since the last compaction".into()),
         false => {
             // What is admitted in reduced form never counts as what it was.
             let saved: u64 = admitted.iter().map(|proposal| proposal.step.saves()).sum();
-            let tokens = counts.total().saturating_sub(saved);
-            judge_size(size_of(transcript, tokens), policy, &setting, state, &job.request)
+            let size = size_of(transcript, counts.total().saturating_sub(saved));
+            judge_size(size, policy, &setting, &state, &job.request, economics.as_ref())
         }
     };
     let mut plan = match &verdict {
@@ -262,13 +266,16 @@ fn compact_sound<'a>(
             (Ok(_), 0) => return Err(planner.cannot_fit(plan.tokens.after - excess, plan.tokens.after).into()),
         }
     }
-    let mut state = state.clone();
+    if let (Verdict::Act(reason), Some(_), true) = (&verdict, &plan.fold, policy.compression.economy) {
+        plan.reason = format!("{reason}; {}", plan.reason);
+    }
     aftermath.note(&mut state, &job.request);
     // A fold that waits for its summariser is no fold that found nothing to do.
     if verdict.acts() && plan.outcome != Outcome::Aborted && aftermath != Aftermath::Held {
         record(&mut state, &plan, policy);
         if let Some(body) = &body {
             state.settled = Some((body.len(), Handle::of(body).to_string()));
+            state.pace.shrink(plan.tokens.after);
         }
     }
     warn_of_pressure(&mut plan, &mut state, &setting.budgets);
@@ -291,7 +298,7 @@ fn compact_sound<'a>(
         model: setting.model,
         summary_job,
         state,
-        note: note_on(policy),
+        economics,
     })
 }
 
@@ -341,22 +348,52 @@ pub fn judge(
     state: &SessionState,
     request: &Request,
 ) -> Verdict {
-    judge_size(size_of(transcript, counts.total()), policy, setting, state, request)
+    let economics = economics(counts, policy, setting, state, request);
+    judge_size(size_of(transcript, counts.total()), policy, setting, state, request, economics.as_ref())
 }
 
 fn size_of(transcript: &Transcript<'_>, tokens: u64) -> Size {
     Size { tokens, messages: transcript.messages.len(), bytes: transcript.text.len() as u64 }
 }
 
-fn judge_size(size: Size, policy: &Policy, setting: &Setting, state: &SessionState, request: &Request) -> Verdict {
+fn judge_size(
+    size: Size,
+    policy: &Policy,
+    setting: &Setting,
+    state: &SessionState,
+    request: &Request,
+    economics: Option<&Economics>,
+) -> Verdict {
     match request.target {
         Some(_) if !policy.compression.enabled => decide(size, policy, &setting.budgets, state, request.trigger),
         Some(target) if size.tokens > target => {
             Verdict::Act(format!("{} tokens, over the target of {target}", size.tokens))
         }
         Some(target) => Verdict::Wait(format!("{} tokens, within the target of {target}", size.tokens)),
-        None => decide(size, policy, &setting.budgets, state, request.trigger),
+        None => {
+            let verdict = decide(size, policy, &setting.budgets, state, request.trigger);
+            decide_by_money(verdict, size.tokens, policy, state, request.trigger, economics)
+        }
     }
+}
+
+/// What a fold would cost and save now; `None` where nobody knows the prices.
+pub fn economics(
+    counts: &Counts,
+    policy: &Policy,
+    setting: &Setting,
+    state: &SessionState,
+    request: &Request,
+) -> Option<Economics> {
+    let tariff = Tariff::of(&setting.model).ok()?;
+    let outlook = Outlook {
+        tokens: counts.total(),
+        fixed: counts.outside() + counts.between(0, policy.compression.protect_first_n as usize),
+        idle: request.idle,
+        ttl: policy.model.cache_ttl,
+        pace: state.pace,
+    };
+    Some(weigh(&outlook, &setting.budgets, &tariff))
 }
 
 /// Says once that the trigger is near; says it again only after usage had fallen.
@@ -374,16 +411,12 @@ fn warn_of_pressure(plan: &mut Plan, state: &mut SessionState, budgets: &Budgets
     }
 }
 
-fn note_on(policy: &Policy) -> Option<String> {
-    (policy.compression.preset == Preset::Frugal)
-        .then(|| "preset frugal: decisions by money are not part of this version; it acts like runway".to_owned())
-}
-
 /// Takes note of usage that the provider reported for a request of `messages` messages that we
 /// counted as `counted` tokens.
 pub fn observe_usage(state: &mut SessionState, budgets: &Budgets, prompt: u64, messages: usize, counted: u64) {
     state.calibration.observe(saturated(counted), saturated(prompt));
     state.usage = Some(Usage { prompt, messages });
+    state.pace.observe(prompt);
     state.awaiting_usage = false;
     // Just below the trigger is where a fold that saved too little lands: only real room is a new beginning.
     if prompt < u64::from(budgets.pressure) {

@@ -3,9 +3,11 @@
 #![warn(missing_docs)]
 
 mod apply;
+pub mod cache;
 pub mod context;
 pub mod edit;
 pub mod engine;
+pub mod event;
 pub mod explain;
 pub mod handoff;
 pub mod identity;
@@ -21,6 +23,7 @@ pub mod recall;
 pub mod redact;
 pub mod reduce;
 pub mod repair;
+pub mod replay;
 pub mod report;
 pub mod retention;
 pub mod rewrite;

@@ -115,9 +115,9 @@ pub struct Economics {
     pub pressure: (f64, f64),
     /// Whether the model is in the table.
     pub model_known: bool,
-    /// A remark on how the decision was made.
+    /// What a fold costs and saves, in dollars and requests; left out where prices are not known.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub note: Option<String>,
+    pub fold: Option<crate::cache::Economics>,
 }
 
 /// The whole report.
@@ -213,7 +213,7 @@ impl Report {
                 trigger: done.budgets.trigger,
                 pressure: (plan.tokens.before as f64 / trigger, plan.tokens.after as f64 / trigger),
                 model_known: done.model.known,
-                note: done.note.clone(),
+                fold: done.economics,
             },
             timing_ms: Default::default(),
             warnings: plan.warnings.clone(),

@@ -1,5 +1,6 @@
 //! What a session remembers between compactions: small, serialisable, owned by the caller.
 
+use crate::cache::Pace;
 use crate::summary::Cooldown;
 use crate::tokens::Calibration;
 use serde::{Deserialize, Serialize};
@@ -26,6 +27,8 @@ pub struct SessionState {
     pub warned: bool,
     /// How the summariser fared, and until when it is left alone.
     pub summariser: Cooldown,
+    /// How the conversation has gone so far, for decisions by money.
+    pub pace: Pace,
     /// Length and handle of the last result: the same document again has nothing new in it.
     pub settled: Option<(usize, String)>,
 }

@@ -3,12 +3,14 @@
 //! - [`generate`] writes healthy transcripts of any length, [`convert`] brings a recorded Anthropic session
 //!   into the other two wire formats.
 //! - [`matrix`] runs the engine over sessions, formats, windows and presets and checks what must always hold.
+//! - [`cache`] holds the cache simulator against recorded usage.
 //! - `tokens`, `speed`, `load` and `redact` measure; [`fuzz`] holds the bodies of the fuzz targets, so that plain tests
 //!   replay them.
 #![forbid(unsafe_code)]
 #![warn(missing_docs, unreachable_pub)]
 
 pub mod best;
+pub mod cache;
 pub mod convert;
 pub mod fuzz;
 pub mod generate;

@@ -3,7 +3,7 @@
 
 use clap::{Parser, Subcommand};
 use foldline_core::Format;
-use foldline_lab::{Failure, fuzz, generate, load, matrix, redact, speed, tokens};
+use foldline_lab::{Failure, cache, fuzz, generate, load, matrix, redact, speed, tokens};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -24,6 +24,11 @@ enum Command {
         /// Sessions at a time.
         #[arg(long, default_value_t = 2)]
         threads: usize,
+    },
+    /// Hold the cache simulator against the usage that sessions recorded.
+    Cache {
+        /// Directory with Anthropic sessions.
+        directory: PathBuf,
     },
     /// Hold the token estimate against exact counts.
     Tokens {
@@ -127,6 +132,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             print(&summary.to_string())?;
             return Ok(ExitCode::from(u8::from(!summary.violations.is_empty())));
         }
+        Command::Cache { directory } => print(&cache::measure_all(&matrix::sessions(&directory)?)?.to_string())?,
         Command::Tokens { directory } => print(&tokens::measure(&matrix::sessions(&directory)?)?.to_string())?,
         Command::Speed { messages, format, binary, runs, json } => {
             let formats = if format.is_empty() { matrix::FORMATS.to_vec() } else { format };

@@ -10,8 +10,10 @@ use crate::keep;
 use crate::output::{self, Paint};
 use crate::progress::{self, Voice};
 use crate::settings::{Flag, Settings, Surroundings, model_table};
+use foldline_core::cache::marks;
 use foldline_core::plan::Outcome;
 use foldline_core::{Compaction, EngineError, Job, Report, Request, SessionState, Trigger, compact, explain, wire};
+use std::borrow::Cow;
 use std::path::Path;
 use std::time::Instant;
 
@@ -58,7 +60,7 @@ pub fn run(args: &Compress) -> Result<Verdict, Failure> {
     }
     let mut report = Report::of(&done);
     report.warnings.extend(warnings);
-    write_body(args, &done)?;
+    write_body(args, &marked(args, &done, settings.policy()))?;
     if let Some(path) = &args.state {
         let state = serde_json::to_string_pretty(&done.state).map_err(Failure::input)?;
         output::write_file(path, &state)?;
@@ -138,10 +140,19 @@ fn load_state(path: Option<&Path>) -> Result<SessionState, Failure> {
     }
 }
 
-fn write_body(args: &Compress, done: &Compaction<'_>) -> Result<(), Failure> {
+/// The result with the cache marks that were asked for.
+fn marked<'d>(args: &Compress, done: &'d Compaction<'_>, policy: &foldline_core::Policy) -> Cow<'d, str> {
+    let Some(layout) = args.cache_marks.layout() else { return Cow::Borrowed(&done.body) };
+    let Ok(transcript) = wire::read(&done.body, Some(done.format)) else { return Cow::Borrowed(&done.body) };
+    let carrier = marks::Carrier::of(done.format);
+    let edits = marks::edits(&transcript, layout, policy.model.cache_ttl, carrier);
+    if edits.is_empty() { Cow::Borrowed(&done.body) } else { Cow::Owned(edits.splice(&done.body)) }
+}
+
+fn write_body(args: &Compress, body: &str) -> Result<(), Failure> {
     match args.output.as_deref().filter(|path| *path != Path::new("-")) {
-        Some(path) => output::write_file(path, &done.body),
-        None => output::print(&done.body),
+        Some(path) => output::write_file(path, body),
+        None => output::print(body),
     }
 }
 

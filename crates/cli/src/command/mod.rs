@@ -9,6 +9,7 @@ mod feedback;
 pub mod inspect;
 pub mod recall;
 pub mod redact;
+pub mod replay;
 pub mod serve;
 mod summarise;
 pub mod validate;

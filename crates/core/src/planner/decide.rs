@@ -1,5 +1,6 @@
 //! Whether to act now.
 
+use crate::cache::Economics;
 use crate::plan::Plan;
 use crate::policy::{Budgets, Policy};
 use crate::state::{Cause, SessionState};
@@ -97,6 +98,28 @@ pub fn decide(size: Size, policy: &Policy, budgets: &Budgets, state: &SessionSta
         );
     }
     Verdict::Act(format!("{tokens} tokens reach the {name} of {mark}"))
+}
+
+/// Lets money decide where the marks leave the conversation alone and the policy wants that.
+pub fn decide_by_money(
+    verdict: Verdict,
+    tokens: u64,
+    policy: &Policy,
+    state: &SessionState,
+    trigger: Trigger,
+    economics: Option<&Economics>,
+) -> Verdict {
+    let knobs = &policy.compression;
+    match (verdict, economics) {
+        (Verdict::Wait(reason), Some(economics)) if knobs.enabled && knobs.economy && trigger == Trigger::Engine => {
+            let is_free = !state.awaiting_usage && state.strikes < knobs.max_strikes;
+            match economics.pays && is_free {
+                true => Verdict::Act(economics.sentence(tokens)),
+                false => Verdict::Wait(format!("{reason}; {}", economics.sentence(tokens))),
+            }
+        }
+        (verdict, _) => verdict,
+    }
 }
 
 /// Why automatic folds have stopped, and what helps.

@@ -12,7 +12,7 @@ mod prune;
 mod seal;
 
 pub(crate) use aftermath::Aftermath;
-pub use decide::{Size, Trigger, Verdict, decide, record};
+pub use decide::{Size, Trigger, Verdict, decide, decide_by_money, record};
 
 use crate::engine::Setting;
 use crate::handoff::Standing;
@@ -35,6 +35,8 @@ pub struct Request {
     pub target: Option<u64>,
     /// Whether originals will be kept, so that handles can be shown.
     pub keeps_originals: bool,
+    /// Seconds since the conversation's last request; `None` where nobody knows.
+    pub idle: Option<u32>,
     /// What came of an earlier [`SummaryJob`](crate::summary::SummaryJob).
     pub summary: Option<Summary>,
     /// The time, in milliseconds since 1970, for cooldowns; without it there are none.

@@ -64,7 +64,7 @@ choice! {
         Skill = "skill",
         /// Prune first, and only when that buys room to run.
         Runway = "runway",
-        /// As `runway`, with large outputs reduced when they first appear; decided by money.
+        /// As `runway`, but folds when that is cheapest: by prices, pace and the age of the cache.
         Frugal = "frugal",
     }
 }

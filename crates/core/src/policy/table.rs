@@ -74,7 +74,7 @@ table! {
         /// Fraction of the effective window (window minus reserved output) at which the engine acts.
         threshold: f64 = fraction(0.05, 0.95), "0.5", [SacredZone, Skill] "0.75";
         /// Tail kept verbatim, as a fraction of the trigger, when `tail` is `ratio`.
-        target_ratio: f64 = fraction(0.10, 0.80), "0.2";
+        target_ratio: f64 = fraction(0.10, 0.80), "0.2", [Frugal] "0.1";
         /// Messages after the system prompt that are kept verbatim at the start, on the first fold.
         protect_first_n: u32 = count(0, 50), "3", [SacredZone] "2";
         /// Messages at the end that stay in the tail where they fit.
@@ -108,13 +108,13 @@ table! {
         /// Messages below which the safety net stays out.
         hygiene_min_messages: u32 = count(0, 10_000), "4";
         /// Length of a handoff, as a fraction of the folded tokens.
-        summary_ratio: f64 = fraction(0.01, 0.9), "0.2";
+        summary_ratio: f64 = fraction(0.01, 0.9), "0.2", [Frugal] "0.35";
         /// Shortest budget of a handoff, in tokens.
         summary_min: u32 = tokens(100, 100_000), "2000";
         /// Longest budget of a handoff, in tokens.
-        summary_max: u32 = tokens(100, 1_000_000), "12000";
+        summary_max: u32 = tokens(100, 1_000_000), "12000", [Frugal] "24000";
         /// Longest budget of a handoff, as a fraction of the window.
-        summary_window_share: f64 = fraction(0.005, 0.5), "0.05";
+        summary_window_share: f64 = fraction(0.005, 0.5), "0.05", [Frugal] "0.12";
         /// Share of the handoff that a focus topic gets.
         focus_share: f64 = fraction(0.3, 0.9), "0.65";
         /// Return the input unchanged when the summariser fails, instead of a handoff made without a model.
@@ -125,6 +125,8 @@ table! {
         admission: bool = Kind::Flag, "false", [Frugal] "true";
         /// Tokens above which a tool output is huge when it first appears; `auto` grows with the window.
         admission_above: AutoOr<u32> = tokens(200, 10_000_000).or(&["auto"]), "auto";
+        /// Fold below the trigger, too, when that costs less than going on: by prices, pace and the age of the cache.
+        economy: bool = Kind::Flag, "false", [Frugal] "true";
         /// Largest request body, in bytes; `auto` is what the provider of the format takes safely.
         max_body_bytes: AutoOr<u64> = bytes(10_000, 10_000_000_000).or(&["auto"]), "auto";
         /// Tokens that one image counts for, whatever its size in bytes.

@@ -101,7 +101,9 @@ fn presets_say_what_their_documents_say() {
     assert_eq!(runway.never_prune, ["clarify", "memory", "skill_view", "todo", "read_file"]);
 
     let frugal = Policy::of(Preset::Frugal).compression;
-    assert_eq!(frugal, CompressionPolicy { preset: Preset::Frugal, admission: true, ..runway });
+    assert!(frugal.economy && frugal.admission && !runway.economy);
+    assert_eq!((frugal.target_ratio, frugal.summary_ratio, frugal.summary_max), (0.1, 0.35, 24_000));
+    assert_eq!((frugal.threshold, frugal.never_prune), (runway.threshold, runway.never_prune));
 }
 
 #[test]

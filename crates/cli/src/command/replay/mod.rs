@@ -1,0 +1,155 @@
+//! `foldline replay`: recorded sessions, turn by turn, through one or more policies.
+
+mod chart;
+mod page;
+mod tables;
+mod trial;
+
+use super::settings;
+use crate::args::{CacheMarks, FormatName, Tuning};
+use crate::batch;
+use crate::failure::{Failure, Verdict};
+use crate::input;
+use crate::output;
+use crate::settings::{Flag, Surroundings, model_table};
+use clap::Args;
+use foldline_core::cache::Layout;
+use foldline_core::policy::Preset;
+use foldline_core::replay::Session;
+use foldline_core::{Job, Policy};
+use std::path::PathBuf;
+use std::time::Instant;
+use trial::{Contest, Contestant, Replay};
+
+/// `foldline replay`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The agent's turns stay as they were recorded; each policy decides how much history a request carries. Caches
+live and die by the recorded times. Costs are those of the model's price list; a session without a
+record of times is played as if the agent never paused.
+
+Examples:
+  foldline replay sessions/
+  foldline replay session.json --presets none,hermes,frugal --window 200000
+  foldline replay sessions/ --html replay.html
+  foldline replay sessions/ --chain 1000000 --json | jq .totals
+  foldline replay session.jsonl --preset runway --set compression.threshold=0.6"
+)]
+pub struct ReplayArgs {
+    /// Sessions, or folders of them.
+    #[arg(required = true, value_name = "FILE")]
+    pub paths: Vec<PathBuf>,
+    /// Whose wire format they are in.
+    #[arg(long, value_enum, default_value_t = FormatName::Auto)]
+    pub format: FormatName,
+    #[command(flatten)]
+    pub tuning: Tuning,
+    /// Policies to compare; `none` never compacts. All of them when left out.
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub presets: Vec<String>,
+    /// Where cache marks are put: as `compress --cache-marks` would.
+    #[arg(long, value_enum, default_value_t = CacheMarks::Auto)]
+    pub cache_marks: CacheMarks,
+    /// Join sessions until each has this many tokens.
+    #[arg(long, value_name = "TOKENS")]
+    pub chain: Option<u64>,
+    /// As JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// A page with the pictures and tables.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+}
+
+/// The name of the policy that never compacts.
+const NONE: &str = "none";
+
+/// Runs the command.
+pub fn run(args: &ReplayArgs) -> Result<Verdict, Failure> {
+    let started = Instant::now();
+    let base = settings(&args.tuning, Vec::new())?;
+    let models = model_table(base.policy(), &Surroundings::of_process()).map_err(Failure::input)?;
+    let contestants = contestants(args)?;
+    let files = batch::files(&args.paths)?;
+    let job = Job { format: input::format_of(args.format), models: Some(models.clone()), ..Job::default() };
+    let (sessions, skipped) = sessions(args, &files, base.policy(), &job)?;
+    let contest = Contest { contestants, models, layout: args.cache_marks.layout().unwrap_or(Layout::Auto) };
+    let played = batch::each(&sessions, "Replaying", |session| trial::play_all(&contest, session));
+    let replay = Replay::of(&contest, played, skipped, started.elapsed());
+    if replay.sessions.is_empty() {
+        let reasons: Vec<String> = replay.skipped.iter().take(3).map(|why| format!("  {why}")).collect();
+        return Err(Failure::input(format!("no session could be played:\n{}", reasons.join("\n"))));
+    }
+    if let Some(path) = &args.html {
+        output::write_file(path, &page::render(&replay))?;
+    }
+    let text = match args.json {
+        true => serde_json::to_string_pretty(&replay).map_err(Failure::input)? + "\n",
+        false => tables::render(&replay, output::Paint::of_stdout()),
+    };
+    output::print(&text)?;
+    Ok(if replay.is_clean() { Verdict::Fine } else { Verdict::Found })
+}
+
+/// The policies that are compared, `none` first.
+fn contestants(args: &ReplayArgs) -> Result<Vec<Contestant>, Failure> {
+    let named = match (&args.presets[..], &args.tuning.preset) {
+        ([], Some(preset)) => vec![NONE.to_owned(), preset.clone()],
+        ([], None) => std::iter::once(NONE).chain(Preset::NAMES.iter().copied()).map(str::to_owned).collect(),
+        (names, _) => names.to_vec(),
+    };
+    let base = settings(&args.tuning, Vec::new())?.policy().clone();
+    let mut contestants: Vec<Contestant> = Vec::new();
+    for name in named {
+        if contestants.iter().any(|known| known.name == name) {
+            continue;
+        }
+        let policy: Option<Policy> = match name.as_str() {
+            NONE => None,
+            _ => {
+                let flag = Flag { flag: "--presets", key: "compression.preset", value: name.clone() };
+                Some(settings(&args.tuning, vec![flag])?.policy().clone())
+            }
+        };
+        contestants.push(Contestant { name, policy, base: base.clone() });
+    }
+    // What the others are compared with is shown first; its window is the same.
+    contestants.sort_by_key(|contestant| contestant.policy.is_some());
+    Ok(contestants)
+}
+
+/// The sessions to play, chained where that is asked for, and why others are not played.
+fn sessions(
+    args: &ReplayArgs,
+    files: &[PathBuf],
+    policy: &Policy,
+    job: &Job,
+) -> Result<(Vec<Session>, Vec<String>), Failure> {
+    let read = batch::each(files, "Reading", |file| trial::read(file, policy, job));
+    let mut sessions = Vec::new();
+    let mut skipped = Vec::new();
+    for outcome in read.into_iter().flatten() {
+        match outcome {
+            Ok(session) => sessions.push(session),
+            Err(why) => skipped.push(why),
+        }
+    }
+    let Some(tokens) = args.chain else { return Ok((sessions, skipped)) };
+    let mut chains = Vec::new();
+    let mut links: Vec<Session> = Vec::new();
+    for session in sessions {
+        if links.first().is_some_and(|first| first.format != session.format) {
+            skipped.push(format!("{}: another format than the sessions before it", session.name));
+            continue;
+        }
+        links.push(session);
+        if links.iter().map(Session::longest).sum::<u64>() >= tokens {
+            chains.push(Session::chained(&links, policy, job).map_err(Failure::input)?);
+            links.clear();
+        }
+    }
+    if chains.is_empty() && !links.is_empty() {
+        chains.push(Session::chained(&links, policy, job).map_err(Failure::input)?);
+    }
+    Ok((chains, skipped))
+}
