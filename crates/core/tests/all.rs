@@ -16,6 +16,7 @@ mod suite {
     mod iterative;
     mod ladder;
     mod laws;
+    mod money;
     mod policy;
     mod prune;
     mod state;

@@ -189,29 +189,6 @@ fn k5_a_body_that_is_too_large_is_acted_on_far_below_the_trigger() {
 }
 
 #[test]
-fn frugal_says_that_it_acts_like_runway() {
-    let text = session(Format::OpenAiChat, 1, 1, 5).document();
-    let note = |preset: Preset| {
-        let done = run(&text, &Policy::of(preset), &job(Format::OpenAiChat));
-        Report::of(&done).economics.note
-    };
-    assert!(note(Preset::Frugal).unwrap().contains("acts like runway"));
-    assert_eq!(note(Preset::Runway), None);
-}
-
-#[test]
-fn frugal_and_runway_do_the_same() {
-    let text = session(Format::OpenAiChat, 6, 3, 40).document();
-    let window = tokens(&text, Format::OpenAiChat);
-    let body = |preset: Preset| {
-        let mut policy = Policy::of(preset);
-        policy.model.window = AutoOr::Fixed(window as u32);
-        run(&text, &policy, &job(Format::OpenAiChat)).body
-    };
-    assert_eq!(body(Preset::Frugal), body(Preset::Runway));
-}
-
-#[test]
 fn a_budget_is_reported_as_it_was_in_force() {
     let text = session(Format::OpenAiChat, 1, 1, 5).document();
     let policy = policy(50_000);
