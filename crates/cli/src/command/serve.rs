@@ -163,6 +163,9 @@ fn greeting(gateway: &Gateway, plan: &Plan, settings: &Settings, address: Socket
 
 /// The status of prompt caching: marks are set for Claude where the client sets none.
 fn caching(policy: &Policy, upstream: &str) -> String {
+    if !policy.gateway.cache_marks {
+        return "Prompt caching: left to the client (gateway.cache_marks is off)".to_owned();
+    }
     let via = match upstream {
         _ if upstream.contains("openrouter.ai") => "OpenRouter",
         _ if upstream.contains("api.anthropic.com") => "Anthropic",

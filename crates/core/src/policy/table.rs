@@ -205,6 +205,8 @@ table! {
         bypass_tools: Vec<String> = Kind::Names, "";
         /// A user message that is exactly `/compress` (and a focus) folds and is answered by the gateway.
         slash_compress: bool = Kind::Flag, "false";
+        /// Set cache marks on requests to Claude that have none.
+        cache_marks: bool = Kind::Flag, "true";
         /// Ask for usage in streams that do not report it, and take that part out of the reply again.
         force_usage: bool = Kind::Flag, "true";
         /// Largest request body, in bytes, unpacked.

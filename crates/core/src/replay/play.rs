@@ -85,7 +85,12 @@ pub fn play(
     let mut game = Game {
         session,
         policy: policy.map(|_| &policy_here),
-        job: Job { format: Some(session.format), models: Some(stage.models.clone()), request: Request::default(), ..Job::default() },
+        job: Job {
+            format: Some(session.format),
+            models: Some(stage.models.clone()),
+            request: Request::default(),
+            ..Job::default()
+        },
         keeps_originals: stage.keeps_originals,
         setting: None,
         held: Vec::new(),
@@ -161,8 +166,7 @@ impl Game<'_> {
         };
         let economics = weigh(&outlook, &setting.budgets, &self.tariff);
         let verdict = decide(size, policy, &setting.budgets, &self.state, Trigger::Engine);
-        let verdict =
-            decide_by_money(verdict, size.tokens, policy, &self.state, Trigger::Engine, Some(&economics));
+        let verdict = decide_by_money(verdict, size.tokens, policy, &self.state, Trigger::Engine, Some(&economics));
         match verdict {
             Verdict::Wait(_) => {
                 self.state.pace.pause(idle, policy.model.cache_ttl);

@@ -3,6 +3,7 @@
 
 use super::gateway::{Gateway, now};
 use super::hints::Hints;
+use super::marks::Marking;
 use super::{marks, usage};
 use crate::conversation::{
     Ask, Bypass, CredentialId, Dialect, Fault, FoldTask, Outcome, Prepared, Refusal, SessionId, Turn,
@@ -85,10 +86,11 @@ impl Question {
             && self.hints.bypass == Bypass::No
             && !gateway.usage_refused.load(Ordering::Relaxed);
         let (question, conversations) = (self.clone(), gateway.conversations.clone());
+        let marking = Marking::of(&gateway.setup().policy);
         let work = move || {
             let text = std::str::from_utf8(&question.body).map_err(|_| Trouble::NoText)?;
             let prepared = conversations.prepare(&question.ask(text)).map_err(Trouble::Fault)?;
-            Ok(finish(prepared, question.dialect, if wants_usage { Usage::Ours } else { Usage::Theirs }))
+            Ok(finish(prepared, question.dialect, marking, if wants_usage { Usage::Ours } else { Usage::Theirs }))
         };
         match guarded(gateway, limit, work).await {
             Ok(rewritten) => rewritten,
@@ -109,11 +111,12 @@ impl Question {
         usage: Usage,
     ) -> Option<Rewritten> {
         let (question, conversations, turn) = (self.clone(), gateway.conversations.clone(), turn.clone());
+        let marking = Marking::of(&gateway.setup().policy);
         let work = move || {
             let text = std::str::from_utf8(&question.body).map_err(|_| Trouble::NoText)?;
             let prepared =
                 conversations.overflow(&question.ask(text), &turn, &refusal, attempt).map_err(Trouble::Fault)?;
-            Ok(prepared.map(|prepared| finish(prepared, question.dialect, usage)))
+            Ok(prepared.map(|prepared| finish(prepared, question.dialect, marking, usage)))
         };
         // The alternative is an error for the client, so there is more time than on the way of every request.
         match guarded(gateway, SHORTEN_PATIENCE, work).await {
@@ -164,13 +167,13 @@ async fn guarded<T: Send + 'static>(
 }
 
 /// From a prepared request to bytes.
-fn finish(prepared: Prepared<'_>, dialect: Dialect, wanted: Usage) -> Rewritten {
+fn finish(prepared: Prepared<'_>, dialect: Dialect, marking: Marking, wanted: Usage) -> Rewritten {
     let Prepared { body, session, outcome, tokens, turn, background, warnings } = prepared;
     for warning in warnings {
         warn!(session = session.as_str(), "{warning}");
     }
     let leave_alone = matches!(outcome, Outcome::Bypassed | Outcome::Holdout | Outcome::Shadow);
-    let body = if leave_alone { body } else { marks::place(dialect, body) };
+    let body = if leave_alone { body } else { marks::place(dialect, marking, body) };
     let with_usage = match wanted {
         Usage::Ours if outcome != Outcome::Bypassed => usage::ask_for(&body),
         _ => None,

@@ -199,7 +199,8 @@ fn cost<'r>(replay: &'r Replay, played: &'r Played) -> Picture<'r> {
 
 fn marks(policy: &str, run: &Run) -> Vec<(usize, String)> {
     let mark = |event: &foldline_core::event::Event| {
-        let words = format!("{policy}, request {}: {} → {} tokens", event.request + 1, event.tokens.before, event.tokens.after);
+        let words =
+            format!("{policy}, request {}: {} → {} tokens", event.request + 1, event.tokens.before, event.tokens.after);
         (event.request as usize, words)
     };
     run.events.iter().map(mark).collect()
