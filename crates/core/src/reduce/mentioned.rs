@@ -30,7 +30,7 @@ pub(super) fn add(output: &Output<'_>, kind: Kind, body: &mut String) {
     for (position, line) in lines(&text).enumerate() {
         let mut end = 0;
         for (at, name) in names_at(line) {
-            if at < end || !is_coined(name) || shown.contains(name) || talk.likelihood(name) < SPOKEN_OF {
+            if at < end || !is_coined(name) || talk.likelihood(name) < SPOKEN_OF || shown.contains(name) {
                 continue;
             }
             let (start, text) = piece(line, at);

@@ -1,6 +1,6 @@
 //! Decides which lines stay when not all can: those that bring the most names not yet brought, per byte.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -34,15 +34,10 @@ const DOUBLINGS: u32 = 3;
 
 /// The candidates that fill `room` best, in their original order.
 pub(super) fn pick<'a>(candidates: Vec<Candidate<'a>>, room: usize, focus: &Focus<'_>) -> Vec<Candidate<'a>> {
-    let scale = Scale::of(&candidates, focus);
-    let mut covered: FxHashSet<&str> = FxHashSet::default();
-    let mut heap: BinaryHeap<(u64, Reverse<usize>)> = BinaryHeap::with_capacity(candidates.len());
-    for (index, candidate) in candidates.iter().enumerate() {
-        let gain = scale.density(index, candidate, &covered);
-        if gain > 0 {
-            heap.push((gain, Reverse(index)));
-        }
-    }
+    let mut scale = Scale::of(&candidates, focus);
+    let gains =
+        candidates.iter().enumerate().map(|(index, candidate)| (scale.density(index, candidate), Reverse(index)));
+    let mut heap: BinaryHeap<(u64, Reverse<usize>)> = gains.filter(|(gain, _)| *gain > 0).collect();
     let mut left = room;
     let mut chosen: Vec<usize> = Vec::new();
     while let Some((_, Reverse(index))) = heap.pop() {
@@ -54,7 +49,7 @@ pub(super) fn pick<'a>(candidates: Vec<Candidate<'a>>, room: usize, focus: &Focu
             continue;
         }
         // What was picked since may have brought this line's names: weigh it again, and queue it if others gain more.
-        let gain = scale.density(index, candidate, &covered);
+        let gain = scale.density(index, candidate);
         if heap.peek().is_some_and(|(next, _)| *next > gain) {
             if gain > 0 {
                 heap.push((gain, Reverse(index)));
@@ -62,7 +57,7 @@ pub(super) fn pick<'a>(candidates: Vec<Candidate<'a>>, room: usize, focus: &Focu
             continue;
         }
         left -= cost;
-        covered.extend(names(candidate.text));
+        scale.cover(index);
         chosen.push(index);
         if left < SHORTEST {
             break;
@@ -75,48 +70,71 @@ pub(super) fn pick<'a>(candidates: Vec<Candidate<'a>>, room: usize, focus: &Focu
 /// Less room than this holds no line that says something.
 const SHORTEST: usize = 20;
 
-/// What names and lines are worth in one output.
-struct Scale<'a> {
-    worths: FxHashMap<&'a str, u32>,
+/// What names and lines are worth in one output. Names are read once and have numbers from then on.
+struct Scale {
+    /// Worth by number; nothing for a name that a picked line has.
+    worths: Vec<u32>,
+    /// The numbers on each line, one after the other.
+    numbers: Vec<u32>,
+    /// Where each line's numbers end.
+    ends: Vec<usize>,
     bonus: Vec<u32>,
 }
 
-impl<'a> Scale<'a> {
-    fn of(candidates: &[Candidate<'a>], focus: &Focus<'_>) -> Scale<'a> {
-        let mut counts: FxHashMap<&'a str, u32> = FxHashMap::default();
-        for name in candidates.iter().flat_map(|candidate| names(candidate.text)) {
-            *counts.entry(name).or_default() += 1;
+impl Scale {
+    fn of(candidates: &[Candidate<'_>], focus: &Focus<'_>) -> Scale {
+        let mut known: FxHashMap<&str, Option<u32>> = FxHashMap::default();
+        let mut found: Vec<(&str, u32)> = Vec::new();
+        let mut numbers: Vec<u32> = Vec::new();
+        let mut ends = Vec::with_capacity(candidates.len());
+        for candidate in candidates {
+            let start = numbers.len();
+            for name in names(candidate.text) {
+                let number = *known.entry(name).or_insert_with(|| {
+                    (worth(name) > 0).then(|| {
+                        found.push((name, 0));
+                        found.len() as u32 - 1
+                    })
+                });
+                let Some(number) = number else { continue };
+                if let Some((_, count)) = found.get_mut(number as usize) {
+                    *count += 1;
+                }
+                let on_line = numbers.get(start..).unwrap_or_default();
+                if on_line.len() < MOST_NAMES && !on_line.contains(&number) {
+                    numbers.push(number);
+                }
+            }
+            ends.push(numbers.len());
         }
-        let worths = counts
+        let worths = found
             .into_iter()
-            .map(|(name, count)| (name, worth(name) * (2 + count.ilog2().min(DOUBLINGS)) * likelihood(name, focus)))
-            .filter(|(_, worth)| *worth > 0)
+            .map(|(name, count)| worth(name) * (2 + count.ilog2().min(DOUBLINGS)) * likelihood(name, focus))
             .collect();
-        Scale { worths, bonus: focus_bonus(candidates, focus) }
+        Scale { worths, numbers, ends, bonus: focus_bonus(candidates, focus) }
+    }
+
+    fn range_of(&self, index: usize) -> std::ops::Range<usize> {
+        let start = index.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
+        start..self.ends.get(index).copied().unwrap_or(start)
     }
 
     /// Worth per byte, scaled up. A line that brings no name is worth half of its weight.
-    fn density(&self, index: usize, candidate: &Candidate<'_>, covered: &FxHashSet<&str>) -> u64 {
-        let mut seen = [""; MOST_NAMES];
-        let mut distinct = 0;
-        let mut brought = 0;
-        for name in names(candidate.text) {
-            let Some(worth) = self.worths.get(name) else {
-                continue;
-            };
-            if covered.contains(name) || seen.iter().take(distinct).any(|other| *other == name) {
-                continue;
-            }
-            let Some(slot) = seen.get_mut(distinct) else {
-                break;
-            };
-            *slot = name;
-            distinct += 1;
-            brought += worth;
-        }
+    fn density(&self, index: usize, candidate: &Candidate<'_>) -> u64 {
+        let numbers = self.numbers.get(self.range_of(index)).unwrap_or_default();
+        let brought: u32 = numbers.iter().filter_map(|number| self.worths.get(*number as usize)).sum();
         let weight = candidate.weight + self.bonus.get(index).copied().unwrap_or(0);
         let total = if brought == 0 { weight / 2 } else { brought + weight };
         u64::from(total) * 10_000 / (candidate.text.len() + candidate.extra + LINE_COST) as u64
+    }
+
+    /// Takes note that a line stays: its names are brought.
+    fn cover(&mut self, index: usize) {
+        for number in self.numbers.get(self.range_of(index)).unwrap_or_default() {
+            if let Some(worth) = self.worths.get_mut(*number as usize) {
+                *worth = 0;
+            }
+        }
     }
 }
 

@@ -14,6 +14,8 @@ const LAST_ROWS: usize = 2;
 /// Standard deviations from which on a value sticks out.
 const STICKS_OUT: f64 = 4.0;
 const LONGEST_ROW: usize = 180;
+/// Rows that stick out and are written.
+const MOST_ODD: usize = 4;
 
 /// How cells are set apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +38,6 @@ struct Column {
     most: f64,
     mean: f64,
     spread: f64,
-    most_row: usize,
     examples: Vec<String>,
 }
 
@@ -60,7 +61,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
         } else {
             rows += 1;
             for (column, cell) in columns.iter_mut().zip(cells) {
-                column.add(cell, rows);
+                column.add(cell);
             }
         }
     });
@@ -77,16 +78,16 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
 fn written(output: &Output<'_>, text: &str, layout: Layout, columns: &[Column], rows: usize) -> String {
     let mut out = String::new();
     let room = output.room.bytes();
+    // The names of the columns as they stand beside each other, then what is in each.
+    if let Some(header) = lines(text).find(|line| is_row(line, layout)) {
+        push(&mut out, &cut(header, LONGEST_ROW));
+    }
     for column in columns {
         if out.len() < room * 2 / 3 {
             push(&mut out, &column.described());
         }
     }
-    let mut odd: Vec<usize> =
-        columns.iter().filter(|column| column.sticks_out()).map(|column| column.most_row).collect();
-    odd.sort_unstable();
-    odd.dedup();
-    odd.truncate(4);
+    let odd = odd_numbers(text, layout, columns);
     let all: Vec<&str> = if matches!(layout, Layout::Separated(_)) && text.contains('"') {
         Vec::new()
     } else {
@@ -115,6 +116,25 @@ fn written(output: &Output<'_>, text: &str, layout: Layout, columns: &[Column], 
     out
 }
 
+/// The numbers of the rows that stick out in a column, rising.
+fn odd_numbers(text: &str, layout: Layout, columns: &[Column]) -> Vec<usize> {
+    let mut odd = Vec::new();
+    if !columns.iter().any(Column::sticks_out) {
+        return odd;
+    }
+    let limits: Vec<f64> =
+        columns.iter().map(|column| if column.sticks_out() { column.limit() } else { f64::INFINITY }).collect();
+    let mut row = 0;
+    each_row(text, layout, |cells| {
+        let beyond = |(cell, limit): (_, &f64)| number(str::trim(cell)).is_some_and(|value| value > *limit);
+        if row > 0 && odd.len() < MOST_ODD && cells.iter().copied().zip(&limits).any(beyond) {
+            odd.push(row);
+        }
+        row += 1;
+    });
+    odd
+}
+
 /// The rows with these numbers, as they stand.
 fn odd_rows<'a>(text: &'a str, layout: Layout, odd: &[usize]) -> Vec<&'a str> {
     if odd.is_empty() {
@@ -131,7 +151,7 @@ fn odd_rows<'a>(text: &'a str, layout: Layout, odd: &[usize]) -> Vec<&'a str> {
 }
 
 impl Column {
-    fn add(&mut self, cell: &str, row: usize) {
+    fn add(&mut self, cell: &str) {
         let cell = cell.trim();
         if cell.is_empty() {
             self.empty += 1;
@@ -139,7 +159,6 @@ impl Column {
             self.numbers += 1;
             if self.numbers == 1 || number > self.most {
                 self.most = number;
-                self.most_row = row;
             }
             if self.numbers == 1 || number < self.least {
                 self.least = number;
@@ -160,8 +179,12 @@ impl Column {
     }
 
     fn sticks_out(&self) -> bool {
-        let deviation = (self.spread / self.numbers.max(1) as f64).sqrt();
-        self.is_number() && self.numbers >= 12 && self.most - self.mean > STICKS_OUT * deviation && deviation > 0.0
+        self.is_number() && self.numbers >= 12 && self.spread > 0.0 && self.most > self.limit()
+    }
+
+    /// What no usual value exceeds.
+    fn limit(&self) -> f64 {
+        self.mean + STICKS_OUT * (self.spread / self.numbers.max(1) as f64).sqrt()
     }
 
     fn described(&self) -> String {

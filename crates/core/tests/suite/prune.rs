@@ -116,7 +116,8 @@ fn r4_of_two_runs_that_say_nearly_the_same_the_older_keeps_the_difference() {
 
 #[test]
 fn r5_a_written_file_keeps_its_path_its_size_and_an_outline() {
-    let body = |name: &str| format!("pub fn {name}(rows: &[Row]) -> usize {{\n{}}}\n\n", "    step();\n".repeat(40));
+    let steps: String = (0..60).map(|step| format!("    step({step}, {});\n", texts::word(step))).collect();
+    let body = |name: &str| format!("pub fn {name}(rows: &[Row]) -> usize {{\n{steps}}}\n\n");
     let content: String = ["load_rows", "merge_rows", "save_rows"].map(body).concat();
     let arguments = json!({"path": "src/rows.rs", "content": content});
     let writer = with_old(Format::Anthropic, &[Call::new("write_file", arguments.to_string(), "ok")]);
@@ -125,7 +126,7 @@ fn r5_a_written_file_keeps_its_path_its_size_and_an_outline() {
     let short = messages.iter().flat_map(|said| &said.calls).next().unwrap().1.clone();
     assert_eq!(short["path"], "src/rows.rs");
     let outline = short["content"].as_str().unwrap();
-    for part in ["load_rows", "merge_rows", "save_rows", "129 lines", &format!("{} characters", content.len())] {
+    for part in ["load_rows", "merge_rows", "save_rows", "189 lines", &format!("{} characters", content.len())] {
         assert!(outline.contains(part), "no {part:?} in {outline}");
     }
     assert_eq!(handles(outline).len(), 1, "{outline}");
