@@ -51,10 +51,10 @@ pub fn measure_all(files: &[PathBuf]) -> Result<Calibration, Failure> {
         let setting = Setting::of(&transcript, &Policy::default(), &Job::default(), &SessionState::default());
         let counts = measure(&transcript, &setting.measure);
         let Some(fit) = Fit::of(&recording, &counts) else { continue };
-        let model = ModelTable::embedded().profile(transcript.model.as_deref().unwrap_or_default(), ApiFamily::Anthropic);
+        let model =
+            ModelTable::embedded().profile(transcript.model.as_deref().unwrap_or_default(), ApiFamily::Anthropic);
         let rules = Rules::of(&model, ApiFamily::Anthropic);
-        let predicted =
-            LEVELS.map(|(sizes, _)| fit.predict(&recording, &transcript, &counts, rules, sizes).total());
+        let predicted = LEVELS.map(|(sizes, _)| fit.predict(&recording, &transcript, &counts, rules, sizes).total());
         calibration.sessions.push(Session {
             name: file.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
             reported: recording.reported(),
@@ -98,7 +98,17 @@ impl fmt::Display for Calibration {
         writeln!(
             f,
             "{:<14}{:>12}{:>8}{:>8}{:>8}{:>12}{:>8}{:>8}{:>8}{:>8}{:>9}",
-            "session", "read", "rules%", "count%", "unaid%", "written", "rules%", "count%", "unaid%", "scale", "outside"
+            "session",
+            "read",
+            "rules%",
+            "count%",
+            "unaid%",
+            "written",
+            "rules%",
+            "count%",
+            "unaid%",
+            "scale",
+            "outside"
         )?;
         let mut reported = Traffic::default();
         let mut predicted = [Traffic::default(); 3];

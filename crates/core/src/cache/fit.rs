@@ -142,9 +142,8 @@ impl Fit {
                 Some(Break::Client) if sizes != Sizes::Unaided => epoch = index,
                 _ => {}
             }
-            let estimate = |known: (u64, usize)| {
-                known.0 + (counts.between(known.1, request.reply) as f64 * self.scale) as u64
-            };
+            let estimate =
+                |known: (u64, usize)| known.0 + (counts.between(known.1, request.reply) as f64 * self.scale) as u64;
             if sizes == Sizes::Reported || *broken == Some(Break::Compaction) {
                 known = (reported.prompt(), request.reply);
             }

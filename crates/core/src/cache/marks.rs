@@ -196,7 +196,10 @@ mod tests {
         let transcript = wire::read(&text, Some(format)).unwrap();
         let out = edits(&transcript, layout, ttl, carrier).splice(&text);
         let again = wire::read(&out, Some(format)).unwrap();
-        assert!(validate(&again).iter().all(|violation| violation.rule != crate::validate::Rule::TooManyMarks), "{out}");
+        assert!(
+            validate(&again).iter().all(|violation| violation.rule != crate::validate::Rule::TooManyMarks),
+            "{out}"
+        );
         serde_json::from_str(&out).unwrap()
     }
 
@@ -232,13 +235,7 @@ mod tests {
 
     #[test]
     fn an_hour_is_said_in_the_mark() {
-        let out = marked(
-            Format::Anthropic,
-            &anthropic(),
-            Layout::SystemAndThree,
-            CacheTtl::OneHour,
-            Carrier::Native,
-        );
+        let out = marked(Format::Anthropic, &anthropic(), Layout::SystemAndThree, CacheTtl::OneHour, Carrier::Native);
         assert_eq!(out["system"][0]["cache_control"], json!({"type": "ephemeral", "ttl": "1h"}));
     }
 
@@ -291,11 +288,16 @@ mod tests {
         };
         body["messages"] = (0..30).flat_map(turn).collect();
         body["messages"].as_array_mut().unwrap().insert(0, json!({"role": "user", "content": "go"}));
-        let out =
-            marked(Format::Anthropic, &body, Layout::Auto, CacheTtl::FiveMinutes, Carrier::Native);
+        let out = marked(Format::Anthropic, &body, Layout::Auto, CacheTtl::FiveMinutes, Carrier::Native);
         assert_eq!(out["tools"][0]["cache_control"], mark());
-        let places: Vec<usize> = out["messages"].as_array().unwrap().iter().enumerate()
-            .filter(|(_, message)| message.to_string().contains("cache_control")).map(|(index, _)| index).collect();
+        let places: Vec<usize> = out["messages"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .enumerate()
+            .filter(|(_, message)| message.to_string().contains("cache_control"))
+            .map(|(index, _)| index)
+            .collect();
         assert_eq!(places, [40, 60], "the end, and as far before it as a look-back reaches");
     }
 

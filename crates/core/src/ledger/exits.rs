@@ -52,9 +52,8 @@ pub(super) fn trouble(output: &str, most: usize) -> Vec<&str> {
 }
 
 /// What a line has in which a test run sums itself up.
-static SUMMARIES: Phrases = Phrases::new(|| {
-    Phrases::finder(&[" passed", " failed", "tests:", "test result:", "--- fail", "ok  \t", "fail\t"])
-});
+static SUMMARIES: Phrases =
+    Phrases::new(|| Phrases::finder(&[" passed", " failed", "tests:", "test result:", "--- fail", "ok  \t", "fail\t"]));
 
 /// The line in which a test run sums itself up.
 pub(super) fn test_summary(output: &str) -> Option<&str> {

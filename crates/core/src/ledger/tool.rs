@@ -153,12 +153,15 @@ fn act_of(tool: &str, arguments: &Arguments<'_>) -> Act {
         };
     }
     let words = FINDER.as_ref().into_iter().flat_map(|finder| finder.find_overlapping_iter(&lower));
-    words.map(|found| found.pattern().as_usize()).min().and_then(|first| WORDS.get(first)).map_or(Act::Use, |(_, act)| *act)
+    words
+        .map(|found| found.pattern().as_usize())
+        .min()
+        .and_then(|first| WORDS.get(first))
+        .map_or(Act::Use, |(_, act)| *act)
 }
 
 static FINDER: LazyLock<Option<AhoCorasick>> =
     LazyLock::new(|| AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).build(WORDS.map(|(word, _)| word)).ok());
-
 
 /// The file that a patch text names first.
 fn patched_file<'a>(arguments: &Arguments<'a>) -> Option<Cow<'a, str>> {

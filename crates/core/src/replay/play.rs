@@ -161,8 +161,7 @@ impl Game<'_> {
         };
         let economics = weigh(&outlook, &setting.budgets, &self.tariff);
         let verdict = decide(size, policy, &setting.budgets, &self.state, Trigger::Engine);
-        let verdict =
-            decide_by_money(verdict, size.tokens, policy, &self.state, Trigger::Engine, Some(&economics));
+        let verdict = decide_by_money(verdict, size.tokens, policy, &self.state, Trigger::Engine, Some(&economics));
         match verdict {
             Verdict::Wait(_) => {
                 self.state.pace.pause(idle, policy.model.cache_ttl);

@@ -88,7 +88,13 @@ struct Facts {
 
 impl Session {
     /// Reads a session.
-    pub fn read(name: &str, text: &str, format: Option<Format>, policy: &Policy, job: &Job) -> Result<Session, WireError> {
+    pub fn read(
+        name: &str,
+        text: &str,
+        format: Option<Format>,
+        policy: &Policy,
+        job: &Job,
+    ) -> Result<Session, WireError> {
         let transcript = wire::read(text, format)?;
         let recording = Recording::of(&transcript);
         let counts = measure(&transcript, &plain_measure(&transcript, policy, job));
@@ -269,4 +275,3 @@ impl Exams {
         self.at.entry(message).or_insert_with(|| Exam::at(page, timeline, message))
     }
 }
-

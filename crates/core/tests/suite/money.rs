@@ -71,8 +71,7 @@ fn sonnet() -> Tariff {
 }
 
 /// The session of S0 16.4.3: minutes and tokens of the prompt.
-const CURVE: [(f64, f64); 6] =
-    [(0.0, 2e3), (30.0, 38e3), (30.01, 31e3), (60.0, 46e3), (90.0, 49e3), (127.0, 47e3)];
+const CURVE: [(f64, f64); 6] = [(0.0, 2e3), (30.0, 38e3), (30.01, 31e3), (60.0, 46e3), (90.0, 49e3), (127.0, 47e3)];
 /// What all its calls add up to (16.5.2).
 const TOTAL: u64 = 1_240_000;
 const ZONE: u64 = 26_000;

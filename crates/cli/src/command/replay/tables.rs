@@ -32,8 +32,23 @@ fn table(replay: &Replay) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     let names = [
-        "policy", "$", "read $", "write $", "output $", "cached", "folds", "per 100", "between", "reclaimed", "first",
-        "prune:fold", "M tokens", "kept", "summaries", "broken", "too long",
+        "policy",
+        "$",
+        "read $",
+        "write $",
+        "output $",
+        "cached",
+        "folds",
+        "per 100",
+        "between",
+        "reclaimed",
+        "first",
+        "prune:fold",
+        "M tokens",
+        "kept",
+        "summaries",
+        "broken",
+        "too long",
     ];
     table.set_header(names);
     for (policy, metrics) in replay.policies.iter().zip(&replay.totals) {

@@ -94,7 +94,8 @@ pub fn read(file: &Path, policy: &Policy, job: &Job) -> Vec<Result<Session, Stri
     let several = conversations.len() > 1;
     let read = |(text, number): (&&str, usize)| {
         let name = if several { format!("{name}:{number}") } else { name.clone() };
-        let session = Session::read(&name, text, job.format, policy, job).map_err(|error| format!("{name}: {error}"))?;
+        let session =
+            Session::read(&name, text, job.format, policy, job).map_err(|error| format!("{name}: {error}"))?;
         match session.turns.is_empty() {
             true => Err(format!("{name}: no reply in it, so no request to play")),
             false => Ok(session),
