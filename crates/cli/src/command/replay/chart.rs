@@ -83,13 +83,15 @@ pub fn svg(picture: &Picture<'_>) -> Markup {
     let values = || picture.lines.iter().flat_map(|line| line.values.iter().copied());
     let requests = picture.lines.iter().map(|line| line.values.len()).max().unwrap_or(1);
     let most = values().chain(picture.guide.map(|(value, _)| value)).fold(f64::MIN_POSITIVE, f64::max);
-    let frame = Frame { requests: requests.saturating_sub(1).max(1) as f64, most: most * 1.04 };
+    let step_height = round_step(most / f64::from(STEPS));
+    let frame =
+        Frame { requests: requests.saturating_sub(1).max(1) as f64, most: (step_height * f64::from(STEPS)).max(most) };
     let (left, right, bottom) = (LEFT, WIDTH - RIGHT, HEIGHT - BOTTOM);
     html! {
         svg.curve viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-label=(picture.title) {
             title { (picture.title) }
             @for step in 0..=STEPS {
-                @let value = most * f64::from(step) / f64::from(STEPS);
+                @let value = step_height * f64::from(step);
                 line.grid x1=(left) x2=(right) y1=(rounded(frame.y(value))) y2=(rounded(frame.y(value))) {}
                 text.tick x=(left - 8.0) y=(rounded(frame.y(value) + 4.0)) text-anchor="end" { ((picture.unit)(value)) }
             }
@@ -117,6 +119,12 @@ pub fn svg(picture: &Picture<'_>) -> Markup {
             }
         }
     }
+}
+
+/// A step that people can count in: one, two, two and a half or five of a power of ten.
+fn round_step(least: f64) -> f64 {
+    let power = 10_f64.powf(least.log10().floor());
+    [1.0, 2.0, 2.5, 5.0].into_iter().map(|times| times * power).find(|&step| step >= least).unwrap_or(10.0 * power)
 }
 
 fn rounded(value: f64) -> f64 {
@@ -158,6 +166,13 @@ mod tests {
         assert_eq!((marks.as_str(), line.as_str()), ("    ", "▁▅█▃"));
         assert_eq!(sparkline(&run, 2, 100).1.chars().count(), 2);
         assert_eq!(sparkline(&Run::default(), 5, 100).1.chars().count(), 1);
+    }
+
+    #[test]
+    fn steps_are_round_and_large_enough() {
+        for (least, step) in [(1.0, 1.0), (89_000.0, 100_000.0), (11.25, 20.0), (0.21, 0.25), (3.0, 5.0)] {
+            assert!((round_step(least) - step).abs() < step * 1e-9, "{least}: {}", round_step(least));
+        }
     }
 
     #[test]

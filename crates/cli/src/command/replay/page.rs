@@ -10,7 +10,7 @@ const STYLES: [&str; 2] = [include_str!("../eval/page.css"), include_str!("page.
 /// Colours that the style sheet has.
 const COLOURS: usize = 6;
 /// Sessions that are shown open; the others are a click away.
-const OPEN: usize = 2;
+const OPEN: usize = 1;
 
 /// The page.
 pub fn render(replay: &Replay) -> String {
@@ -41,12 +41,12 @@ pub fn render(replay: &Replay) -> String {
                     (money_table(replay))
                     (cadence_table(replay))
                 }
-                (dearer(replay))
                 section {
                     h2 { "Sessions" }
                     p { "The longest first. A dot marks a compaction; what it did stands in the table below the pictures." }
                     @for (number, played) in sessions.iter().enumerate() { (session(replay, played, number < OPEN)) }
                 }
+                (dearer(replay))
                 footer { (footnote(replay)) }
             }
         }
@@ -58,7 +58,7 @@ fn figures(replay: &Replay) -> Markup {
     html! {
         dl.figures {
             @for (policy, metrics) in replay.policies.iter().zip(&replay.totals) {
-                div { dt { (policy) } dd { (dollars(metrics.dollars)) @if let Some(kept) = metrics.kept { small { " · " (percent(kept)) " kept" } } } }
+                div { dt { (policy) } dd { (dollars(metrics.dollars)) small { @if let Some(kept) = metrics.kept { " " (percent(kept)) " of facts kept" } @else { " nothing removed" } } } }
             }
         }
     }
@@ -93,8 +93,8 @@ fn cadence_table(replay: &Replay) -> Markup {
         h3 { "Compactions" }
         div.scroll { table {
             thead { tr {
-                th { "policy" } th.number { "number" } th.number { "per 100 requests" } th.number { "requests between" } th.number { "reclaimed each" }
-                th.number { "first changed" } th.number { "prune only : fold" } th.number { "summary calls" } th.number { "facts kept" } th.number { "violations" }
+                th { "policy" } th.number { "number" } th.number { "per 100 requests" } th.number { "between" } th.number { "reclaimed" }
+                th.number { "first changed" } th.number { "prune : fold" } th.number { "summaries" } th.number { "facts kept" } th.number { "violations" }
             } }
             tbody { @for (number, (policy, metrics)) in replay.policies.iter().zip(&replay.totals).enumerate() { tr {
                 td class=(colour(number)) { (policy) }
