@@ -1,6 +1,6 @@
 //! The gateway: routes, streams, limits, operations.
 //!
-//! A request comes in at [`listen`], is told apart in `route`, and answered by `entrance`. A turn of a conversation
+//! A request comes in at `listen`, is told apart in `route`, and answered by `entrance`. A turn of a conversation
 //! becomes an `exchange`: `rewriting` asks the conversation what to send, `reply` passes on what comes back while
 //! `watch` reads along. Whatever goes wrong on our side, the request goes out as it came.
 
