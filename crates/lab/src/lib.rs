@@ -11,6 +11,7 @@ pub mod best;
 pub mod convert;
 pub mod fuzz;
 pub mod generate;
+pub mod hostile;
 pub mod matrix;
 #[cfg(feature = "measure")]
 pub mod speed;

@@ -3,7 +3,7 @@
 
 use clap::{Parser, Subcommand};
 use foldline_core::Format;
-use foldline_lab::{Failure, fuzz, generate, matrix, speed, tokens};
+use foldline_lab::{Failure, fuzz, generate, hostile, matrix, speed, tokens};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -47,6 +47,12 @@ enum Command {
         /// As JSON.
         #[arg(long)]
         json: bool,
+    },
+    /// Time reducers on inputs of 50 MB that are made to hurt.
+    Reduce {
+        /// Repetitions, of which the best counts.
+        #[arg(long, default_value_t = 3)]
+        runs: usize,
     },
     /// Write a generated transcript to standard output.
     Generate {
@@ -107,6 +113,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             let times = speed::measure(&messages, &formats, binary.as_deref(), runs, tell)?;
             print(&if json { format!("{:#}\n", times.to_json()) } else { times.to_string() })?;
         }
+        Command::Reduce { runs } => print(&hostile::measure(runs).to_string())?,
         Command::Generate { messages, format, seed } => print(&generate::transcript(format, messages, seed))?,
         Command::Replay { target, files } => {
             let known = fuzz::TARGETS.iter().find(|(name, _)| *name == target);
