@@ -14,6 +14,7 @@ pub mod cache;
 pub mod convert;
 pub mod fuzz;
 pub mod generate;
+pub mod hostile;
 #[cfg(feature = "measure")]
 pub mod load;
 pub mod matrix;

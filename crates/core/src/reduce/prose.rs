@@ -6,6 +6,8 @@ use super::{Body, Output};
 
 /// The longest sentence that stays.
 const LONGEST_SENTENCE: usize = 220;
+/// What ends earlier is an abbreviation or the number of an item.
+const SHORTEST_SENTENCE: usize = 24;
 /// Above this size the rest is not weighed.
 const MOST_WEIGHED: usize = 1 << 20;
 
@@ -61,9 +63,10 @@ fn is_heading(text: &str) -> bool {
 /// Up to the end of the first sentence, or a limit.
 fn first_sentence(text: &str) -> &str {
     let start = prefix(text, LONGEST_SENTENCE);
-    let end = [". ", "! ", "? "]
-        .iter()
-        .filter_map(|mark| start.match_indices(mark).map(|(at, _)| at + 1).find(|at| *at > 24))
-        .min();
+    let ends = start.as_bytes().windows(2).skip(SHORTEST_SENTENCE);
+    let end = ends
+        .zip(SHORTEST_SENTENCE + 1..)
+        .find(|(pair, _)| matches!(pair, [b'.' | b'!' | b'?', b' ']))
+        .map(|(_, at)| at);
     end.and_then(|at| start.get(..at)).unwrap_or(start)
 }

@@ -5,14 +5,16 @@
 use std::time::{Duration, Instant};
 
 use super::{Source, many, reduce};
+use crate::reduce::{Talk, reduce_amid};
 
 /// Time for the larger of two sizes, over time for the smaller, with a floor that hides the noise of short runs.
 fn growth(source: &Source<'_>, make: impl Fn(usize) -> String, small: usize, factor: usize) -> f64 {
+    let talk = Talk::of_words(["word_of_talk"]);
     let best = |text: &str| {
         (0..3)
             .map(|_| {
                 let started = Instant::now();
-                let _ = reduce(source, text);
+                let _ = reduce_amid(source, &talk, text);
                 started.elapsed()
             })
             .min()
