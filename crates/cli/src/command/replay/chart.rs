@@ -124,7 +124,11 @@ pub fn svg(picture: &Picture<'_>) -> Markup {
 /// A step that people can count in.
 fn round_step(least: f64) -> f64 {
     let power = 10_f64.powf(least.log10().floor());
-    [1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0].into_iter().map(|times| times * power).find(|&step| step >= least).unwrap_or(10.0 * power)
+    [1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0]
+        .into_iter()
+        .map(|times| times * power)
+        .find(|&step| step >= least)
+        .unwrap_or(10.0 * power)
 }
 
 fn rounded(value: f64) -> f64 {
