@@ -1,6 +1,7 @@
 //! The report: what happened, for machines. Numbers, names and handles; no content.
 
 use crate::engine::Compaction;
+use crate::event::Event;
 use crate::handoff::Standing;
 pub use crate::ledger::Author;
 use crate::plan::{Outcome, Skip, StepKind, TokenChange};
@@ -149,6 +150,9 @@ pub struct Report {
     pub state: Standing,
     /// The numbers behind the decision.
     pub economics: Economics,
+    /// What was done, as the event that metrics are made of; none when nothing was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event: Option<Event>,
     /// Milliseconds by phase, filled in by who has a clock.
     pub timing_ms: std::collections::BTreeMap<String, f64>,
     /// Things a person should know.
@@ -215,6 +219,7 @@ impl Report {
                 model_known: done.model.known,
                 fold: done.economics,
             },
+            event: Event::of(done),
             timing_ms: Default::default(),
             warnings: plan.warnings.clone(),
         }

@@ -4,15 +4,19 @@
 //! err), sizes counted in the messages (counting errs, too), and nothing said about where the client itself
 //! changed its prompt (what no one can see in the messages is missing, too).
 
-use crate::Failure;
-use foldline_core::cache::{Break, Fit, Recording, Rules, Sizes, Traffic};
+use crate::{Failure, best};
+use foldline_core::cache::{Break, Fit, Layout, Recording, Rules, Sizes, Traffic, marks};
 use foldline_core::engine::Setting;
 use foldline_core::models::{ApiFamily, ModelTable};
+use foldline_core::policy::CacheTtl;
 use foldline_core::tokens::measure;
+use foldline_core::transcript::Transcript;
 use foldline_core::{Job, Policy, SessionState, wire};
 use std::fmt;
 use std::path::PathBuf;
 
+/// Repetitions of a timing, of which the best counts.
+const RUNS: usize = 7;
 /// The predictions, with their names.
 const LEVELS: [(Sizes, &str); 3] =
     [(Sizes::Reported, "sizes as reported"), (Sizes::Counted, "sizes counted"), (Sizes::Unaided, "unaided")];
@@ -30,6 +34,8 @@ pub struct Session {
     pub scale: f64,
     /// Tokens beside the messages.
     pub outside: u64,
+    /// Microseconds to find out where cache marks go, for a request with all messages.
+    pub marking: f64,
     /// Written tokens by cause: growth, cold cache, the client's changes, its compactions.
     pub causes: [u64; 4],
 }
@@ -61,10 +67,17 @@ pub fn measure_all(files: &[PathBuf]) -> Result<Calibration, Failure> {
             predicted,
             scale: fit.scale,
             outside: fit.outside,
+            marking: marking(&transcript),
             causes: causes(&recording, &fit),
         });
     }
     Ok(calibration)
+}
+
+/// The best of a few tries.
+fn marking(transcript: &Transcript<'_>) -> f64 {
+    let mark = || marks::edits(transcript, Layout::Auto, CacheTtl::FiveMinutes, marks::Carrier::Native);
+    best::of(RUNS, mark).as_secs_f64() * 1e6
 }
 
 fn causes(recording: &Recording, fit: &Fit) -> [u64; 4] {
@@ -139,6 +152,9 @@ impl fmt::Display for Calibration {
             let write = (error(sum.written(), reported.written()), errors(Traffic::written));
             writeln!(f, "{name:<22}{:>+14.2}{:>10.2}{:>+14.2}{:>10.2}", read.0, read.1, write.0, write.1)?;
         }
+        let marking: Vec<f64> = self.sessions.iter().map(|session| session.marking).collect();
+        let slowest = marking.iter().copied().fold(0.0, f64::max);
+        writeln!(f, "\nplacing cache marks: median {:.0} µs, slowest {slowest:.0} µs", median(marking))?;
         let all: u64 = causes.iter().sum();
         writeln!(f, "\nwritten tokens by cause, as reported:")?;
         let names = ["growth", "cold cache", "the client changed its prompt", "the client compacted"];

@@ -70,6 +70,9 @@ pub fn run(args: &Compress) -> Result<Verdict, Failure> {
     report.timing_ms.insert("compact".into(), milliseconds(compacted - read));
     report.timing_ms.insert("store".into(), milliseconds(kept - compacted));
     report.timing_ms.insert("total".into(), milliseconds(started.elapsed()));
+    if let Some(event) = &mut report.event {
+        event.milliseconds = Some(milliseconds(compacted - read));
+    }
     if let Some(place) = &args.report {
         write_report(place, &report)?;
     }

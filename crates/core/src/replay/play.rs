@@ -5,7 +5,7 @@ use crate::cache::{Bill, Block, Layout, Outlook, Rules, Simulator, Tariff, Traff
 use crate::engine::{EngineError, Job, Setting, compact, observe_usage};
 use crate::event::Event;
 use crate::models::{ApiFamily, ModelTable};
-use crate::plan::Outcome;
+use crate::plan::{Outcome, StepKind};
 use crate::planner::{Request, Size, Trigger, Verdict, decide, decide_by_money};
 use crate::policy::Policy;
 use crate::retention::Page;
@@ -97,6 +97,7 @@ pub fn play(
         state: SessionState::default(),
         run: Run::default(),
         tariff,
+        audit: Audit::Passed,
     };
     let mut cache = Simulator::new(Rules::of(&model, family));
     let window = policy_here.model.window.fixed().unwrap_or(model.window);
@@ -142,6 +143,14 @@ struct Game<'a> {
     state: SessionState,
     run: Run,
     tariff: Tariff,
+    audit: Audit,
+}
+
+/// Whether the engine itself has been asked since the last compaction that it leaves its own result alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Audit {
+    Due,
+    Passed,
 }
 
 impl Game<'_> {
@@ -169,10 +178,26 @@ impl Game<'_> {
         let verdict = decide_by_money(verdict, size.tokens, policy, &self.state, Trigger::Engine, Some(&economics));
         match verdict {
             Verdict::Wait(_) => {
+                if self.audit == Audit::Due {
+                    self.audit = Audit::Passed;
+                    self.audit(policy, number, idle);
+                }
                 self.state.pace.pause(idle, policy.model.cache_ttl);
                 None
             }
             Verdict::Act(_) => self.act(policy, number, message, idle, exams),
+        }
+    }
+
+    /// Between folds a request is taken to be the one before plus what came. Once per fold the engine is asked in full:
+    /// where it waits, its body must be the same, byte for byte.
+    fn audit(&mut self, policy: &Policy, number: u64, idle: Option<u32>) {
+        let body = self.body();
+        self.job.request = Request { idle, keeps_originals: self.keeps_originals, ..Request::default() };
+        let Ok(done) = compact(&body, policy, &self.state, &self.job) else { return };
+        let has_waited = done.plan.steps.iter().all(|step| step.kind == StepKind::Repair) && done.plan.fold.is_none();
+        if has_waited && done.body != body {
+            self.run.unstable.push(format!("request {number}: the engine changes what it was to leave alone"));
         }
     }
 
@@ -209,6 +234,7 @@ impl Game<'_> {
             .into_iter()
             .map(|piece| (Cow::Owned(piece.span.of(&done.body).to_owned()), piece))
             .collect();
+        self.audit = Audit::Due;
         self.run.events.push(Event { request: number, retention, violations, ..event });
         Some(earliest)
     }

@@ -115,16 +115,20 @@ pub fn svg(picture: &Picture<'_>) -> Markup {
                 }
             }
             @for (line, y) in labels(&frame, &picture.lines) {
-                text.label class=(format!("p{}", line.number)) x=(right + 6.0) y=(rounded(y + 4.0)) { (line.name) }
+                text class=(format!("label p{}", line.number)) x=(right + 6.0) y=(rounded(y + 4.0)) { (line.name) }
             }
         }
     }
 }
 
-/// A step that people can count in: one, two, two and a half or five of a power of ten.
+/// A step that people can count in.
 fn round_step(least: f64) -> f64 {
     let power = 10_f64.powf(least.log10().floor());
-    [1.0, 2.0, 2.5, 5.0].into_iter().map(|times| times * power).find(|&step| step >= least).unwrap_or(10.0 * power)
+    [1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0]
+        .into_iter()
+        .map(|times| times * power)
+        .find(|&step| step >= least)
+        .unwrap_or(10.0 * power)
 }
 
 fn rounded(value: f64) -> f64 {
@@ -170,7 +174,7 @@ mod tests {
 
     #[test]
     fn steps_are_round_and_large_enough() {
-        for (least, step) in [(1.0, 1.0), (89_000.0, 100_000.0), (11.25, 20.0), (0.21, 0.25), (3.0, 5.0)] {
+        for (least, step) in [(1.0, 1.0), (89_000.0, 100_000.0), (11.25, 12.0), (0.21, 0.25), (3.0, 3.0)] {
             assert!((round_step(least) - step).abs() < step * 1e-9, "{least}: {}", round_step(least));
         }
     }
