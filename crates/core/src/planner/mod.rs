@@ -188,7 +188,8 @@ impl<'t, 'a> Planner<'t, 'a> {
             };
         }
         // Who asks for a fold gets one; everybody else is served with the least that suffices.
-        if self.request.trigger != Trigger::Manual {
+        // By money, one large rewrite beats several small ones: a prune would be followed by a fold.
+        if self.request.trigger != Trigger::Manual && !self.policy.compression.economy {
             match self.prune_alone() {
                 Ok(plan) => return Ok(plan),
                 Err(skipped) => skips.extend(skipped),
