@@ -19,7 +19,7 @@ pub(crate) static FIELDS: [Rule; 7] = [
         .misses(&["KEY=os.getenv('X')", "api_key=api_key", "apiKey: process.env.API_KEY", "\"api_key\": \"your-api-key-here\"", "primary_key=True", "public_key: <b40>", "cache_key = \"<a20>\"", "apiKey: string;", "API_KEY=<your-key>", "api_key: config.api_key,",
             "\"apiKey\": \"string\"", "api_key_name=main", "--api-key string   the key to use", "\"sessionKey\": \"key-123\""]),
     Rule::by_hand("token-field", "Value of a token field, variable, flag or parameter", Anchors::AnyCase(&["token"]), pair::find).low()
-        .hits(&["SLACK_TOKEN=<a20>", "\"access_token\": \"<a30>\"", "token: <a20>", "https://example.org/cb?access_token=<a20>&state=1", "//registry.npmjs.org/:_authToken=<a36>", "x-auth-token: <a20>", "PRIVATE-TOKEN: <a20>", "grant_type=refresh&refresh_token=<a20>",
+        .hits(&["SLACK_TOKEN=<a20>", "\"access_token\": \"<a30>\"", "token: <a20>", "https://example.org/cb?access_token=<a20>&state=1", "//packages.example.org/:_authToken=<a36>", "x-auth-token: <a20>", "PRIVATE-TOKEN: <a20>", "grant_type=refresh&refresh_token=<a20>",
             "https://example.org/?a=1\\u0026token=<a20>", "\"sessionToken\":\"<b100>\"", "--token=<a20>"])
         .misses(&["MAX_TOKENS=4096", "token_count: 55", "max_token: 4096", "\"input_tokens\": 12345", "token: string", "token := parser.next()", "\"token\": \"IDENT\"", "tokenizer=cl100k_base", "export GH_TOKEN=\"github_pat_xxxx\"", "GITHUB_TOKEN=$(gh auth token)", "token = ${{ secrets.GITHUB_TOKEN }}",
             "next_page_token=<a20>", "pad_token: <a12>", "token: Token,", "if_token: Token![if],", "Token: \"#d8dee9\",", "https://example.org/?token_count=17", "\"token\": \"***\""]),
