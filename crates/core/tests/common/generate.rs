@@ -3,9 +3,9 @@
 //! put in and messages get lost, doubled and out of order.
 
 use super::odd::odd_messages;
+use super::writer::quoted;
 use foldline_core::Format;
 use proptest::prelude::*;
-use std::fmt::Write as _;
 
 /// How much of what a generated transcript has.
 #[derive(Clone, Copy, Debug)]
@@ -425,24 +425,4 @@ fn text_block(literal: &str, mark: Mark) -> String {
         Mark::None => format!(r#"{{"type":"text","text":{literal}}}"#),
         Mark::Cached => format!(r#"{{"type":"text","text":{literal},"cache_control":{{"type":"ephemeral"}}}}"#),
     }
-}
-
-/// A JSON string in the spelling of clients that escape everything beyond ASCII.
-fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            c if c.is_control() || (c as u32) > 0x2000 => {
-                for unit in c.encode_utf16(&mut [0; 2]) {
-                    let _ = write!(out, "\\u{unit:04x}");
-                }
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
 }
