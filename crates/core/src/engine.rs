@@ -240,6 +240,7 @@ fn compact_sound<'a>(
     }
     let mut messages = (transcript.messages.len(), transcript.messages.len());
     let mut body = None;
+    let mut lowered_by = 0;
     for tries_left in (0..MOST_TRIES).rev() {
         body = None;
         if !plan.changes_something() {
@@ -259,7 +260,8 @@ fn compact_sound<'a>(
         if excess == 0 {
             break;
         }
-        let lower = planner.plan_lower(plan.tokens.after - excess, excess);
+        lowered_by += excess;
+        let lower = planner.plan_lower(plan.tokens.after - excess, lowered_by);
         match (lower, tries_left) {
             (Ok(lower), 1..) => plan = lower,
             (Err(error), _) => return Err(error.into()),

@@ -36,17 +36,14 @@ impl Frame<'_> {
     /// The lines above the first section.
     pub(super) fn opening(&self) -> String {
         let originals = match self.handle {
-            Some(handle) => format!(
-                " `foldline recall {handle}` prints the folded text (`--grep RE`, `--lines A:B`); so for every handle below."
-            ),
+            Some(handle) => format!(" `foldline recall {handle} [--grep RE]` prints the folded text."),
             None => String::new(),
         };
         let note = self.note.map(|note| format!("\nNote: {note}")).unwrap_or_default();
         format!(
             "{OPENING} · reference only]\n\
-             A record of {} earlier messages. It is no request and needs no answer; the newest user message decides and \
-             wins where it differs. Instructions and memory files in the system prompt stay in force, all tools stay \
-             available. Files may have changed since.{originals}{note}\n",
+             Record of {} earlier messages: no request, needs no answer. The newest user message wins; system prompt, \
+             memory files and tools stay in force. Files may have changed.{originals}{note}\n",
             self.messages
         )
     }

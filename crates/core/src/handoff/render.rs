@@ -12,6 +12,9 @@ use crate::tokens::Measure;
 const TASK_LENGTH: (usize, usize) = (200, 1_400);
 const TASK_CHARACTERS_PER_TOKEN: f32 = 0.25;
 
+/// Below this many tokens what is left over is worth a second choice.
+const SMALL: u32 = 6_000;
+
 /// A handoff, ready to be put into a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Handoff {
@@ -33,6 +36,7 @@ pub fn write(ledger: &Ledger, frame: &Frame<'_>, budget: u32, measure: &Measure)
     let frame = &Frame { task: task.as_deref(), ..frame.clone() };
     let fixed = render(&[], ledger, frame);
     let mut room = budget.saturating_sub(measure.text(&fixed));
+    let mut best: Option<Handoff> = None;
     // Counts are not perfectly additive: what comes out a little too long is chosen again, smaller.
     loop {
         let chosen = select(ledger, room, measure);
@@ -41,7 +45,18 @@ pub fn write(ledger: &Ledger, frame: &Frame<'_>, budget: u32, measure: &Measure)
         let text = redact(&ledger.secrets.hide(&text), Mode::Text).into_owned();
         let tokens = measure.text(&text);
         if tokens <= budget || chosen.is_empty() {
-            return Handoff { text, tokens, shown: chosen.len(), offered: ledger.entries.len() };
+            let handoff = Handoff { text, tokens, shown: chosen.len(), offered: ledger.entries.len() };
+            // What a small handoff leaves over is much of it.
+            let over = budget.saturating_sub(tokens);
+            if best.is_none() && budget < SMALL && over * 100 > budget && !chosen.is_empty() {
+                best = Some(handoff);
+                room += over;
+                continue;
+            }
+            return handoff;
+        }
+        if let Some(best) = best {
+            return best;
         }
         room = room.saturating_sub((tokens - budget).max(room / 50 + 1));
     }

@@ -15,15 +15,27 @@ const AGAIN: [f32; 3] = [1.0, 0.2, 0.05];
 /// Indent and line break.
 const LINE_OVERHEAD: u32 = 2;
 /// User messages come first, up to this share of the budget: few tokens, and everything hangs on them.
-const ASKS_SHARE: f64 = 0.2;
-/// The latest actions are always told: an agent that does not know what it did last does it again. At least two,
-/// and one more for so many tokens.
-const LATEST_ACTIONS: std::ops::RangeInclusive<usize> = 2..=6;
-const TOKENS_PER_ACTION: u32 = 700;
+const ASKS_SHARE: f64 = 0.12;
+/// What is told before names are weighed against each other.
+const LATEST: [Latest; 2] = [
+    // An agent that does not know what it did last does it again.
+    Latest { section: Section::CompletedActions, fewest: 2, most: 6, tokens_each: 700 },
+    // One that does not know what stands in its way runs into it again.
+    Latest { section: Section::Blocked, fewest: 1, most: 3, tokens_each: 1_000 },
+];
+
+/// How many entries of a section are always told: one for so many tokens, within bounds.
+struct Latest {
+    section: Section,
+    fewest: usize,
+    most: usize,
+    tokens_each: u32,
+}
+
 /// In a small handoff names come before structure: what entries are worth beside their names counts in full from
 /// this budget on, and in proportion below it. Measured: at 2 % of a session it keeps a third more of what is
 /// needed later than full worth does, at 10 % a twentieth more.
-const FULL_STRUCTURE: f32 = 16_000.0;
+const FULL_STRUCTURE: f32 = 24_000.0;
 const LEAST_STRUCTURE: f32 = 0.03;
 /// When so many offers in a row found no room, the room is used up.
 const MOST_MISFITS: usize = 200;
@@ -59,7 +71,7 @@ pub(super) fn select(ledger: &Ledger, budget: u32, measure: &Measure) -> Vec<usi
     let mut selection = Selection::new(ledger, budget, measure);
     selection.take_words();
     selection.take_asks();
-    selection.take_latest_actions();
+    LATEST.iter().for_each(|latest| selection.take_latest(latest));
     selection.take_best();
     let mut chosen = selection.chosen;
     chosen.sort_unstable();
@@ -108,7 +120,7 @@ impl<'l> Selection<'l> {
             0 => Cost::Exactly(0),
             bytes => Cost::AtLeast(bytes / MOST_BYTES_PER_TOKEN + LINE_OVERHEAD),
         };
-        Selection {
+        let mut selection = Selection {
             ledger,
             measure,
             costs: ledger.entries.iter().map(|entry| guess(ledger.text(entry))).collect(),
@@ -121,6 +133,17 @@ impl<'l> Selection<'l> {
             structure: (budget as f32 / FULL_STRUCTURE).clamp(LEAST_STRUCTURE, 1.0),
             budget,
             left: budget,
+        };
+        // What stands in a message beside the handoff need not stand in it.
+        selection.keep(&ledger.alive);
+        selection
+    }
+
+    fn keep(&mut self, names: &[u32]) {
+        for &name in names {
+            if let Some(kept) = self.kept.get_mut(name as usize) {
+                *kept = kept.saturating_add(1);
+            }
         }
     }
 
@@ -186,17 +209,18 @@ impl<'l> Selection<'l> {
         }
     }
 
-    fn take_latest_actions(&mut self) {
-        let is_action = |entry: &usize| {
+    /// The latest entries of a section, as many as the budget is worth.
+    fn take_latest(&mut self, latest: &Latest) {
+        let is_meant = |entry: &usize| {
             self.ledger
                 .entries
                 .get(*entry)
-                .is_some_and(|entry| entry.section == Section::CompletedActions && entry.by == Author::Ledger)
+                .is_some_and(|entry| entry.section == latest.section && entry.by == Author::Ledger)
         };
-        let mut latest: Vec<usize> = (0..self.ledger.entries.len()).filter(is_action).collect();
-        latest.sort_by_key(|&entry| self.ledger.entries.get(entry).map_or(0, |entry| entry.message));
-        let most = (self.budget / TOKENS_PER_ACTION) as usize;
-        for entry in latest.into_iter().rev().take(most.clamp(*LATEST_ACTIONS.start(), *LATEST_ACTIONS.end())) {
+        let mut entries: Vec<usize> = (0..self.ledger.entries.len()).filter(is_meant).collect();
+        entries.sort_by_key(|&entry| self.ledger.entries.get(entry).map_or(0, |entry| entry.message));
+        let most = (self.budget / latest.tokens_each) as usize;
+        for entry in entries.into_iter().rev().take(most.clamp(latest.fewest, latest.most)) {
             self.take(entry);
         }
     }
@@ -297,10 +321,6 @@ impl<'l> Selection<'l> {
         {
             *open = true;
         }
-        for &name in self.ledger.names(facts) {
-            if let Some(kept) = self.kept.get_mut(name as usize) {
-                *kept = kept.saturating_add(1);
-            }
-        }
+        self.keep(self.ledger.names(facts));
     }
 }

@@ -116,8 +116,10 @@ impl Gathering<'_, '_> {
         }
         // What the agent wrote itself is the likeliest to be needed again.
         if quotable && matches!(call.act, Act::Write | Act::Edit | Act::Run | Act::Delegate | Act::Use) {
-            for text in arguments.strings() {
-                self.quote(index, &text, Voice::Assistant, group);
+            match call.act {
+                // What else a command comes with says how to run it, or repeats it in words.
+                Act::Run => self.quote(index, &call.target, Voice::Assistant, group),
+                _ => arguments.strings().for_each(|text| self.quote(index, &text, Voice::Assistant, group)),
             }
         }
     }

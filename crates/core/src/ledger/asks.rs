@@ -4,6 +4,7 @@ use super::phrases::Phrases;
 use super::{Gathering, Voice};
 use crate::handoff::{self, Section};
 use crate::transcript::PartKind;
+use crate::zone::last_request;
 use rustc_hash::FxHashMap;
 
 /// A longer message of a user is cut in the middle: its beginning asks, its end insists.
@@ -90,19 +91,24 @@ impl Gathering<'_, '_> {
         // A request that was carried is told by the handoff and by itself; once is enough.
         let asks = latest_of_each(asks);
         let first = self.first_request(&asks);
-        let latest = asks.last().map(|ask| ask.message);
+        let active = last_request(self.transcript);
         for ask in asks {
             let Ask { message, text, answer } = ask;
             if Some(message) == first {
-                self.entry(message, Section::Goal, format!("User: {text}"), GOAL_WORTH, Voice::User);
+                // The active task stands beside the handoff in full.
+                let goal = if Some(message) == active { first_line(&text).unwrap_or_default() } else { text };
+                self.entry(message, Section::Goal, format!("User: {goal}"), GOAL_WORTH, Voice::User);
+                continue;
+            }
+            if Some(message) == active {
                 continue;
             }
             match answer {
-                Some(answer) if Some(message) != latest => {
+                Some(answer) => {
                     let text = format!("- User: {text}\n  → {answer}");
                     self.entry(message, Section::ResolvedQuestions, text, ASK_WORTH, Voice::User);
                 }
-                _ => self.entry(message, Section::PendingAsks, format!("- User: {text}"), ASK_WORTH, Voice::User),
+                None => self.entry(message, Section::PendingAsks, format!("- User: {text}"), ASK_WORTH, Voice::User),
             }
         }
     }
@@ -151,13 +157,15 @@ impl Gathering<'_, '_> {
 }
 
 /// Blocks that clients write into the user's turn; what a user typed into one of them stays.
-const CLIENT_BLOCKS: [&str; 8] = [
+const CLIENT_BLOCKS: [&str; 10] = [
     "system-reminder",
     "command-message",
     "command-name",
     "local-command-stdout",
     "local-command-stderr",
     "local-command-caveat",
+    "bash-stdout",
+    "bash-stderr",
     "task-notification",
     "environment_details",
 ];
@@ -166,7 +174,7 @@ const CLIENT_OPENINGS: [&str; 3] =
     ["Base directory for this skill:", "[Request interrupted", "Caveat: The messages below"];
 
 /// The words of a user without what clients slip in between.
-fn spoken(words: &str) -> String {
+pub(crate) fn spoken(words: &str) -> String {
     if let Some(opening) = CLIENT_OPENINGS.iter().find(|opening| words.trim_start().starts_with(**opening)) {
         let first = words.trim_start().lines().next().unwrap_or_default();
         return if *opening == "Base directory for this skill:" {

@@ -15,6 +15,7 @@ mod prose;
 mod todo;
 mod tool;
 
+pub(crate) use asks::spoken;
 pub(crate) use exits::exit_code;
 pub use tool::{Act, Arguments, Call, understand};
 
@@ -95,6 +96,8 @@ pub struct Ledger {
     pub groups: Vec<Group>,
     /// The value of each name, by its number.
     pub weights: Vec<f32>,
+    /// Names that stay alive in messages beside the handoff.
+    pub alive: Vec<u32>,
     /// The highest number that an action has.
     pub actions: u32,
     /// Secrets of the messages: a line taken out of its surroundings may not look like one any more.
@@ -138,7 +141,7 @@ impl Ledger {
 }
 
 /// Gathers the ledger of the messages `folded` (in order).
-pub fn gather(transcript: &Transcript<'_>, folded: &[usize], focus: Option<&str>) -> Ledger {
+pub fn gather(transcript: &Transcript<'_>, folded: &[usize], live: &[usize], focus: Option<&str>) -> Ledger {
     let mut gathering = Gathering::new(transcript);
     let quotable = quotable_from(transcript, folded);
     gathering.previous_handoffs(folded);
@@ -150,6 +153,7 @@ pub fn gather(transcript: &Transcript<'_>, folded: &[usize], focus: Option<&str>
             gathering.ledger.secrets.learn(transcript.raw(message.span));
         }
     }
+    gathering.note_alive(live);
     gathering.finish(folded, focus)
 }
 
@@ -168,23 +172,29 @@ fn quotable_from(transcript: &Transcript<'_>, folded: &[usize]) -> usize {
 /// What is known about a name.
 #[derive(Clone, Copy, Debug, Default)]
 struct Usage {
-    /// The last message that has it.
+    /// The last message that has it; [`NOWHERE`] before the first.
     last: u32,
     /// In how many messages it is.
     messages: u32,
-    /// Whether the assistant wrote it: in a call, an edit or its own words.
-    written: bool,
+    /// In how many messages the assistant wrote it: in a call, an edit or its own words.
+    written: u32,
     /// Whether a person wrote it.
     asked: bool,
 }
 
+const NOWHERE: u32 = u32::MAX;
+
 impl Usage {
     fn note(&mut self, index: usize, voice: Voice) {
-        if self.last != index as u32 {
+        let index = index as u32;
+        let by_agent = voice == Voice::Assistant;
+        // Entries that sum up a stretch are noted at its end, with the message that they are about.
+        let is_later = self.last == NOWHERE || index > self.last;
+        if is_later {
             self.messages += 1;
-            self.last = index as u32;
+            self.last = index;
         }
-        self.written |= voice == Voice::Assistant;
+        self.written += u32::from(by_agent && (is_later || self.written == 0));
         self.asked |= voice == Voice::User;
     }
 }
@@ -258,7 +268,7 @@ impl<'t, 'a> Gathering<'t, 'a> {
         names::scan(text, |name, kind| {
             let id = names.intern(name, kind);
             if usage.len() <= id as usize {
-                usage.resize(id as usize + 1, Usage { last: u32::MAX, ..Usage::default() });
+                usage.resize(id as usize + 1, Usage { last: NOWHERE, ..Usage::default() });
             }
             if let Some(usage) = usage.get_mut(id as usize) {
                 usage.note(index, voice);
@@ -308,21 +318,34 @@ impl<'t, 'a> Gathering<'t, 'a> {
         group
     }
 
+    /// Names in messages that stay need no second place.
+    fn note_alive(&mut self, live: &[usize]) {
+        for &index in live {
+            for part in self.transcript.parts_at(index) {
+                names::scan(&self.transcript.words(part), |name, _| self.ledger.alive.extend(self.names.get(name)));
+            }
+        }
+        self.ledger.alive.sort_unstable();
+        self.ledger.alive.dedup();
+    }
+
     fn finish(mut self, folded: &[usize], focus: Option<&str>) -> Ledger {
         self.close_asks();
         self.close_actions(folded);
         self.title_files();
         self.close_lines();
-        let first = folded.first().copied().unwrap_or_default() as f32;
-        let last = folded.last().copied().unwrap_or_default() as f32;
-        let age = |message: u32| ((message as f32 - first) / (last - first).max(1.0)).clamp(0.0, 1.0);
+        let end = folded.last().and_then(|&last| self.transcript.messages.get(last)).map_or(0, |last| last.span.end);
+        let since = |message: u32| {
+            let message = self.transcript.messages.get(message as usize);
+            message.map_or(0, |message| end.saturating_sub(message.span.end)) as f32
+        };
         let focused = focus.map(|focus| self.focused(focus)).unwrap_or_default();
         self.ledger.weights = self
             .usage
             .iter()
             .enumerate()
             .map(|(id, usage)| {
-                let weight = weight(self.names.kind(id as u32), usage, age(usage.last));
+                let weight = weight(self.names.kind(id as u32), usage, since(usage.last));
                 if focused.contains(&(id as u32)) { weight * FOCUS_GAIN } else { weight }
             })
             .collect();
@@ -351,20 +374,22 @@ impl<'t, 'a> Gathering<'t, 'a> {
 /// A focus topic gets about two thirds of a handoff when its names weigh this much more.
 const FOCUS_GAIN: f32 = 6.0;
 
-/// What a name is worth: how likely the agent is to need it again. The numbers follow what agents needed later in
-/// recorded sessions (`foldline eval`): names last seen 50,000 tokens ago are needed a tenth as often as the latest,
-/// those in ten messages fifteen times as often as those in one, those in the agent's own calls eight times as
-/// often as those it only read.
-fn weight(kind: NameKind, usage: &Usage, age: f32) -> f32 {
+/// What a name is worth: how likely the agent is to need it again, by what agents needed later in recorded
+/// sessions (`foldline eval`). Being written by the agent itself tells most, then how often it came up; of two names
+/// that are no longer in sight, the younger one is needed a little more often.
+fn weight(kind: NameKind, usage: &Usage, since: f32) -> f32 {
     let kind = match kind {
-        NameKind::Path => 1.7,
+        NameKind::Path => 1.5,
         NameKind::Identifier => 1.6,
-        NameKind::Hash => 1.2,
-        NameKind::Word => 0.06,
+        NameKind::Hash => 0.8,
+        NameKind::Word => 0.04,
     };
-    let recency = 0.35 + 0.65 * age * age.sqrt();
-    let frequency = 1.0 + (usage.messages as f32).ln();
-    let written = if usage.written { 1.8 } else { 1.0 };
-    let asked = if usage.asked { 1.5 } else { 1.0 };
+    let recency = (1.0 + since / RECENT_BYTES).powf(-0.27);
+    let frequency = (usage.messages as f32).powf(0.27);
+    let written = if usage.written > 0 { 2.5 * (usage.written as f32).powf(0.45) } else { 1.0 };
+    let asked = if usage.asked { 1.2 } else { 1.0 };
     kind * recency * frequency * written * asked
 }
+
+/// Within so many bytes of the end all names are equally young.
+const RECENT_BYTES: f32 = 3_000.0;

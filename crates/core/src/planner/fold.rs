@@ -42,7 +42,7 @@ impl Planner<'_, '_> {
         // An update must not lose what the last handoff knew for want of room; only what is new is halved.
         let most_useful = earlier + (tokens - earlier) / 2;
         let budget = self.budgets.handoff(saturated(tokens)).min(saturated(most_useful));
-        let ledger = self.ledger(&folded);
+        let ledger = self.ledger(&folded, &self.live(&zones));
         let plan = self.fold(zones, folded, &ledger, budget);
         if plan.tokens.after > room {
             return self.descend(self.budgets.trigger.into());
@@ -51,14 +51,19 @@ impl Planner<'_, '_> {
     }
 
     /// The facts of the folded messages, with a model's words among them where there are any.
-    pub(super) fn ledger(&self, folded: &[usize]) -> Ledger {
-        let mut ledger = ledger::gather(self.transcript, folded, self.request.focus.as_deref());
+    pub(super) fn ledger(&self, folded: &[usize], live: &[usize]) -> Ledger {
+        let mut ledger = ledger::gather(self.transcript, folded, live, self.request.focus.as_deref());
         if let Some(written) = self.written(folded) {
             let is_handoff = |index: &usize| handoff::is_handoff(self.transcript, *index);
             let handoffs: Vec<usize> = folded.iter().copied().filter(is_handoff).collect();
             summary::adopt(&mut ledger, written, &handoffs);
         }
         ledger
+    }
+
+    /// The messages that stay beside a handoff.
+    pub(super) fn live(&self, zones: &Zones) -> Vec<usize> {
+        (0..zones.head).chain(zones.carried).chain(zones.tail..zones.messages).collect()
     }
 
     /// What a model wrote about exactly these messages.
@@ -138,7 +143,7 @@ impl Planner<'_, '_> {
     }
 
     /// The note that the policy wants in the system prompt.
-    fn system_note(&self) -> Option<Step> {
+    pub(super) fn system_note(&self) -> Option<Step> {
         let message = (0..self.transcript.messages.len())
             .find(|&index| self.transcript.messages.get(index).is_some_and(|message| message.role.is_instruction()));
         if !self.policy.compression.system_note || (self.transcript.system.is_none() && message.is_none()) {
@@ -188,7 +193,7 @@ impl Planner<'_, '_> {
         u64::from(bare.tokens) + HANDOFF_ENVELOPE
     }
 
-    /// What a person says in a message.
+    /// What a person says in a message, without what clients slip in between, unless there is nothing else.
     fn spoken(&self, index: usize) -> String {
         let texts: Vec<_> = self
             .transcript
@@ -198,11 +203,13 @@ impl Planner<'_, '_> {
             .map(|part| handoff::own_words(self.transcript, part))
             .filter(|words| !words.trim().is_empty())
             .collect();
-        texts.join("\n")
+        let words = texts.join("\n");
+        let own = ledger::spoken(&words);
+        if own.trim().is_empty() { words } else { own }
     }
 
     /// What a person says costs: words and media, without the tool results beside them.
-    fn spoken_tokens(&self, index: usize) -> u64 {
+    pub(super) fn spoken_tokens(&self, index: usize) -> u64 {
         let Some(message) = self.transcript.messages.get(index) else {
             return 0;
         };
@@ -247,4 +254,4 @@ fn saturated(tokens: u64) -> u32 {
 }
 
 /// Role and separators of one message.
-const HANDOFF_ENVELOPE: u64 = 4;
+pub(super) const HANDOFF_ENVELOPE: u64 = 4;

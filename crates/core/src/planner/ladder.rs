@@ -1,16 +1,17 @@
 //! The ladder for results that must fit: each rung gives up a little more, the last says why it cannot be.
 
+use super::fold::HANDOFF_ENVELOPE;
 use super::{CannotFit, Planner};
 use crate::plan::{Outcome, Plan, Step, StepKind};
 use crate::prune::Pruner;
 use crate::recall::{self, Original};
-use crate::transcript::{Content, PartKind};
+use crate::transcript::{Content, Part, PartKind};
 use crate::zone::{TailBudget, Zones, last_request};
 
 /// One rung.
 struct Rung {
-    /// Share of the free room that the tail gets.
-    tail: f64,
+    /// Share of the free room that the tail gets; `None`: the conversation starts again from handoff and request.
+    tail: Option<f64>,
     /// Whether the opening of the conversation stays.
     head: Head,
     /// Parts of the tail above this many tokens are made shorter.
@@ -25,22 +26,25 @@ enum Head {
 
 /// From comfortable to bare. The handoff gets what tail and head leave. Measured on recorded sessions at a tenth of
 /// their tokens: a tail of 40 % keeps 76 % of what is needed later, one of 20 % keeps 78 %, one of 10 % 79.5 %.
-const RUNGS: [Rung; 8] = [
-    Rung { tail: 0.20, head: Head::AsThePolicySays, part_limit: None },
-    Rung { tail: 0.10, head: Head::AsThePolicySays, part_limit: None },
-    Rung { tail: 0.20, head: Head::InstructionsOnly, part_limit: None },
-    Rung { tail: 0.10, head: Head::InstructionsOnly, part_limit: None },
-    Rung { tail: 0.10, head: Head::InstructionsOnly, part_limit: Some(1_000) },
-    Rung { tail: 0.05, head: Head::InstructionsOnly, part_limit: Some(250) },
-    Rung { tail: 0.0, head: Head::InstructionsOnly, part_limit: Some(60) },
-    Rung { tail: 0.0, head: Head::InstructionsOnly, part_limit: Some(20) },
+const RUNGS: [Rung; 9] = [
+    Rung { tail: Some(0.20), head: Head::AsThePolicySays, part_limit: None },
+    Rung { tail: Some(0.10), head: Head::AsThePolicySays, part_limit: None },
+    Rung { tail: Some(0.20), head: Head::InstructionsOnly, part_limit: None },
+    Rung { tail: Some(0.10), head: Head::InstructionsOnly, part_limit: None },
+    Rung { tail: Some(0.10), head: Head::InstructionsOnly, part_limit: Some(1_000) },
+    Rung { tail: Some(0.05), head: Head::InstructionsOnly, part_limit: Some(250) },
+    Rung { tail: Some(0.0), head: Head::InstructionsOnly, part_limit: Some(60) },
+    Rung { tail: Some(0.0), head: Head::InstructionsOnly, part_limit: Some(20) },
+    Rung { tail: None, head: Head::InstructionsOnly, part_limit: None },
 ];
 
 /// A handoff below this says nothing but its framing; a rung that leaves less is not taken while
 /// there are others.
 const USEFUL_HANDOFF: u64 = 600;
-/// On the upper rungs the handoff gets at least this share of the free room.
-const FAIR_HANDOFF: f64 = 0.3;
+/// On the upper rungs the handoff gets at least this share of the room beside the request.
+const FAIR_HANDOFF: f64 = 0.4;
+/// The opening stays where it takes at most this share of a target.
+const OPENING_SHARE: f64 = 0.02;
 /// The first rung on which it has to make do with less.
 const LAST_FAIR: usize = 6;
 
@@ -54,12 +58,12 @@ enum Enough {
 }
 
 /// Counts before and after a rewrite differ a little; the ladder aims this much lower.
-const MARGIN: f64 = 0.01;
+const MARGIN: f64 = 0.0025;
 
 impl Planner<'_, '_> {
     /// Brings the result to at most `target` tokens.
     pub(super) fn descend(&self, target: u64) -> Result<Plan, CannotFit> {
-        let aim = target - (target as f64 * MARGIN) as u64 - 8.min(target);
+        let aim = target - (target as f64 * MARGIN) as u64 - 4.min(target);
         let mut smallest = self.counts.total();
         for (index, rung) in RUNGS.iter().enumerate() {
             let enough = match index {
@@ -92,27 +96,36 @@ impl Planner<'_, '_> {
     /// The plan of one rung, if it fits.
     fn stand_on(&self, rung: &Rung, aim: u64, enough: Enough, smallest: &mut u64) -> Option<Plan> {
         let head = match rung.head {
-            Head::AsThePolicySays => self.head(),
+            Head::AsThePolicySays => self.cheap_head(aim),
             Head::InstructionsOnly => self.bare_head(),
         };
         let fixed = self.counts.outside() + self.counts.between(0, head);
         let free = aim.saturating_sub(fixed);
-        let tail = (free as f64 * rung.tail) as u64;
-        let zones = self.zones_with(head, TailBudget { tokens: tail, ceiling: tail + tail / 2, floor: 1, room: tail });
+        let zones = match rung.tail {
+            Some(share) => {
+                let tail = (free as f64 * share) as u64;
+                self.zones_with(head, TailBudget { tokens: tail, ceiling: tail + tail / 2, floor: 1, room: tail })
+            }
+            None => self.restart(head)?,
+        };
         let folded = self.folded(&zones);
         let steps = rung.part_limit.map(|limit| self.shorten_tail(&zones, limit)).unwrap_or_default();
         let saved: u64 = steps.iter().map(|(step, _)| step.saves()).sum();
         let gone: u64 = folded.iter().map(|&message| self.counts.message(message)).sum();
-        let carried = zones.carried.map_or(0, |message| self.counts.message(message));
+        let carried = zones.carried.map_or(0, |message| self.spoken_tokens(message));
         let rest = self.counts.total() - gone + carried - saved.min(self.counts.total() - gone);
-        let left = aim.saturating_sub(rest);
+        let beside = HANDOFF_ENVELOPE + self.system_note().map_or(0, |note| note.after);
+        let left = aim.saturating_sub(rest + beside);
         if folded.is_empty() {
             *smallest = (*smallest).min(rest);
             return (rest <= aim && !steps.is_empty()).then(|| self.shortened_only(zones, steps));
         }
         let enough = match enough {
             Enough::Tokens(tokens) => tokens,
-            Enough::Share(share) => ((free as f64 * share) as u64).max(USEFUL_HANDOFF),
+            Enough::Share(share) => {
+                let request = last_request(self.transcript).map_or(0, |index| self.counts.message(index));
+                ((free.saturating_sub(request) as f64 * share) as u64).max(USEFUL_HANDOFF)
+            }
             Enough::Framing => {
                 let framing = self.framing(&zones, &folded);
                 *smallest = (*smallest).min(rest + framing);
@@ -123,15 +136,38 @@ impl Planner<'_, '_> {
             return None;
         }
         let most = u64::from(self.budgets.handoff_max).max(left);
-        let ledger = self.ledger(&folded);
+        // Of messages that are cut nobody knows which names stay.
+        let live = match rung.part_limit {
+            None => self.live(&zones),
+            Some(_) => last_request(self.transcript).into_iter().collect(),
+        };
+        let ledger = self.ledger(&folded, &live);
         let mut plan = self.fold(zones, folded, &ledger, u32::try_from(left.min(most)).unwrap_or(u32::MAX));
         plan.tokens.after -= saved.min(plan.tokens.after);
-        if !steps.is_empty() {
+        if !steps.is_empty() || rung.tail.is_none() {
             plan.outcome = Outcome::Clamped;
-            self.add(&mut plan, steps);
         }
+        self.add(&mut plan, steps);
         *smallest = (*smallest).min(plan.tokens.after);
         (plan.tokens.after <= aim).then_some(plan)
+    }
+
+    /// The opening that the policy protects, where it takes little of the room; else a handoff tells it for less.
+    fn cheap_head(&self, aim: u64) -> usize {
+        let (head, bare) = (self.head(), self.bare_head());
+        let opening = self.counts.between(bare, head);
+        if opening as f64 <= aim as f64 * OPENING_SHARE { head } else { bare }
+    }
+
+    /// Everything is folded but the request. A call that waits for its result cannot be left behind.
+    fn restart(&self, head: usize) -> Option<Zones> {
+        let request = last_request(self.transcript).filter(|&request| request >= head)?;
+        let is_open = |(index, part): (usize, &Part)| {
+            part.kind == PartKind::ToolCall && self.transcript.exchanges.result_of(index).is_none()
+        };
+        let messages = self.transcript.messages.len();
+        let in_flight = self.transcript.parts.iter().enumerate().any(is_open);
+        (!in_flight).then_some(Zones { head, tail: messages, messages, carried: Some(request) })
     }
 
     fn shortened_only(&self, zones: Zones, steps: Vec<(Step, Original)>) -> Plan {

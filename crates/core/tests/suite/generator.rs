@@ -47,7 +47,7 @@ fn the_generator_reaches_every_outcome_and_every_step() {
         ("Superseded", 2),
         ("Arguments", 3),
         ("Media", 2),
-        ("Clamp", 6),
+        ("Clamp", 3),
         ("DropSealed", 10),
         ("Carry", 5),
         ("iterative", 8),

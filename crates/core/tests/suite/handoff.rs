@@ -117,6 +117,18 @@ fn z5_what_people_asked_is_there_word_for_word() {
 }
 
 #[test]
+fn f1_what_stands_beside_the_handoff_in_full_is_not_told_twice() {
+    let mut writer = Writer::new(Format::OpenAiChat);
+    let plan = format!("Carry out this plan.\n{}", texts::request(1, 2_000));
+    writer.user(&plan);
+    (0..12).for_each(|turn| _ = writer.call(Call::run("make check", log(60, turn))));
+    let (done, text) = folded(&writer);
+    assert!(done.plan.zones.carried.is_some(), "the request is old: {:?}", done.plan.zones);
+    assert_eq!(section(&text, "Goal").trim(), "User: Carry out this plan.");
+    assert_eq!(section(&text, "Pending User Asks").trim(), "None.");
+}
+
+#[test]
 fn z5_the_newest_requests_win_where_there_is_no_room_for_all() {
     let mut writer = Writer::new(Format::OpenAiChat);
     for turn in 0..60 {

@@ -65,6 +65,43 @@ fn f7_rungs_are_taken_in_order_as_the_target_shrinks() {
 }
 
 #[test]
+fn f7_the_last_rung_starts_again_from_handoff_and_request() {
+    for format in WITH_CALLS {
+        let mut writer = session(format, 6, 3, 40);
+        writer.user("Now list every port that is in use.").call(Call::run("ss -ltn", log(400, 7)));
+        let text = writer.document();
+        let smallest = (200..2_000).step_by(10).find_map(|target| {
+            try_run(&text, &policy(200_000), &SessionState::default(), &within(format, target)).ok()
+        });
+        let done = smallest.expect("two thousand tokens are enough");
+        assert_eq!(done.plan.outcome, Outcome::Clamped, "{format}");
+        let messages = said(format, &done.body);
+        assert!(messages.iter().all(|said| said.calls.is_empty() && said.results.is_empty()), "{format}: {messages:?}");
+        let last = messages.last().and_then(|said| said.texts.last()).expect("somebody speaks last");
+        assert!(last.ends_with("Now list every port that is in use."), "{format}: {last}");
+        let read = wire::read(&done.body, Some(format)).unwrap();
+        assert_eq!(validate(&read), vec![], "{format}");
+    }
+}
+
+#[test]
+fn f7_a_call_in_flight_is_never_left_behind() {
+    let mut writer = session(Format::OpenAiChat, 6, 3, 40);
+    writer.user("Now list every port that is in use.");
+    let mut text = writer.document();
+    let call = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c9","type":"function","function":{"name":"bash","arguments":"{}"}}]}"#;
+    let end = text.rfind(']').unwrap();
+    text.insert_str(end, &format!(",{call}"));
+    for target in (200..2_000).step_by(50) {
+        if let Ok(done) =
+            try_run(&text, &policy(200_000), &SessionState::default(), &within(Format::OpenAiChat, target))
+        {
+            assert!(done.body.contains(r#""c9""#), "{target}");
+        }
+    }
+}
+
+#[test]
 fn f7_a_cut_text_says_that_it_is_cut_and_where_the_whole_is() {
     let mut writer = Writer::new(Format::OpenAiChat);
     writer.user("Sum it up.").call(Call::run("cat big", texts::output(Look::OneLine, 3_000, 1)));

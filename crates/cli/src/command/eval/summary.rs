@@ -68,6 +68,8 @@ pub struct Point {
     pub tokens_percent: f64,
     /// The share of facts kept, in percent.
     pub kept_percent: f64,
+    /// The same in the sessions that could be brought to the budget.
+    pub kept_where_met_percent: f64,
     /// The same as the mean of all sessions, each counting alike.
     pub mean_of_sessions: f64,
     /// By class.
@@ -156,11 +158,13 @@ fn point(trials: &[Trial], method: Method, budget: f64) -> Point {
         budget,
         tokens_percent: 0.0,
         kept_percent: 0.0,
+        kept_where_met_percent: 0.0,
         mean_of_sessions: 0.0,
         score: Score::default(),
         unmet: 0,
     };
     let (mut before, mut after) = (0, 0);
+    let mut met = Score::default();
     for trial in trials {
         for mark in marks(trial, method).filter(|mark| mark.budget == budget) {
             point.score += mark.score;
@@ -168,6 +172,7 @@ fn point(trials: &[Trial], method: Method, budget: f64) -> Point {
             match mark.unmet {
                 Some(_) => point.unmet += 1,
                 None => {
+                    met += mark.score;
                     before += trial.tokens;
                     after += mark.tokens;
                 }
@@ -175,6 +180,7 @@ fn point(trials: &[Trial], method: Method, budget: f64) -> Point {
         }
     }
     point.kept_percent = percent(&point.score);
+    point.kept_where_met_percent = percent(&met);
     point.tokens_percent = after as f64 * 100.0 / before.max(1) as f64;
     point
 }

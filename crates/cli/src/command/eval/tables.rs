@@ -71,7 +71,7 @@ fn curve(evaluation: &Evaluation) -> String {
         let mut row = vec![format!("{budget} %")];
         row.extend(Method::ALL.map(|method| cell(at(method))));
         if let Some(point) = at(Method::Foldline).filter(|point| point.unmet > 0) {
-            row.push(format!("{} sessions do not fit", point.unmet));
+            row.push(format!("{} do not fit; {:.1} % in the others", point.unmet, point.kept_where_met_percent));
         }
         table.add_row(row);
     }
