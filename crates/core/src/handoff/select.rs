@@ -316,10 +316,11 @@ impl<'l> Selection<'l> {
         if let Some(crowd) = self.crowd.get_mut(facts.section as usize) {
             *crowd += 1;
         }
-        if let Some(group) = facts.group
-            && let Some(open) = self.open.get_mut(group as usize)
+        if let Some((open, group)) =
+            facts.group.and_then(|group| self.open.get_mut(group as usize).zip(self.ledger.groups.get(group as usize)))
+            && !std::mem::replace(open, true)
         {
-            *open = true;
+            self.keep(self.ledger.names_of_heading(group));
         }
         self.keep(self.ledger.names(facts));
     }

@@ -2,7 +2,7 @@
 
 use super::asks::Ask;
 use super::tool::{Act, Arguments, understand_with};
-use super::{Gathering, Group, Ledger, Voice, exits, todo};
+use super::{CALLS, Gathering, Group, Ledger, Voice, exits, todo};
 use crate::handoff::Section;
 use crate::transcript::{Content, PartKind};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -116,6 +116,7 @@ impl Gathering<'_, '_> {
         }
         // What the agent wrote itself is the likeliest to be needed again.
         if quotable && matches!(call.act, Act::Write | Act::Edit | Act::Run | Act::Delegate | Act::Use) {
+            let group = group.or_else(|| Some(self.shared_group(index, CALLS)));
             match call.act {
                 // What else a command comes with says how to run it, or repeats it in words.
                 Act::Run => self.quote(index, &call.target, Voice::Assistant, group),
@@ -157,11 +158,16 @@ impl Gathering<'_, '_> {
                     Act::Run => format!("`{}`", action.target),
                     _ => format!("{} {}", action.tool, action.target),
                 };
-                let group = Group { section: Section::CriticalContext, title, message: index as u32 };
-                self.ledger.groups.push(group);
-                Some(self.ledger.groups.len() as u32 - 1)
+                Some(self.command_group(index, Section::CriticalContext, title))
             }
         }
+    }
+
+    /// A group of its own for the output of one call, whose heading repeats the call.
+    pub(super) fn command_group(&mut self, index: usize, section: Section, title: String) -> u32 {
+        let names = self.note_names(index, &title, Voice::Assistant);
+        self.ledger.groups.push(Group { section, title, message: index as u32, names });
+        self.ledger.groups.len() as u32 - 1
     }
 
     fn note_outcome(&mut self, index: usize, place: Option<usize>, output: &str, said_failed: bool) {

@@ -1,7 +1,7 @@
 //! Earlier handoffs among the folded messages: their facts go on, with less weight the older they get.
 
 use super::asks::Ask;
-use super::{Author, Entry, Gathering, Group, Voice};
+use super::{Author, CALLS, Entry, Gathering, Voice, WORDS};
 use crate::handoff::{self, Section};
 use rustc_hash::FxHashMap;
 
@@ -58,10 +58,8 @@ impl Gathering<'_, '_> {
                     }
                     group
                 }
-                section => *headings.entry(title.clone()).or_insert_with(|| {
-                    self.ledger.groups.push(Group { section, title, message: index as u32 });
-                    self.ledger.groups.len() as u32 - 1
-                }),
+                _ if [WORDS, CALLS].contains(&title.as_str()) => self.shared_group(index, &title),
+                section => *headings.entry(title.clone()).or_insert_with(|| self.command_group(index, section, title)),
             });
             let source = if fact.text.is_empty() {
                 group.and_then(|group| self.ledger.groups.get(group as usize)).map(|group| group.title.clone())

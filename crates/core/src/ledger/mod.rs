@@ -85,6 +85,8 @@ pub struct Group {
     pub title: String,
     /// The latest message that concerns it.
     pub message: u32,
+    /// The names in its heading.
+    names: Stretch,
 }
 
 /// Everything that was gathered.
@@ -117,6 +119,11 @@ impl Ledger {
     /// The names that an entry keeps.
     pub fn names(&self, entry: &Entry) -> &[u32] {
         self.kept.get(entry.names.range()).unwrap_or_default()
+    }
+
+    /// The names that the heading of a group keeps.
+    pub fn names_of_heading(&self, group: &Group) -> &[u32] {
+        self.kept.get(group.names.range()).unwrap_or_default()
     }
 
     /// Adds an entry that keeps no names: what a model says about the work.
@@ -214,7 +221,8 @@ struct Gathering<'t, 'a> {
     names: Names,
     usage: Vec<Usage>,
     lines: Lines,
-    files: FxHashMap<String, u32>,
+    /// Groups that more than one message adds to.
+    titled: FxHashMap<(Section, String), u32>,
     record: actions::Record,
 }
 
@@ -226,7 +234,7 @@ impl<'t, 'a> Gathering<'t, 'a> {
             names: Names::default(),
             usage: Vec::new(),
             lines: Lines::default(),
-            files: FxHashMap::default(),
+            titled: FxHashMap::default(),
             record: actions::Record::default(),
         }
     }
@@ -246,12 +254,12 @@ impl<'t, 'a> Gathering<'t, 'a> {
                     let words = handoff::own_words(transcript, part);
                     self.reply(index, &words);
                     if quotable {
-                        self.quote(index, &words, Voice::Assistant, None);
+                        self.quote_words(index, &words);
                     }
                 }
                 (PartKind::Sealed | PartKind::Reasoning, _) if quotable => {
                     if let crate::transcript::Content::Text(_) = part.content {
-                        self.quote(index, &transcript.words(part), Voice::Assistant, None);
+                        self.quote_words(index, &transcript.words(part));
                     }
                 }
                 (PartKind::ToolCall, _) => self.call(index, part_index, quotable),
@@ -259,6 +267,11 @@ impl<'t, 'a> Gathering<'t, 'a> {
                 _ => {}
             }
         }
+    }
+
+    fn quote_words(&mut self, index: usize, words: &str) {
+        let group = self.shared_group(index, WORDS);
+        self.quote(index, words, Voice::Assistant, Some(group));
     }
 
     /// Notes the names of a text; each is in the result once.
@@ -307,9 +320,18 @@ impl<'t, 'a> Gathering<'t, 'a> {
 
     /// The group of a file; every mention moves it forward.
     fn file_group(&mut self, index: usize, path: &str) -> u32 {
+        self.group(index, Section::RelevantFiles, path)
+    }
+
+    /// A group of lines that belong to no file and no command of their own.
+    fn shared_group(&mut self, index: usize, title: &str) -> u32 {
+        self.group(index, Section::CriticalContext, title)
+    }
+
+    fn group(&mut self, index: usize, section: Section, title: &str) -> u32 {
         let groups = &mut self.ledger.groups;
-        let group = *self.files.entry(path.to_owned()).or_insert_with(|| {
-            groups.push(Group { section: Section::RelevantFiles, title: path.to_owned(), message: 0 });
+        let group = *self.titled.entry((section, title.to_owned())).or_insert_with(|| {
+            groups.push(Group { section, title: title.to_owned(), message: 0, names: Stretch::default() });
             groups.len() as u32 - 1
         });
         if let Some(group) = groups.get_mut(group as usize) {
@@ -370,6 +392,10 @@ impl<'t, 'a> Gathering<'t, 'a> {
         near
     }
 }
+
+/// The headings of lines that belong to no file and no command of their own.
+const WORDS: &str = "from the assistant's words";
+const CALLS: &str = "from its calls";
 
 /// A focus topic gets about two thirds of a handoff when its names weigh this much more.
 const FOCUS_GAIN: f32 = 6.0;
