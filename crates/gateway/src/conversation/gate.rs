@@ -28,9 +28,23 @@ pub(super) enum Beside {
 /// mark would make.
 const FELT_BYTES: u64 = 1 << 20;
 
+/// Share of the trigger by which a conversation grows after a rewrite before the next one is made without need. What
+/// a client repeats in every request may leave so little room below the trigger that a fold lands just under it: then
+/// every second request would lose its cached prefix. A fold pays best after ten requests or so, and this is what
+/// coding agents add in five to ten.
+const GROWTH: f64 = 0.3;
+
+/// What else is known about a conversation.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Course {
+    pub(super) beside: Beside,
+    /// Prompt tokens that the last rewrite left.
+    pub(super) landed: Option<u64>,
+}
+
 /// Chooses. A turn never waits for a model: with one, the engine's trigger only starts a fold beside the
 /// conversation, and what happens before the request leaves is written without it.
-pub(super) fn choose(size: Size, policy: &Policy, budgets: &Budgets, state: &SessionState, beside: Beside) -> Move {
+pub(super) fn choose(size: Size, policy: &Policy, budgets: &Budgets, state: &SessionState, course: Course) -> Move {
     let acts = |trigger| decide(size, policy, budgets, state, trigger).acts();
     let is_stopped = state.strikes >= policy.compression.max_strikes;
     let is_too_much = size.tokens >= u64::from(budgets.effective_window) || size.bytes > budgets.max_body_bytes;
@@ -41,8 +55,12 @@ pub(super) fn choose(size: Size, policy: &Policy, budgets: &Budgets, state: &Ses
     if acts(Trigger::Hygiene) {
         return Move::Fold(Trigger::Hygiene);
     }
+    let growth = (f64::from(budgets.trigger) * GROWTH) as u64;
+    if course.landed.is_some_and(|landed| size.tokens < landed + growth) {
+        return Move::Forward;
+    }
     let would_be_felt = policy.summarizer.url.is_some() || size.bytes > FELT_BYTES;
-    match (would_be_felt, beside) {
+    match (would_be_felt, course.beside) {
         (true, Beside::Nothing) if acts(Trigger::Background) => Move::Beside,
         (false, Beside::Nothing) if acts(Trigger::Engine) => Move::Fold(Trigger::Engine),
         _ => Move::Forward,
@@ -60,7 +78,26 @@ mod tests {
         let mut policy = Policy::default();
         policy.summarizer.url = model.map(str::to_owned);
         let budgets = Budgets::of(&policy, &ModelProfile::with_window(100_000), BudgetInputs::default());
-        choose(Size { tokens, messages: 40, bytes }, &policy, &budgets, state, beside)
+        let course = Course { beside, landed: None };
+        choose(Size { tokens, messages: 40, bytes }, &policy, &budgets, state, course)
+    }
+
+    #[test]
+    fn a_fold_that_lands_just_below_the_trigger_is_not_followed_by_the_next_at_once() {
+        let budgets =
+            Budgets::of(&Policy::default(), &ModelProfile::with_window(100_000), BudgetInputs::default());
+        let at = |tokens, url: Option<&str>| {
+            let mut policy = Policy::default();
+            policy.summarizer.url = url.map(str::to_owned);
+            let course = Course { beside: Beside::Nothing, landed: Some(46_000) };
+            let size = Size { tokens, messages: 40, bytes: 200_000 };
+            choose(size, &policy, &budgets, &SessionState::default(), course)
+        };
+        assert_eq!(at(52_000, None), Move::Forward);
+        assert_eq!(at(47_000, Some("url")), Move::Forward, "also where the pressure mark would start one");
+        assert_eq!(at(61_000, None), Move::Fold(Trigger::Engine));
+        assert_eq!(at(61_000, Some("url")), Move::Beside);
+        assert_eq!(at(85_000, None), Move::Fold(Trigger::Hygiene));
     }
 
     #[test]

@@ -80,6 +80,8 @@ pub(super) struct Lane {
     pub(super) base: Option<Base>,
     /// The checkpoint that was made last.
     pub(super) latest: Option<String>,
+    /// Prompt tokens that the last rewrite left, as reported; less where the conversation has become shorter since.
+    pub(super) landed: Option<u64>,
     /// Whether the provider was seen to read from a cache.
     pub(super) caches: bool,
     /// Tokens of the last request as it came.

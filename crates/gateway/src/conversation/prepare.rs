@@ -4,7 +4,7 @@ use super::ask::{Ask, Bypass, CredentialId};
 use super::checkpoint::{Checkpoint, Marks, Seals};
 use super::fault::Fault;
 use super::fold::{Attempt, Fold, FoldTask, Start};
-use super::gate::{Beside, Move, choose};
+use super::gate::{Beside, Course, Move, choose};
 use super::inner::{Inner, Rules, name};
 use super::memory::Lane;
 use super::prepared::{Outcome, Prepared, Recovery, Turn};
@@ -231,7 +231,8 @@ impl<'a> Path<'_, 'a> {
             messages: self.sight.transcript.messages.len().saturating_add_signed(replaced as isize),
             bytes: self.bytes(checkpoint),
         };
-        choose(size, self.policy, &self.setting.budgets, &self.lane.state, beside)
+        let course = Course { beside, landed: self.lane.landed };
+        choose(size, self.policy, &self.setting.budgets, &self.lane.state, course)
     }
 
     fn fold_now(

@@ -107,6 +107,16 @@ impl Desk {
         line.and_then(|line| line.rsplit(' ').next()?.parse().ok()).unwrap_or(0.0)
     }
 
+    /// Waits until a figure is as it should be.
+    pub async fn until(&self, name: &str, holds: impl Fn(f64) -> bool) {
+        let reached = async {
+            while !holds(self.metric(name).await) {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, reached).await.unwrap_or_else(|_| panic!("{name} never holds"));
+    }
+
     pub fn ask_to_stop(&mut self) {
         drop(self.stop.take());
     }
