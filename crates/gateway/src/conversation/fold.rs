@@ -15,7 +15,7 @@ use foldline_core::policy::SignedReasoning;
 use foldline_core::rewrite::Rewrite;
 use foldline_core::summary::{Summary, SummaryJob};
 use foldline_core::transcript::PartKind;
-use foldline_core::{Compaction, EngineError, Policy, Request, SessionState, Trigger, compact, wire};
+use foldline_core::{Compaction, EngineError, Policy, Request, SessionState, compact, wire};
 use foldline_store::{Key, NewOriginal, Precedence, StoreError};
 use std::borrow::Cow;
 use std::sync::{Arc, Weak};
@@ -202,6 +202,7 @@ pub struct FoldTask {
     session_hint: Option<String>,
     agent_hint: Option<String>,
     focus: Option<String>,
+    request: Request,
     checkpoint: Option<Arc<Checkpoint>>,
     lane: Lane,
     _flight: Flight,
@@ -209,6 +210,7 @@ pub struct FoldTask {
 
 /// What a task is started from.
 pub(super) struct Start<'s, 'a> {
+    pub(super) request: Request,
     pub(super) rules: &'s Arc<Rules>,
     pub(super) ask: &'s Ask<'a>,
     pub(super) sight: &'s Sight<'a>,
@@ -247,7 +249,7 @@ impl Drop for Flight {
 impl FoldTask {
     /// The task for a request; `None` when a fold of its conversation is under way.
     pub(super) fn start(inner: &Arc<Inner>, start: Start<'_, '_>) -> Option<FoldTask> {
-        let Start { rules, ask, sight, root, checkpoint, lane, window } = start;
+        let Start { request, rules, ask, sight, root, checkpoint, lane, window } = start;
         let key = (sight.session.clone(), root);
         if !inner.memory().flights.insert(key.clone()) {
             return None;
@@ -262,6 +264,7 @@ impl FoldTask {
             session_hint: ask.session_hint.map(str::to_owned),
             agent_hint: ask.agent_hint.map(str::to_owned),
             focus: ask.focus.map(str::to_owned),
+            request,
             checkpoint: checkpoint.map(Arc::clone),
             lane: lane.clone(),
             _flight: Flight { inner: Arc::downgrade(inner), key },
@@ -284,17 +287,13 @@ impl FoldTask {
         }
     }
 
-    fn request(&self, summary: Option<Summary>) -> Request {
-        Request { trigger: Trigger::Background, focus: self.focus.clone(), summary, ..Request::default() }
-    }
-
     /// What a model is to be asked, if one is.
     pub(super) fn plan(&self, inner: &Inner) -> Result<Planned, Fault> {
         let ask = self.ask(self.ask.now);
         let sight = Sight::of(&ask)?;
         let policy = self.rules.policy(self.window);
         let checkpoint = self.checkpoint.as_deref();
-        let mut request = self.request(None);
+        let mut request = self.request.clone();
         request.keeps_originals = inner.store_for(&self.rules).is_some();
         let fold = Fold {
             inner,
@@ -340,7 +339,7 @@ impl FoldTask {
             sight: &sight,
             root: self.root,
             checkpoint: self.checkpoint.as_deref(),
-            request: self.request(summary),
+            request: Request { summary, now_ms: Some(now.0), ..self.request.clone() },
             precedence: Precedence::First,
             seals: Seals::Stale,
         };

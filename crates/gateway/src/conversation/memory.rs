@@ -86,6 +86,8 @@ pub(super) struct Lane {
     pub(super) caches: bool,
     /// Tokens of the last request as it came.
     pub(super) before: u64,
+    /// When the last request came; 0 before the first.
+    pub(super) last_at: i64,
     #[serde(skip)]
     pub(super) measured: Measured,
 }

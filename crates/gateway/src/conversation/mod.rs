@@ -12,6 +12,7 @@ mod fold;
 mod gate;
 mod inner;
 mod memory;
+mod moment;
 mod money;
 mod observe;
 mod overflow;
@@ -26,7 +27,7 @@ mod tally;
 #[cfg(test)]
 mod tests;
 
-pub use ask::{Ask, Bypass, CredentialId, Dialect, PurposeHint, SessionId, Timestamp};
+pub use ask::{Ask, Bypass, CredentialId, Dialect, PurposeHint, SessionId, Timestamp, Writer};
 pub use fault::Fault;
 pub use fold::{FoldTask, Planned};
 pub use foldline_core::wire::reply::ReportedUsage;

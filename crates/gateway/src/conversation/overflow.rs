@@ -5,6 +5,7 @@ use super::checkpoint::{Marks, Seals};
 use super::fault::Fault;
 use super::fold::{Attempt, Fold};
 use super::inner::{Inner, name};
+use super::moment;
 use super::prepare::learnt_window;
 use super::prepared::{Outcome, Prepared, Recovery, Turn};
 use super::refusal::{Refusal, RefusalKind};
@@ -89,12 +90,8 @@ pub(super) fn overflow<'a>(
     }
     // Reported usage belongs to requests that were accepted.
     lane.base = None;
-    let request = Request {
-        trigger: Trigger::Overflow,
-        focus: ask.focus.map(str::to_owned),
-        target: Some(target as u64),
-        ..Request::default()
-    };
+    let request =
+        Request { target: Some(target as u64), ..moment::request(Trigger::Overflow, ask, &sight, &lane, &policy) };
     let fold = Fold {
         inner,
         rules: &rules,

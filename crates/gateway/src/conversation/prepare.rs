@@ -7,12 +7,14 @@ use super::fold::{Attempt, Fold, FoldTask, Start};
 use super::gate::{Beside, Course, Move, choose};
 use super::inner::{Inner, Rules, name};
 use super::memory::Lane;
+use super::moment;
 use super::prepared::{Outcome, Prepared, Recovery, Turn};
 use super::purpose::{Purpose, purpose};
 use super::sessions::Sums;
 use super::settings::Mode;
 use super::sight::Sight;
 use super::tally::{self, Tally};
+use foldline_core::cache::{Economics, Outlook, Tariff, weigh};
 use foldline_core::engine::Setting;
 use foldline_core::planner::{Size, Trigger};
 use foldline_core::state::Usage;
@@ -201,8 +203,9 @@ impl<'a> Path<'_, 'a> {
         let swapped = if checkpoint.is_some() { Outcome::Checkpoint } else { Outcome::Unchanged };
         match next {
             Move::Forward => Ok(Passed { outcome: swapped, checkpoint, task: None }),
-            Move::Beside => {
+            Move::Beside(trigger) => {
                 let start = Start {
+                    request: moment::request(trigger, self.ask, self.sight, &self.lane, self.policy),
                     rules: self.rules,
                     ask: self.ask,
                     sight: self.sight,
@@ -231,8 +234,27 @@ impl<'a> Path<'_, 'a> {
             messages: self.sight.transcript.messages.len().saturating_add_signed(replaced as isize),
             bytes: self.bytes(checkpoint),
         };
-        let course = Course { beside, landed: self.lane.landed };
+        let economics = self.economics(checkpoint, size.tokens);
+        let course = Course { beside, landed: self.lane.landed, economics };
         choose(size, self.policy, &self.setting.budgets, &self.lane.state, course)
+    }
+
+    /// What a fold would cost and save, where the policy lets money decide.
+    fn economics(&self, checkpoint: Option<&Checkpoint>, tokens: u64) -> Option<Economics> {
+        let knobs = &self.policy.compression;
+        let tariff = Tariff::of(&self.setting.model).ok().filter(|_| knobs.economy)?;
+        let opening = match checkpoint {
+            Some(_) => 0,
+            None => self.tally.since(0) - self.tally.since((knobs.protect_first_n as usize).min(self.sight.len())),
+        };
+        let outlook = Outlook {
+            tokens,
+            fixed: self.tally.outside + opening,
+            idle: moment::idle(&self.lane, self.ask),
+            ttl: self.policy.model.cache_ttl,
+            pace: self.lane.state.pace,
+        };
+        Some(weigh(&outlook, &self.setting.budgets, &tariff))
     }
 
     fn fold_now(
@@ -244,7 +266,7 @@ impl<'a> Path<'_, 'a> {
         otherwise: Outcome,
     ) -> Result<Passed, Fault> {
         let is_manual = trigger == Trigger::Manual;
-        let request = Request { trigger, focus, ..Request::default() };
+        let request = Request { focus, ..moment::request(trigger, self.ask, self.sight, &self.lane, self.policy) };
         let mut fold = self.fold(root, checkpoint.as_deref(), request);
         if is_manual {
             fold.precedence = Precedence::Latest;
@@ -423,11 +445,16 @@ impl<'a> Path<'_, 'a> {
             record.trigger = self.setting.budgets.trigger.into();
             record.window = self.setting.budgets.window.into();
             let lane = std::mem::take(&mut self.lane);
+            let idle = moment::idle(&lane, self.ask);
             record.with_lane(&name(&root), |stored| {
                 stored.measured = lane.measured;
+                stored.last_at = stored.last_at.max(self.ask.now.0);
                 match self.engine {
                     // A fold beside the conversation may have ended meanwhile; what it left is later than ours.
-                    Engine::Idle => stored.state.warned = lane.state.warned,
+                    Engine::Idle => {
+                        stored.state.warned = lane.state.warned;
+                        stored.state.pace.pause(idle, self.policy.model.cache_ttl);
+                    }
                     Engine::Asked => {
                         // What was learnt about counting meanwhile stays.
                         let calibration = stored.state.calibration;

@@ -1,8 +1,8 @@
 //! Work beside the requests: folds, and writing down what may wait.
 
 use super::gateway::{Gateway, now};
-use crate::conversation::{FoldTask, Planned, ReportedUsage, SessionId};
-use crate::summariser::{Summary, SummaryJob};
+use crate::conversation::{FoldTask, Planned, SessionId};
+use crate::summariser::{Spent, Summary, SummaryJob};
 use std::sync::Arc;
 use std::time::Duration;
 use tracing::{info, warn};
@@ -44,16 +44,16 @@ async fn fold_now(gateway: &Arc<Gateway>, task: FoldTask) -> Result<(), crate::o
 /// Asks the model that the settings name.
 async fn summarise(gateway: &Gateway, session: &SessionId, job: &SummaryJob) -> Option<Summary> {
     let summariser = gateway.setup().summariser.clone()?.for_job(job);
-    let summary = summariser.write(job, &mut |_| {}).await;
+    let mut spent = Vec::new();
+    let summary = summariser.write_at_cost(job, &mut |_| {}, &mut spent).await;
+    for Spent { model, usage } in spent {
+        gateway.conversations.charge_summary(session, &model, usage);
+    }
     match &summary {
-        Summary::Written(written) => {
-            gateway.metrics.summary("written");
-            // What it read is by far the most of it, so all of it is charged as that.
-            let usage = ReportedUsage { input: written.effort.tokens, ..ReportedUsage::default() };
-            gateway.conversations.charge_summary(session, written.effort.model.as_deref().unwrap_or_default(), usage);
-        }
+        Summary::Written(_) => gateway.metrics.summary("written"),
         Summary::Failed(failure) => {
             gateway.metrics.summary("failed");
+            gateway.metrics.fallback("summariser");
             warn!(class = ?failure.class, "the summariser failed");
         }
     }

@@ -6,7 +6,7 @@ use super::hints::Hints;
 use super::marks::Marking;
 use super::{marks, usage};
 use crate::conversation::{
-    Ask, Bypass, CredentialId, Dialect, Fault, FoldTask, Outcome, Prepared, Refusal, SessionId, Turn,
+    Ask, Bypass, CredentialId, Dialect, Fault, FoldTask, Outcome, Prepared, Refusal, SessionId, Turn, Writer,
 };
 use bytes::Bytes;
 use std::borrow::Cow;
@@ -26,6 +26,8 @@ pub struct Question {
     pub credential: CredentialId,
     /// What its headers say.
     pub hints: Arc<Hints>,
+    /// Where the model that writes handoffs is asked.
+    pub writer: Writer,
 }
 
 /// What a request became.
@@ -139,6 +141,7 @@ impl Question {
             focus: self.hints.focus.as_deref(),
             purpose: self.hints.purpose,
             bypass: self.hints.bypass,
+            writer: self.writer,
             now: now(),
         }
     }

@@ -1,6 +1,6 @@
 //! An agent at work, in each dialect, and a provider that refuses what its vendor would refuse.
 
-use crate::desk::{CHAT, Desk, MESSAGES, RESPONSES};
+use crate::desk::{Desk, MESSAGES, RESPONSES};
 use foldline_core::validate::validate;
 use foldline_core::{Format, wire};
 use foldline_script::{Act, Received};
@@ -62,6 +62,7 @@ impl Refused {
 pub struct Agent {
     pub path: &'static str,
     pub history: Vec<Value>,
+    pub model: String,
     /// Standing instructions, the same in every request.
     pub system: String,
     /// Tools, as the dialect lists them.
@@ -79,6 +80,7 @@ impl Agent {
         let mut agent = Agent {
             path,
             history: Vec::new(),
+            model: "m".to_owned(),
             system: "You are a careful agent.".to_owned(),
             tools: Value::Null,
             mark: "case".to_owned(),
@@ -102,12 +104,16 @@ impl Agent {
 
     pub fn body(&self) -> String {
         let mut body = match self.path {
-            RESPONSES => json!({"model": "m", "instructions": self.system, "store": false, "input": self.history}),
-            MESSAGES => json!({"model": "m", "max_tokens": 500, "system": self.system, "messages": self.history}),
+            RESPONSES => {
+                json!({"model": self.model, "instructions": self.system, "store": false, "input": self.history})
+            }
+            MESSAGES => {
+                json!({"model": self.model, "max_tokens": 500, "system": self.system, "messages": self.history})
+            }
             _ => {
                 let system = json!({"role": "system", "content": self.system});
                 let messages: Vec<&Value> = std::iter::once(&system).chain(&self.history).collect();
-                json!({"model": "m", "messages": messages})
+                json!({"model": self.model, "messages": messages})
             }
         };
         if !self.tools.is_null() {

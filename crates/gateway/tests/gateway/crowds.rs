@@ -140,7 +140,8 @@ async fn a_client_whose_instructions_fill_a_third_of_the_window_keeps_its_prefix
         let (desk, refused) = strict_desk(20_000).await;
         let mut agent = Agent::new(path, "Run all tests and mend what fails.");
         agent.volume = 2;
-        agent.system = (0..380).map(|n| format!("Rule {n} of the house concerns part {n} of the work here. ")).collect();
+        agent.system =
+            (0..380).map(|n| format!("Rule {n} of the house concerns part {n} of the work here. ")).collect();
         for turn in 0..TURNS {
             agent.ask(&desk).await;
             agent.act(turn);
@@ -149,7 +150,6 @@ async fn a_client_whose_instructions_fill_a_third_of_the_window_keeps_its_prefix
         assert_eq!(refused.count(), 0, "{path}: no request is refused");
         agent.assert_known_in(&desk.provider.requests().last().unwrap().text());
         let folds = desk.metric("foldline_folds_total").await + desk.metric("foldline_prunes_total").await;
-        let sizes: Vec<usize> = desk.provider.requests().iter().map(|r| r.body.len()/4).collect(); eprintln!("{path} {folds} {sizes:?}");
-        assert!((3.0..=TURNS as f64 / 4.0).contains(&folds), "{path}: {folds} folds in {TURNS} turns");
+        assert!((3.0..=TURNS as f64 / 5.0).contains(&folds), "{path}: {folds} folds in {TURNS} turns");
     }
 }
