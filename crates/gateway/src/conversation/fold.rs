@@ -7,6 +7,7 @@ use super::fault::Fault;
 use super::inner::{Inner, Keeping, Rules, name};
 use super::memory::{Lane, Session};
 use super::prepare::usage_for;
+use super::prepared::Durability;
 use super::sessions::Sums;
 use super::sight::Sight;
 use super::tally;
@@ -26,6 +27,8 @@ pub(super) struct Done {
     /// The middle became a handoff; otherwise outputs were only reduced.
     pub(super) is_fold: bool,
     pub(super) warnings: Vec<String>,
+    /// Where it is kept.
+    pub(super) durability: Durability,
 }
 
 /// What came of trying to fold.
@@ -49,13 +52,34 @@ pub(super) struct Fold<'f, 'a> {
     pub(super) request: Request,
     pub(super) precedence: Precedence,
     pub(super) seals: Seals,
+    pub(super) durability: Durability,
 }
 
 impl Fold<'_, '_> {
+    /// As [`make`](Self::make), for a request that cannot be sent as it is: a store that cannot keep the fold does not
+    /// keep the conversation from going on. It is held in memory, and shows no handles that nobody could follow.
+    pub(super) fn make_at_any_rate(self, lane: &mut Lane) -> Result<Attempt, Fault> {
+        let again = Fold { request: self.request.clone(), durability: Durability::Memory, ..self };
+        if self.inner.store_rests(self.ask.now.0) {
+            return again.make(lane);
+        }
+        Ok(match self.make(lane)? {
+            Attempt::Unkept(error) => match again.make(lane)? {
+                Attempt::Done(mut done) => {
+                    done.warnings.push(format!("a fold could not be kept and is held in memory: {error}"));
+                    Attempt::Done(done)
+                }
+                other => other,
+            },
+            made => made,
+        })
+    }
+
     /// Compacts the conversation as it is forwarded, makes what comes of it durable, and remembers it in
     /// `lane` and in memory.
     pub(super) fn make(mut self, lane: &mut Lane) -> Result<Attempt, Fault> {
-        self.request.keeps_originals = self.inner.store_for(self.rules).is_some();
+        self.request.keeps_originals =
+            self.durability == Durability::Disk && self.inner.store_for(self.rules).is_some();
         let view = self.view();
         let state = SessionState { usage: usage_for(lane, self.sight, self.checkpoint), ..lane.state.clone() };
         let compaction = match self.compact(&view, &state) {
@@ -86,8 +110,11 @@ impl Fold<'_, '_> {
         let is_fold = compaction.plan.fold.is_some();
         let kept = self.keep(lane, cut, &originals, after);
         Ok(match kept {
-            Ok(checkpoint) => Attempt::Done(Done { checkpoint, is_fold, warnings }),
-            Err(error) => Attempt::Unkept(error),
+            Ok(checkpoint) => Attempt::Done(Done { checkpoint, is_fold, warnings, durability: self.durability }),
+            Err(error) => {
+                self.inner.let_rest(self.ask.now.0);
+                Attempt::Unkept(error)
+            }
         })
     }
 
@@ -144,6 +171,7 @@ impl Fold<'_, '_> {
             originals,
             precedence: self.precedence,
             session: &session.row(&self.sight.session),
+            durability: self.durability,
             now: self.ask.now.0,
         };
         let checkpoint = self.inner.keep(self.rules, keeping)?;
@@ -183,7 +211,9 @@ impl Fold<'_, '_> {
         };
         let state = lane.state.clone();
         Ok(match self.keep(lane, cut, &[], state) {
-            Ok(checkpoint) => Attempt::Done(Done { checkpoint, is_fold: true, warnings: Vec::new() }),
+            Ok(checkpoint) => {
+                Attempt::Done(Done { checkpoint, is_fold: true, warnings: Vec::new(), durability: self.durability })
+            }
             Err(error) => Attempt::Unkept(error),
         })
     }
@@ -306,6 +336,7 @@ impl FoldTask {
             request,
             precedence: Precedence::First,
             seals: Seals::Stale,
+            durability: Durability::Disk,
         };
         let view = fold.view();
         let usage = usage_for(&self.lane, &sight, checkpoint);
@@ -342,6 +373,7 @@ impl FoldTask {
             request: Request { summary, now_ms: Some(now.0), ..self.request.clone() },
             precedence: Precedence::First,
             seals: Seals::Stale,
+            durability: Durability::Disk,
         };
         let attempt = fold.make(&mut lane)?;
         let mut memory = inner.memory();

@@ -7,7 +7,7 @@ use super::fold::{Attempt, Fold};
 use super::inner::{Inner, name};
 use super::moment;
 use super::prepare::learnt_window;
-use super::prepared::{Outcome, Prepared, Recovery, Turn};
+use super::prepared::{Durability, Outcome, Prepared, Recovery, Turn};
 use super::refusal::{Refusal, RefusalKind};
 use super::sessions::Sums;
 use super::sight::Sight;
@@ -104,8 +104,9 @@ pub(super) fn overflow<'a>(
         // What was refused is replaced for good.
         precedence: Precedence::Latest,
         seals: Seals::Sound,
+        durability: Durability::Disk,
     };
-    let done = match fold.make(&mut lane)? {
+    let done = match fold.make_at_any_rate(&mut lane)? {
         Attempt::Done(done) => done,
         Attempt::Nothing(_) => return Ok(None),
         Attempt::Unkept(error) => return Err(error.into()),
@@ -137,6 +138,7 @@ pub(super) fn overflow<'a>(
         outcome: Outcome::Folded,
         tokens,
         turn,
+        durability: done.durability,
         background: None,
         warnings: done.warnings,
     }))

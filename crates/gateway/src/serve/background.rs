@@ -64,6 +64,8 @@ async fn summarise(gateway: &Gateway, session: &SessionId, job: &SummaryJob) -> 
 /// Reports that come while one is being written go down together, so a busy gateway writes no more often.
 pub async fn keep_books(gateway: Arc<Gateway>, stop: impl Future<Output = ()>) {
     tokio::pin!(stop);
+    // Said when it begins and when it ends, not four times a second.
+    let mut books = Books::Written;
     loop {
         let stopped = tokio::select! {
             () = tokio::time::sleep(FLUSH_EVERY) => false,
@@ -72,12 +74,36 @@ pub async fn keep_books(gateway: Arc<Gateway>, stop: impl Future<Output = ()>) {
         };
         let conversations = gateway.conversations.clone();
         let flushed = tokio::task::spawn_blocking(move || conversations.flush(now())).await;
-        if let Ok(Err(error)) = flushed {
-            gateway.metrics.fallback("books");
-            warn!(%error, "sums and events could not be written down");
+        if let Ok(flushed) = flushed {
+            books = books.after(&gateway, flushed.err());
         }
         if stopped {
             return;
+        }
+    }
+}
+
+/// Whether the last sums and events were written down.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Books {
+    Written,
+    Open,
+}
+
+impl Books {
+    fn after(self, gateway: &Gateway, error: Option<foldline_store::StoreError>) -> Books {
+        match (self, error) {
+            (Books::Written, Some(error)) => {
+                gateway.metrics.fallback("books");
+                warn!(%error, "sums and events cannot be written down; they are held");
+                Books::Open
+            }
+            (Books::Open, Some(_)) => Books::Open,
+            (Books::Open, None) => {
+                info!("sums and events are written down again");
+                Books::Written
+            }
+            (Books::Written, None) => Books::Written,
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::answer::Refusal;
 use super::metrics::Metrics;
 use super::setup::{Setup, SetupError};
-use crate::conversation::{ConversationSettings, Conversations, Fault, Mode, Timestamp};
+use crate::conversation::{ConversationSettings, Conversations, Mode, Timestamp};
 use crate::outbound::{Outbound, OutboundError, OutboundSettings};
 use arc_swap::ArcSwap;
 use foldline_core::Policy;
@@ -41,7 +41,6 @@ pub struct Gateway {
     pub(super) usage_refused: AtomicBool,
     /// False while the gateway stops.
     pub(super) is_open: AtomicBool,
-    trouble: Option<String>,
 }
 
 /// Why a gateway cannot start.
@@ -51,9 +50,6 @@ pub enum StartError {
     /// The settings.
     #[error(transparent)]
     Setup(#[from] SetupError),
-    /// The store.
-    #[error("the store cannot be opened: {0}")]
-    Store(#[from] Fault),
     /// Connections to providers.
     #[error("connections to providers cannot be made: {0}")]
     Outbound(#[from] OutboundError),
@@ -78,7 +74,8 @@ impl Gateway {
             connect_timeout: Duration::from_secs(u64::from(plan.policy.gateway.connect_secs)),
             ..OutboundSettings::default()
         })?;
-        let (conversations, trouble) = open_conversations(plan)?;
+        // A store that cannot be opened must not keep requests from their providers.
+        let conversations = Conversations::open_or_wait(conversation_settings(plan));
         // A rewrite keeps a core busy: more at once than a few per core only take memory from each other.
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         Ok(Arc::new(Gateway {
@@ -91,13 +88,12 @@ impl Gateway {
             desks: Arc::new(Semaphore::new(2 * cores)),
             usage_refused: AtomicBool::new(false),
             is_open: AtomicBool::new(true),
-            trouble,
         }))
     }
 
     /// Why the gateway runs without its store, if it does.
-    pub fn trouble(&self) -> Option<&str> {
-        self.trouble.as_deref()
+    pub fn trouble(&self) -> Option<String> {
+        self.conversations.trouble()
     }
 
     /// The settings in force.
@@ -124,19 +120,6 @@ impl Gateway {
             Ok(Ok(permit)) => Ok(Place::new(permit, &self.metrics)),
             _ => Err(Refusal::Full { limit: self.setup().policy.gateway.max_requests }),
         }
-    }
-}
-
-/// Opens the store. One that cannot be opened must not keep requests from their providers: then nothing is kept.
-fn open_conversations(plan: &Plan) -> Result<(Conversations, Option<String>), StartError> {
-    let settings = conversation_settings(plan);
-    match Conversations::open(settings.clone()) {
-        Ok(conversations) => Ok((conversations, None)),
-        Err(fault) if settings.store.is_some() => {
-            let without = Conversations::open(ConversationSettings { store: None, ..settings })?;
-            Ok((without, Some(fault.to_string())))
-        }
-        Err(fault) => Err(fault.into()),
     }
 }
 

@@ -6,7 +6,8 @@ use super::hints::Hints;
 use super::marks::Marking;
 use super::{marks, usage};
 use crate::conversation::{
-    Ask, Bypass, CredentialId, Dialect, Fault, FoldTask, Outcome, Prepared, Refusal, SessionId, Turn, Writer,
+    Ask, Bypass, CredentialId, Dialect, Durability, Fault, FoldTask, Outcome, Prepared, Refusal, SessionId, Turn,
+    Writer,
 };
 use bytes::Bytes;
 use std::borrow::Cow;
@@ -40,6 +41,17 @@ pub struct Rewritten {
     pub known: Option<Known>,
     /// For headers and metrics.
     pub outcome: &'static str,
+    /// What the store could do for it.
+    pub store: Served,
+}
+
+/// What the store did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Served {
+    /// All that was asked of it.
+    Well,
+    /// It failed to keep a fold.
+    Badly,
 }
 
 /// Whose wish usage in a stream is.
@@ -95,10 +107,11 @@ impl Question {
             Ok(finish(prepared, question.dialect, marking, if wants_usage { Usage::Ours } else { Usage::Theirs }))
         };
         match guarded(gateway, limit, work).await {
-            Ok(rewritten) => rewritten,
+            Ok(rewritten) => rewritten.counted(gateway),
             Err(trouble) => {
                 trouble.record(gateway);
-                Rewritten { body: None, usage: Usage::Theirs, known: None, outcome: trouble.outcome() }
+                let outcome = trouble.outcome();
+                Rewritten { body: None, usage: Usage::Theirs, known: None, outcome, store: Served::Well }
             }
         }
     }
@@ -122,7 +135,7 @@ impl Question {
         };
         // The alternative is an error for the client, so there is more time than on the way of every request.
         match guarded(gateway, SHORTEN_PATIENCE, work).await {
-            Ok(rewritten) => rewritten,
+            Ok(rewritten) => rewritten.map(|rewritten| rewritten.counted(gateway)),
             Err(trouble) => {
                 trouble.record(gateway);
                 None
@@ -171,7 +184,7 @@ async fn guarded<T: Send + 'static>(
 
 /// From a prepared request to bytes.
 fn finish(prepared: Prepared<'_>, dialect: Dialect, marking: Marking, wanted: Usage) -> Rewritten {
-    let Prepared { body, session, outcome, tokens, turn, background, warnings } = prepared;
+    let Prepared { body, session, outcome, tokens, turn, durability, background, warnings } = prepared;
     for warning in warnings {
         warn!(session = session.as_str(), "{warning}");
     }
@@ -186,7 +199,21 @@ fn finish(prepared: Prepared<'_>, dialect: Dialect, marking: Marking, wanted: Us
         (Some(text), _) | (None, Cow::Owned(text)) => Some(Bytes::from(text)),
         (None, Cow::Borrowed(_)) => None,
     };
-    Rewritten { body, usage, outcome: outcome.name(), known: Some(Known { session, tokens, turn, background }) }
+    let store = match (outcome, durability) {
+        (Outcome::FailedOpen, _) | (_, Durability::Memory) => Served::Badly,
+        _ => Served::Well,
+    };
+    Rewritten { body, usage, outcome: outcome.name(), known: Some(Known { session, tokens, turn, background }), store }
+}
+
+impl Rewritten {
+    /// The same, with its fault counted if there was one.
+    fn counted(self, gateway: &Gateway) -> Rewritten {
+        if self.store == Served::Badly {
+            gateway.metrics.fallback("store");
+        }
+        self
+    }
 }
 
 impl Trouble {

@@ -42,7 +42,11 @@ impl Desk {
     }
 
     pub async fn of(provider: Provider, tune: impl FnOnce(&mut Policy)) -> Desk {
-        let folder = tempfile::tempdir().unwrap();
+        Desk::at(provider, tempfile::tempdir().unwrap(), tune).await
+    }
+
+    /// With its store in a folder that may hold something already.
+    pub async fn at(provider: Provider, folder: tempfile::TempDir, tune: impl FnOnce(&mut Policy)) -> Desk {
         let mut policy = Policy::default();
         policy.gateway.upstream_openai = Some(provider.url());
         policy.gateway.upstream_anthropic = Some(provider.url());

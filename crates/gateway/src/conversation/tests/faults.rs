@@ -38,7 +38,7 @@ fn a_locked_store_costs_a_fold_and_not_the_turn() {
     assert_eq!(gateway.totals().sums.failed_open, 1);
     drop(prepared);
     drop(lock);
-    let prepared = gateway.prepare(&client.ask(&body, 101)).unwrap();
+    let prepared = gateway.prepare(&client.ask(&body, 5_000)).unwrap();
     assert_eq!(prepared.outcome, Outcome::Folded, "{:?}", prepared.warnings);
 }
 
