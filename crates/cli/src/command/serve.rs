@@ -26,6 +26,7 @@ pub fn run(args: &Serve) -> Result<Verdict, Failure> {
     let settings = super::settings(&args.tuning, flags(args))?;
     let plan = plan(&settings)?;
     log(args);
+    serve::log_places_of_panics();
     let runtime = runtime().map_err(|error| Failure::input(format!("no threads can be had: {error}")))?;
     let (gateway, listener, address) = runtime.block_on(start(&plan))?;
     output::print(&greeting(&gateway, &plan, &settings, address))?;

@@ -20,6 +20,7 @@ mod prepare;
 mod prepared;
 mod purpose;
 mod refusal;
+mod rewriter;
 mod sessions;
 mod settings;
 mod sight;
@@ -33,6 +34,7 @@ pub use fold::{FoldTask, Planned};
 pub use foldline_core::wire::reply::ReportedUsage;
 pub use prepared::{Durability, Outcome, Prepared, Turn};
 pub use refusal::{Refusal, RefusalKind, read_refusal};
+pub use rewriter::Rewriter;
 pub use sessions::{SessionView, Sums, Totals, TurnEvent};
 pub use settings::{ConversationSettings, Mode};
 

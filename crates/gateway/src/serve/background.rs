@@ -23,9 +23,9 @@ pub fn fold(gateway: &Arc<Gateway>, task: FoldTask) {
 }
 
 async fn fold_now(gateway: &Arc<Gateway>, task: FoldTask) -> Result<(), crate::outbound::BoxError> {
-    let conversations = gateway.conversations.clone();
+    let rewriter = gateway.rewriter.clone();
     let (task, planned) = tokio::task::spawn_blocking(move || {
-        let planned = conversations.plan(&task);
+        let planned = rewriter.plan(&task);
         (task, planned)
     })
     .await?;
@@ -34,9 +34,9 @@ async fn fold_now(gateway: &Arc<Gateway>, task: FoldTask) -> Result<(), crate::o
         Planned::Ready => None,
         Planned::Ask(job) => summarise(gateway, task.session(), &job).await,
     };
-    let conversations = gateway.conversations.clone();
+    let rewriter = gateway.rewriter.clone();
     let session = task.session().clone();
-    tokio::task::spawn_blocking(move || conversations.run(task, summary, now())).await??;
+    tokio::task::spawn_blocking(move || rewriter.run(task, summary, now())).await??;
     info!(session = session.as_str(), "folded in the background");
     Ok(())
 }

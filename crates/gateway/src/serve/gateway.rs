@@ -3,7 +3,7 @@
 use super::answer::Refusal;
 use super::metrics::Metrics;
 use super::setup::{Setup, SetupError};
-use crate::conversation::{ConversationSettings, Conversations, Mode, Timestamp};
+use crate::conversation::{ConversationSettings, Conversations, Mode, Rewriter, Timestamp};
 use crate::outbound::{Outbound, OutboundError, OutboundSettings};
 use arc_swap::ArcSwap;
 use foldline_core::Policy;
@@ -30,6 +30,8 @@ pub struct Gateway {
     setup: ArcSwap<Setup>,
     pub(super) outbound: Outbound,
     pub(super) conversations: Conversations,
+    /// The conversations, on the way of a request.
+    pub(super) rewriter: Arc<dyn Rewriter>,
     pub(super) metrics: Metrics,
     /// Told when something was reported that the next decision rests on.
     pub(super) reported: Notify,
@@ -69,6 +71,14 @@ const WAIT_FOR_PLACE: Duration = Duration::from_secs(2);
 impl Gateway {
     /// Opens the store and makes everything ready. Must be called inside a runtime.
     pub fn open(plan: &Plan) -> Result<Arc<Gateway>, StartError> {
+        Gateway::open_with(plan, |conversations| Arc::new(conversations))
+    }
+
+    /// Makes everything ready, with requests rewritten by what `wrap` makes of the conversations.
+    pub fn open_with(
+        plan: &Plan,
+        wrap: impl FnOnce(Conversations) -> Arc<dyn Rewriter>,
+    ) -> Result<Arc<Gateway>, StartError> {
         let setup = Setup::of(&plan.policy)?;
         let outbound = Outbound::new(OutboundSettings {
             connect_timeout: Duration::from_secs(u64::from(plan.policy.gateway.connect_secs)),
@@ -84,6 +94,7 @@ impl Gateway {
             outbound,
             metrics: Metrics::new(conversations.clone()),
             reported: Notify::new(),
+            rewriter: wrap(conversations.clone()),
             conversations,
             desks: Arc::new(Semaphore::new(2 * cores)),
             usage_refused: AtomicBool::new(false),

@@ -99,11 +99,11 @@ impl Question {
             && self.dialect == Dialect::Chat
             && self.hints.bypass == Bypass::No
             && !gateway.usage_refused.load(Ordering::Relaxed);
-        let (question, conversations) = (self.clone(), gateway.conversations.clone());
+        let (question, rewriter) = (self.clone(), gateway.rewriter.clone());
         let marking = Marking::of(&gateway.setup().policy);
         let work = move || {
             let text = std::str::from_utf8(&question.body).map_err(|_| Trouble::NoText)?;
-            let prepared = conversations.prepare(&question.ask(text)).map_err(Trouble::Fault)?;
+            let prepared = rewriter.prepare(&question.ask(text)).map_err(Trouble::Fault)?;
             Ok(finish(prepared, question.dialect, marking, if wants_usage { Usage::Ours } else { Usage::Theirs }))
         };
         match guarded(gateway, limit, work).await {
@@ -125,12 +125,11 @@ impl Question {
         attempt: u8,
         usage: Usage,
     ) -> Option<Rewritten> {
-        let (question, conversations, turn) = (self.clone(), gateway.conversations.clone(), turn.clone());
+        let (question, rewriter, turn) = (self.clone(), gateway.rewriter.clone(), turn.clone());
         let marking = Marking::of(&gateway.setup().policy);
         let work = move || {
             let text = std::str::from_utf8(&question.body).map_err(|_| Trouble::NoText)?;
-            let prepared =
-                conversations.overflow(&question.ask(text), &turn, &refusal, attempt).map_err(Trouble::Fault)?;
+            let prepared = rewriter.overflow(&question.ask(text), &turn, &refusal, attempt).map_err(Trouble::Fault)?;
             Ok(prepared.map(|prepared| finish(prepared, question.dialect, marking, usage)))
         };
         // The alternative is an error for the client, so there is more time than on the way of every request.
