@@ -58,8 +58,8 @@ fn a_locked_store_costs_a_fold_and_not_the_turn() {
 }
 
 /// The handles that a text shows.
-fn handles(text: &str) -> std::collections::BTreeSet<&str> {
-    text.match_indices("fl-").filter_map(|(at, _)| text.get(at..at + 15)).collect()
+fn handles(text: &str) -> std::collections::BTreeSet<String> {
+    text.match_indices("fl-").filter_map(|(at, _)| text.get(at..at + 15)).map(str::to_owned).collect()
 }
 
 /// Holds the write lock of a store, as a process does that is stuck in a transaction.
