@@ -8,7 +8,7 @@ use foldline_core::Policy;
 use foldline_core::policy::AutoOr;
 use foldline_gateway::conversation::{
     Ask, Bypass, ConversationSettings, Conversations, CredentialId, Dialect, Prepared, PurposeHint, ReportedUsage,
-    Timestamp,
+    Timestamp, Writer,
 };
 use std::fmt::Write;
 
@@ -66,6 +66,7 @@ fn ask(dialect: Dialect, body: &str) -> Ask<'_> {
         focus: None,
         purpose: PurposeHint::None,
         bypass: Bypass::No,
+        writer: Writer::Elsewhere,
         now: Timestamp(1),
     }
 }

@@ -319,3 +319,29 @@ fn keys_come_from_the_environment_or_a_file_and_go_to_their_own_vendor_only() {
     let error = key(&named).unwrap_err();
     assert!(error.contains("no usable key") && !error.contains("two"), "{error}");
 }
+
+#[tokio::test]
+async fn every_call_is_paid_for_in_both_directions_also_in_vain() {
+    for dialect in [Dialect::OpenAiChat, Dialect::OpenAiResponses, Dialect::Anthropic] {
+        let provider = Provider::start([Act::say("<think>hm</think>"), Act::say(GOOD)]).await.unwrap();
+        let mut summariser = summariser(&provider.url(), dialect);
+        summariser.limits.retries = 1;
+        let mut spent = Vec::new();
+        let job = summary_job(&policy(&provider.url()));
+        let summary = summariser.write_at_cost(&job, &mut |_| {}, &mut spent).await;
+        assert!(matches!(summary, Summary::Written(_)), "{summary:?}");
+        assert_eq!(spent.len(), 2, "{dialect:?}");
+        for (call, request) in spent.iter().zip(provider.requests()) {
+            // The provider counts four bytes a token; chat streams do not say, and are estimated.
+            let said = request.body.len() as u64 / 4;
+            assert!((said / 2..=said * 2).contains(&call.usage.input), "{dialect:?}: {call:?} of {said}");
+            assert_eq!(call.model, "small");
+        }
+        assert!(spent[1].usage.output >= 20, "{dialect:?}: {spent:?}");
+    }
+    let refused = Provider::start([Act::status(400, "no")]).await.unwrap();
+    let mut spent = Vec::new();
+    let job = summary_job(&policy(&refused.url()));
+    summariser(&refused.url(), Dialect::Auto).write_at_cost(&job, &mut |_| {}, &mut spent).await;
+    assert_eq!(spent, [], "what is refused costs nothing");
+}

@@ -35,6 +35,7 @@ mod location;
 mod noise;
 mod original;
 mod pack;
+mod presence;
 mod sqlite;
 mod store;
 

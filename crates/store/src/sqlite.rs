@@ -10,7 +10,7 @@ mod sessions;
 mod totals;
 
 pub(crate) use checkpoints::{entries, keep_fold, note_use as note_checkpoint_use, text};
-pub(crate) use connection::{Absent, file_bytes, open};
+pub(crate) use connection::{Absent, file_bytes, log_of, open};
 pub(crate) use expire::prune;
 pub(crate) use get::{get, namespaces, note_use};
 pub(crate) use put::put;

@@ -5,6 +5,7 @@ use crate::conversation::{CheckpointEntry, EventRow, Kept, Key, NewFold, Session
 use crate::error::{Fault, StoreError};
 use crate::limits::{Limits, USE_GRAIN, millis};
 use crate::original::{NewOriginal, Pruned, Recall, Stats, Stored};
+use crate::presence::Files;
 use crate::sqlite::{self, Absent};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
@@ -21,6 +22,8 @@ pub struct Store {
     limits: Limits,
     writer: Mutex<Connection>,
     reader: Mutex<Connection>,
+    /// The file that the connections are to, and its log; absent when it could not be opened again.
+    open: Mutex<Files>,
 }
 
 impl Store {
@@ -37,24 +40,49 @@ impl Store {
     fn connect(place: &Path, limits: Limits, absent: Absent) -> Result<Store, StoreError> {
         let connections = sqlite::open(place, limits.wait, absent);
         let (writer, reader) = connections.map_err(|fault| fault.at(place, limits.wait))?;
-        Ok(Store { place: place.to_owned(), limits, writer: Mutex::new(writer), reader: Mutex::new(reader) })
+        let open = Mutex::new(Files::at(place));
+        Ok(Store { place: place.to_owned(), limits, writer: Mutex::new(writer), reader: Mutex::new(reader), open })
+    }
+
+    /// Opens the place anew when the file that stands there is not the one that is open.
+    fn refresh(&self) -> Result<(), StoreError> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if open.is_there(&self.place) {
+            return Ok(());
+        }
+        let (mut writer, mut reader) = (lock(&self.writer), lock(&self.reader));
+        // The old connections go first: what SQLite keeps beside the file has the same name for both.
+        let (no_writer, no_reader) = self.told(nothing())?;
+        (*writer, *reader) = (no_writer, no_reader);
+        std::mem::take(&mut *open).remove_log(&self.place);
+        (*writer, *reader) = self.told(sqlite::open(&self.place, self.limits.wait, Absent::Create))?;
+        *open = Files::at(&self.place);
+        Ok(())
+    }
+
+    fn writer(&self) -> Result<&Mutex<Connection>, StoreError> {
+        self.refresh().map(|()| &self.writer)
+    }
+
+    fn reader(&self) -> Result<MutexGuard<'_, Connection>, StoreError> {
+        self.refresh().map(|()| lock(&self.reader))
     }
 
     /// The namespaces that know an address: for the owner of the file, never for a client.
     pub fn namespaces(&self, address: impl Into<Address>) -> Result<Vec<String>, StoreError> {
-        self.told(sqlite::namespaces(&lock(&self.reader), &address.into()))
+        self.told(sqlite::namespaces(&*self.reader()?, &address.into()))
     }
 
     /// Keeps texts under a namespace, all or none. When it returns they are on the disk. Lets go of what
     /// exceeds the limits, but never of what it was just given.
     pub fn put(&self, now_ms: i64, namespace: &str, originals: &[NewOriginal<'_>]) -> Result<Stored, StoreError> {
-        self.told(sqlite::put(&self.writer, &self.limits, now_ms, namespace, originals))
+        self.told(sqlite::put(self.writer()?, &self.limits, now_ms, namespace, originals))
     }
 
     /// The original under a handle or a longer address. Notes that it was used.
     pub fn get(&self, now_ms: i64, namespace: &str, address: impl Into<Address>) -> Result<Recall, StoreError> {
         let address = address.into();
-        let recall = self.told(sqlite::get(&mut lock(&self.reader), namespace, &address))?;
+        let recall = self.told(sqlite::get(&mut *self.reader()?, namespace, &address))?;
         if let Recall::Found(original) = &recall
             && original.used_at < now_ms.saturating_sub(millis(USE_GRAIN))
         {
@@ -66,17 +94,17 @@ impl Store {
 
     /// Keeps a fold, all or nothing. When it returns it is on the disk.
     pub fn keep_fold(&self, now_ms: i64, fold: &NewFold<'_>) -> Result<Kept, StoreError> {
-        self.told(sqlite::keep_fold(&self.writer, &self.limits, now_ms, fold))
+        self.told(sqlite::keep_fold(self.writer()?, &self.limits, now_ms, fold))
     }
 
     /// The checkpoints under a root, the latest used first.
     pub fn checkpoints(&self, namespace: &str, root: &Key, most: usize) -> Result<Vec<CheckpointEntry>, StoreError> {
-        self.told(sqlite::entries(&lock(&self.reader), namespace, root, most))
+        self.told(sqlite::entries(&*self.reader()?, namespace, root, most))
     }
 
     /// What a checkpoint puts in place of its messages. Notes that it was used.
     pub fn checkpoint_text(&self, now_ms: i64, namespace: &str, key: &Key) -> Result<Option<String>, StoreError> {
-        let found = self.told(sqlite::text(&lock(&self.reader), namespace, key))?;
+        let found = self.told(sqlite::text(&*self.reader()?, namespace, key))?;
         let Some((text, used_at)) = found else {
             return Ok(None);
         };
@@ -87,33 +115,33 @@ impl Store {
 
     /// Writes sessions and events, all or none, and forgets those beyond the age limit.
     pub fn write_sessions(&self, now_ms: i64, sessions: &[SessionRow], events: &[EventRow]) -> Result<(), StoreError> {
-        self.told(sqlite::write(&self.writer, &self.limits, now_ms, sessions, events))
+        self.told(sqlite::write(self.writer()?, &self.limits, now_ms, sessions, events))
     }
 
     /// One session.
     pub fn session(&self, id: &str) -> Result<Option<SessionRow>, StoreError> {
-        self.told(sqlite::session(&lock(&self.reader), id))
+        self.told(sqlite::session(&*self.reader()?, id))
     }
 
     /// The latest sessions, newest first; of one namespace, or of all.
     pub fn sessions(&self, namespace: Option<&str>, most: usize) -> Result<Vec<SessionRow>, StoreError> {
-        self.told(sqlite::sessions(&lock(&self.reader), namespace, most))
+        self.told(sqlite::sessions(&*self.reader()?, namespace, most))
     }
 
     /// The latest events of a session, newest first.
     pub fn events(&self, session: &str, most: usize) -> Result<Vec<EventRow>, StoreError> {
-        self.told(sqlite::events(&lock(&self.reader), session, most))
+        self.told(sqlite::events(&*self.reader()?, session, most))
     }
 
     /// What the store holds, without a scan.
     pub fn stats(&self) -> Result<Stats, StoreError> {
-        let totals = self.told(sqlite::totals(&lock(&self.reader)))?;
+        let totals = self.told(sqlite::totals(&*self.reader()?))?;
         Ok(Stats { file_bytes: sqlite::file_bytes(&self.place), ..totals })
     }
 
     /// Lets go of everything that exceeds the limits and gives free pages back to the disk.
     pub fn prune(&self, now_ms: i64) -> Result<Pruned, StoreError> {
-        self.told(sqlite::prune(&self.writer, &self.limits, now_ms))
+        self.told(sqlite::prune(self.writer()?, &self.limits, now_ms))
     }
 
     /// Where it is.
@@ -124,6 +152,11 @@ impl Store {
     fn told<T>(&self, result: Result<T, Fault>) -> Result<T, StoreError> {
         result.map_err(|fault| fault.at(&self.place, self.limits.wait))
     }
+}
+
+/// Connections to nothing, for as long as there is no file to connect to.
+fn nothing() -> Result<(Connection, Connection), Fault> {
+    Ok((Connection::open_in_memory()?, Connection::open_in_memory()?))
 }
 
 /// A connection. A panic in another thread rolled its transaction back, so the connection is sound.

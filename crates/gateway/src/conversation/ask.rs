@@ -129,6 +129,16 @@ pub enum Bypass {
     Wanted,
 }
 
+/// Where the model that writes handoffs is asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Writer {
+    /// At another address or with another key, if there is one at all.
+    #[default]
+    Elsewhere,
+    /// At the address, and with the key, that the request itself goes to: it finds the conversation in its cache.
+    Here,
+}
+
 /// One request.
 #[derive(Clone, Copy, Debug)]
 pub struct Ask<'a> {
@@ -148,6 +158,8 @@ pub struct Ask<'a> {
     pub purpose: PurposeHint,
     /// Whether to leave it alone.
     pub bypass: Bypass,
+    /// Where the model that writes handoffs is asked.
+    pub writer: Writer,
     /// When it came.
     pub now: Timestamp,
 }

@@ -7,6 +7,7 @@ use super::fault::Fault;
 use super::inner::{Inner, Keeping, Rules, name};
 use super::memory::{Lane, Session};
 use super::prepare::usage_for;
+use super::prepared::Durability;
 use super::sessions::Sums;
 use super::sight::Sight;
 use super::tally;
@@ -15,7 +16,7 @@ use foldline_core::policy::SignedReasoning;
 use foldline_core::rewrite::Rewrite;
 use foldline_core::summary::{Summary, SummaryJob};
 use foldline_core::transcript::PartKind;
-use foldline_core::{Compaction, EngineError, Policy, Request, SessionState, Trigger, compact, wire};
+use foldline_core::{Compaction, EngineError, Policy, Request, SessionState, compact, wire};
 use foldline_store::{Key, NewOriginal, Precedence, StoreError};
 use std::borrow::Cow;
 use std::sync::{Arc, Weak};
@@ -26,6 +27,8 @@ pub(super) struct Done {
     /// The middle became a handoff; otherwise outputs were only reduced.
     pub(super) is_fold: bool,
     pub(super) warnings: Vec<String>,
+    /// Where it is kept.
+    pub(super) durability: Durability,
 }
 
 /// What came of trying to fold.
@@ -49,13 +52,34 @@ pub(super) struct Fold<'f, 'a> {
     pub(super) request: Request,
     pub(super) precedence: Precedence,
     pub(super) seals: Seals,
+    pub(super) durability: Durability,
 }
 
 impl Fold<'_, '_> {
+    /// As [`make`](Self::make), for a request that cannot be sent as it is: a store that cannot keep the fold does not
+    /// keep the conversation from going on. It is held in memory, and shows no handles that nobody could follow.
+    pub(super) fn make_at_any_rate(self, lane: &mut Lane) -> Result<Attempt, Fault> {
+        let again = Fold { request: self.request.clone(), durability: Durability::Memory, ..self };
+        if self.inner.store_rests(self.ask.now.0) {
+            return again.make(lane);
+        }
+        Ok(match self.make(lane)? {
+            Attempt::Unkept(error) => match again.make(lane)? {
+                Attempt::Done(mut done) => {
+                    done.warnings.push(format!("a fold could not be kept and is held in memory: {error}"));
+                    Attempt::Done(done)
+                }
+                other => other,
+            },
+            made => made,
+        })
+    }
+
     /// Compacts the conversation as it is forwarded, makes what comes of it durable, and remembers it in
     /// `lane` and in memory.
     pub(super) fn make(mut self, lane: &mut Lane) -> Result<Attempt, Fault> {
-        self.request.keeps_originals = self.inner.store_for(self.rules).is_some();
+        self.request.keeps_originals =
+            self.durability == Durability::Disk && self.inner.store_for(self.rules).is_some();
         let view = self.view();
         let state = SessionState { usage: usage_for(lane, self.sight, self.checkpoint), ..lane.state.clone() };
         let compaction = match self.compact(&view, &state) {
@@ -86,8 +110,11 @@ impl Fold<'_, '_> {
         let is_fold = compaction.plan.fold.is_some();
         let kept = self.keep(lane, cut, &originals, after);
         Ok(match kept {
-            Ok(checkpoint) => Attempt::Done(Done { checkpoint, is_fold, warnings }),
-            Err(error) => Attempt::Unkept(error),
+            Ok(checkpoint) => Attempt::Done(Done { checkpoint, is_fold, warnings, durability: self.durability }),
+            Err(error) => {
+                self.inner.let_rest(self.ask.now.0);
+                Attempt::Unkept(error)
+            }
         })
     }
 
@@ -144,6 +171,7 @@ impl Fold<'_, '_> {
             originals,
             precedence: self.precedence,
             session: &session.row(&self.sight.session),
+            durability: self.durability,
             now: self.ask.now.0,
         };
         let checkpoint = self.inner.keep(self.rules, keeping)?;
@@ -183,7 +211,9 @@ impl Fold<'_, '_> {
         };
         let state = lane.state.clone();
         Ok(match self.keep(lane, cut, &[], state) {
-            Ok(checkpoint) => Attempt::Done(Done { checkpoint, is_fold: true, warnings: Vec::new() }),
+            Ok(checkpoint) => {
+                Attempt::Done(Done { checkpoint, is_fold: true, warnings: Vec::new(), durability: self.durability })
+            }
             Err(error) => Attempt::Unkept(error),
         })
     }
@@ -202,6 +232,7 @@ pub struct FoldTask {
     session_hint: Option<String>,
     agent_hint: Option<String>,
     focus: Option<String>,
+    request: Request,
     checkpoint: Option<Arc<Checkpoint>>,
     lane: Lane,
     _flight: Flight,
@@ -209,6 +240,7 @@ pub struct FoldTask {
 
 /// What a task is started from.
 pub(super) struct Start<'s, 'a> {
+    pub(super) request: Request,
     pub(super) rules: &'s Arc<Rules>,
     pub(super) ask: &'s Ask<'a>,
     pub(super) sight: &'s Sight<'a>,
@@ -247,7 +279,7 @@ impl Drop for Flight {
 impl FoldTask {
     /// The task for a request; `None` when a fold of its conversation is under way.
     pub(super) fn start(inner: &Arc<Inner>, start: Start<'_, '_>) -> Option<FoldTask> {
-        let Start { rules, ask, sight, root, checkpoint, lane, window } = start;
+        let Start { request, rules, ask, sight, root, checkpoint, lane, window } = start;
         let key = (sight.session.clone(), root);
         if !inner.memory().flights.insert(key.clone()) {
             return None;
@@ -262,6 +294,7 @@ impl FoldTask {
             session_hint: ask.session_hint.map(str::to_owned),
             agent_hint: ask.agent_hint.map(str::to_owned),
             focus: ask.focus.map(str::to_owned),
+            request,
             checkpoint: checkpoint.map(Arc::clone),
             lane: lane.clone(),
             _flight: Flight { inner: Arc::downgrade(inner), key },
@@ -284,17 +317,13 @@ impl FoldTask {
         }
     }
 
-    fn request(&self, summary: Option<Summary>) -> Request {
-        Request { trigger: Trigger::Background, focus: self.focus.clone(), summary, ..Request::default() }
-    }
-
     /// What a model is to be asked, if one is.
     pub(super) fn plan(&self, inner: &Inner) -> Result<Planned, Fault> {
         let ask = self.ask(self.ask.now);
         let sight = Sight::of(&ask)?;
         let policy = self.rules.policy(self.window);
         let checkpoint = self.checkpoint.as_deref();
-        let mut request = self.request(None);
+        let mut request = self.request.clone();
         request.keeps_originals = inner.store_for(&self.rules).is_some();
         let fold = Fold {
             inner,
@@ -307,6 +336,7 @@ impl FoldTask {
             request,
             precedence: Precedence::First,
             seals: Seals::Stale,
+            durability: Durability::Disk,
         };
         let view = fold.view();
         let usage = usage_for(&self.lane, &sight, checkpoint);
@@ -340,9 +370,10 @@ impl FoldTask {
             sight: &sight,
             root: self.root,
             checkpoint: self.checkpoint.as_deref(),
-            request: self.request(summary),
+            request: Request { summary, now_ms: Some(now.0), ..self.request.clone() },
             precedence: Precedence::First,
             seals: Seals::Stale,
+            durability: Durability::Disk,
         };
         let attempt = fold.make(&mut lane)?;
         let mut memory = inner.memory();

@@ -1,6 +1,8 @@
 //! Whether to act on a request now, beside it, or not at all.
 
-use foldline_core::planner::{Size, Trigger, decide};
+use super::memory::Reports;
+use foldline_core::cache::Economics;
+use foldline_core::planner::{Size, Trigger, Verdict, decide, decide_by_money};
 use foldline_core::policy::Budgets;
 use foldline_core::{Policy, SessionState};
 
@@ -10,7 +12,7 @@ pub(super) enum Move {
     /// Forward it.
     Forward,
     /// Forward it, and fold beside it.
-    Beside,
+    Beside(Trigger),
     /// Fold it before it is forwarded.
     Fold(Trigger),
 }
@@ -28,9 +30,26 @@ pub(super) enum Beside {
 /// mark would make.
 const FELT_BYTES: u64 = 1 << 20;
 
+/// Share of the trigger by which a conversation grows after a rewrite before the next one is made without need. What
+/// a client repeats in every request may leave so little room below the trigger that a fold lands just under it: then
+/// every second request would lose its cached prefix. A fold pays best after ten requests or so, and this is what
+/// coding agents add in five to ten.
+const GROWTH: f64 = 0.3;
+
+/// What else is known about a conversation.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Course {
+    pub(super) beside: Beside,
+    /// Prompt tokens that the last rewrite left.
+    pub(super) landed: Option<u64>,
+    pub(super) reports: Reports,
+    /// What a fold would cost and save, where money decides.
+    pub(super) economics: Option<Economics>,
+}
+
 /// Chooses. A turn never waits for a model: with one, the engine's trigger only starts a fold beside the
 /// conversation, and what happens before the request leaves is written without it.
-pub(super) fn choose(size: Size, policy: &Policy, budgets: &Budgets, state: &SessionState, beside: Beside) -> Move {
+pub(super) fn choose(size: Size, policy: &Policy, budgets: &Budgets, state: &SessionState, course: Course) -> Move {
     let acts = |trigger| decide(size, policy, budgets, state, trigger).acts();
     let is_stopped = state.strikes >= policy.compression.max_strikes;
     let is_too_much = size.tokens >= u64::from(budgets.effective_window) || size.bytes > budgets.max_body_bytes;
@@ -41,11 +60,25 @@ pub(super) fn choose(size: Size, policy: &Policy, budgets: &Budgets, state: &Ses
     if acts(Trigger::Hygiene) {
         return Move::Fold(Trigger::Hygiene);
     }
+    // An estimate alone does not change what went out before a crash; the next report decides.
+    if course.beside == Beside::Fold || course.reports == Reports::Lost {
+        return Move::Forward;
+    }
     let would_be_felt = policy.summarizer.url.is_some() || size.bytes > FELT_BYTES;
-    match (would_be_felt, beside) {
-        (true, Beside::Nothing) if acts(Trigger::Background) => Move::Beside,
-        (false, Beside::Nothing) if acts(Trigger::Engine) => Move::Fold(Trigger::Engine),
-        _ => Move::Forward,
+    let growth = (f64::from(budgets.trigger) * GROWTH) as u64;
+    let has_grown = course.landed.is_none_or(|landed| size.tokens >= landed + growth);
+    if would_be_felt && has_grown && acts(Trigger::Background) {
+        return Move::Beside(Trigger::Background);
+    }
+    // Money has a measure of its own for how much must have been added.
+    let pays = course.economics.as_ref().is_some_and(|economics| {
+        let wait = Verdict::Wait(String::new());
+        decide_by_money(wait, size.tokens, policy, state, Trigger::Engine, Some(economics)).acts()
+    });
+    match (would_be_felt, has_grown && acts(Trigger::Engine) || pays) {
+        (_, false) => Move::Forward,
+        (true, true) => Move::Beside(Trigger::Engine),
+        (false, true) => Move::Fold(Trigger::Engine),
     }
 }
 
@@ -60,7 +93,26 @@ mod tests {
         let mut policy = Policy::default();
         policy.summarizer.url = model.map(str::to_owned);
         let budgets = Budgets::of(&policy, &ModelProfile::with_window(100_000), BudgetInputs::default());
-        choose(Size { tokens, messages: 40, bytes }, &policy, &budgets, state, beside)
+        let course = Course { beside, landed: None, reports: Reports::Known, economics: None };
+        choose(Size { tokens, messages: 40, bytes }, &policy, &budgets, state, course)
+    }
+
+    #[test]
+    fn a_fold_that_lands_just_below_the_trigger_is_not_followed_by_the_next_at_once() {
+        let budgets = Budgets::of(&Policy::default(), &ModelProfile::with_window(100_000), BudgetInputs::default());
+        let at = |tokens, url: Option<&str>| {
+            let mut policy = Policy::default();
+            policy.summarizer.url = url.map(str::to_owned);
+            let course =
+                Course { beside: Beside::Nothing, landed: Some(46_000), reports: Reports::Known, economics: None };
+            let size = Size { tokens, messages: 40, bytes: 200_000 };
+            choose(size, &policy, &budgets, &SessionState::default(), course)
+        };
+        assert_eq!(at(52_000, None), Move::Forward);
+        assert_eq!(at(47_000, Some("url")), Move::Forward, "also where the pressure mark would start one");
+        assert_eq!(at(61_000, None), Move::Fold(Trigger::Engine));
+        assert_eq!(at(61_000, Some("url")), Move::Beside(Trigger::Background));
+        assert_eq!(at(85_000, None), Move::Fold(Trigger::Hygiene));
     }
 
     #[test]
@@ -69,7 +121,7 @@ mod tests {
         let at = |tokens, bytes| chosen(tokens, bytes, None, &calm, Beside::Nothing);
         assert_eq!(at(45_000, 200_000), Move::Forward);
         assert_eq!(at(50_000, 200_000), Move::Fold(Trigger::Engine));
-        assert_eq!(at(45_000, 2 << 20), Move::Beside);
+        assert_eq!(at(45_000, 2 << 20), Move::Beside(Trigger::Background));
         assert_eq!(at(85_000, 2 << 20), Move::Fold(Trigger::Hygiene));
     }
 
@@ -78,8 +130,8 @@ mod tests {
         let calm = SessionState::default();
         let at = |tokens, beside| chosen(tokens, 200_000, Some("url"), &calm, beside);
         assert_eq!(at(42_000, Beside::Nothing), Move::Forward);
-        assert_eq!(at(43_000, Beside::Nothing), Move::Beside);
-        assert_eq!(at(60_000, Beside::Nothing), Move::Beside);
+        assert_eq!(at(43_000, Beside::Nothing), Move::Beside(Trigger::Background));
+        assert_eq!(at(60_000, Beside::Nothing), Move::Beside(Trigger::Background));
         assert_eq!(at(60_000, Beside::Fold), Move::Forward);
         assert_eq!(at(85_000, Beside::Fold), Move::Fold(Trigger::Hygiene));
         assert_eq!(at(100_000, Beside::Fold), Move::Fold(Trigger::Overflow));

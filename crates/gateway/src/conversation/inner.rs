@@ -4,6 +4,7 @@ use super::ask::{Ask, CredentialId, Dialect, SessionId};
 use super::checkpoint::{Checkpoint, Facts};
 use super::fault::Fault;
 use super::memory::{Bounds, Lane, Memory, Session};
+use super::prepared::Durability;
 use super::settings::{ConversationSettings, Mode};
 use super::sight::Sight;
 use foldline_core::Job;
@@ -13,8 +14,9 @@ use foldline_store::{
     CheckpointEntry, Kept, Key, Limits, NewCheckpoint, NewFold, NewOriginal, Precedence, SessionRow, Store, StoreError,
 };
 use std::borrow::Cow;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 /// Checkpoints under one root that are looked at. Conversations that all begin with the same message are
 /// many in some set-ups; the latest used are the ones that go on.
@@ -29,11 +31,31 @@ const LOW_WATER: f64 = 0.6;
 #[derive(Debug)]
 pub(super) struct Inner {
     settings: RwLock<Arc<Rules>>,
-    pub(super) store: Option<Store>,
+    store: OnceLock<Store>,
+    waiting: Mutex<Option<Waiting>>,
     memory: Mutex<Memory>,
     /// The latest time that anybody told us; the last flush needs one.
     clock: AtomicI64,
+    /// Until when a store that failed to keep a fold is not asked to keep the next.
+    rests_until: AtomicI64,
 }
+
+/// How long a store that failed is left alone, in milliseconds: a locked one costs every try its whole wait.
+const REST: i64 = 1_000;
+
+/// A store that could not be opened. Until it can, nothing is kept.
+#[derive(Debug)]
+struct Waiting {
+    place: PathBuf,
+    limits: Limits,
+    why: String,
+    /// When it was tried last.
+    tried_at: i64,
+}
+
+/// How often a store that could not be opened is tried again, in milliseconds: opening costs little, and who mends it
+/// waits for it.
+const TRY_EVERY: i64 = 1_000;
 
 /// Settings, and what follows from them once.
 #[derive(Debug)]
@@ -83,20 +105,78 @@ pub(super) struct Keeping<'a> {
     pub(super) originals: &'a [NewOriginal<'a>],
     pub(super) precedence: Precedence,
     pub(super) session: &'a SessionRow,
+    pub(super) durability: Durability,
     pub(super) now: i64,
 }
 
 impl Inner {
     pub(super) fn open(settings: ConversationSettings) -> Result<Inner, Fault> {
+        let inner = Inner::waiting(settings);
+        inner.open_store(i64::MAX)?;
+        Ok(inner)
+    }
+
+    /// Opens a store if it can; if not, it is tried again from time to time.
+    pub(super) fn open_or_wait(settings: ConversationSettings) -> Inner {
+        let inner = Inner::waiting(settings);
+        // Why it failed is remembered.
+        let _waits = inner.open_store(i64::MAX);
+        inner
+    }
+
+    fn waiting(settings: ConversationSettings) -> Inner {
         let kept = &settings.policy.store;
         let limits = Limits { wait: settings.store_wait, ..Limits::of(kept.max_bytes, kept.max_age_days) };
-        let store = settings.store.as_deref().map(|place| Store::open(place, limits)).transpose()?;
-        Ok(Inner {
+        let waiting = settings.store.clone().map(|place| Waiting { place, limits, why: String::new(), tried_at: 0 });
+        Inner {
             settings: RwLock::new(Arc::new(Rules::of(settings))),
-            store,
+            store: OnceLock::new(),
+            waiting: Mutex::new(waiting),
             memory: Mutex::new(Memory::default()),
             clock: AtomicI64::new(0),
-        })
+            rests_until: AtomicI64::new(0),
+        }
+    }
+
+    /// Tries to open a store that is not open yet, if it is time to.
+    fn open_store(&self, now: i64) -> Result<(), StoreError> {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(wanted) = waiting.as_mut().filter(|wanted| now.saturating_sub(wanted.tried_at) >= TRY_EVERY) else {
+            return Ok(());
+        };
+        // The first try is made before anybody knows the time.
+        wanted.tried_at = if now == i64::MAX { 0 } else { now };
+        match Store::open(&wanted.place, wanted.limits) {
+            Ok(store) => {
+                let _first = self.store.set(store);
+                *waiting = None;
+                Ok(())
+            }
+            Err(error) => {
+                wanted.why = error.to_string();
+                Err(error)
+            }
+        }
+    }
+
+    /// Why nothing is kept although it should be.
+    pub(super) fn trouble(&self) -> Option<String> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|waiting| waiting.why.clone())
+    }
+
+    /// Takes note that the store failed to keep a fold.
+    pub(super) fn let_rest(&self, now: i64) {
+        self.rests_until.fetch_max(now.saturating_add(REST), Ordering::Relaxed);
+    }
+
+    /// Whether the store failed a moment ago.
+    pub(super) fn store_rests(&self, now: i64) -> bool {
+        now < self.rests_until.load(Ordering::Relaxed)
+    }
+
+    /// The store, once it is open.
+    pub(super) fn store(&self) -> Option<&Store> {
+        self.store.get()
     }
 
     pub(super) fn rules(&self) -> Arc<Rules> {
@@ -123,7 +203,7 @@ impl Inner {
 
     /// The store for what is carried out; in shadow mode nothing is.
     pub(super) fn store_for(&self, rules: &Rules) -> Option<&Store> {
-        self.store.as_ref().filter(|_| rules.settings.mode == Mode::Live)
+        self.store().filter(|_| rules.settings.mode == Mode::Live)
     }
 
     /// Brings a session and the checkpoints of its conversation into memory. Returns the lane.
@@ -131,13 +211,13 @@ impl Inner {
         self.note_time(ask.now.0);
         let known = self.memory().session(&sight.session).is_some();
         if !known {
-            let stored = match &self.store {
+            let stored = match self.store() {
                 Some(store) => store.session(sight.session.as_str())?,
                 None => None,
             };
             let session = stored.as_ref().map_or_else(|| Session::of(ask.credential), Session::of_row);
             let gone = self.memory().admit(&sight.session, session, rules.bounds());
-            if let (Some(store), false) = (&self.store, gone.is_empty()) {
+            if let (Some(store), false) = (self.store(), gone.is_empty()) {
                 // Sums of sessions that nobody has seen for long: worth a try, not worth a fault.
                 let _lost = store.write_sessions(ask.now.0, &gone, &[]);
             }
@@ -200,8 +280,9 @@ impl Inner {
     /// Makes a fold durable, then known. What comes back is the checkpoint that counts: another node, or
     /// another turn of the same conversation, may have been first.
     pub(super) fn keep(&self, rules: &Rules, keeping: Keeping<'_>) -> Result<Arc<Checkpoint>, StoreError> {
-        let Keeping { credential, dialect, root, mut checkpoint, originals, precedence, session, now } = keeping;
-        if let Some(store) = self.store_for(rules) {
+        let Keeping { credential, dialect, root, mut checkpoint, originals, precedence, session, durability, now } =
+            keeping;
+        if let Some(store) = self.store_for(rules).filter(|_| durability == Durability::Disk) {
             let namespace = credential.namespace();
             let record = serde_json::to_string(&checkpoint.facts).unwrap_or_default();
             let new = NewCheckpoint {
@@ -231,7 +312,9 @@ impl Inner {
     /// Writes down what may wait.
     pub(super) fn flush(&self, now: i64) -> Result<(), StoreError> {
         self.note_time(now);
-        let Some(store) = &self.store else {
+        // What it fails with was said at the first try, and shows on the page that says whether the gateway is ready.
+        let _waits = self.open_store(now);
+        let Some(store) = self.store() else {
             self.memory().events.clear();
             return Ok(());
         };

@@ -12,6 +12,7 @@ mod fold;
 mod gate;
 mod inner;
 mod memory;
+mod moment;
 mod money;
 mod observe;
 mod overflow;
@@ -19,6 +20,7 @@ mod prepare;
 mod prepared;
 mod purpose;
 mod refusal;
+mod rewriter;
 mod sessions;
 mod settings;
 mod sight;
@@ -26,12 +28,13 @@ mod tally;
 #[cfg(test)]
 mod tests;
 
-pub use ask::{Ask, Bypass, CredentialId, Dialect, PurposeHint, SessionId, Timestamp};
+pub use ask::{Ask, Bypass, CredentialId, Dialect, PurposeHint, SessionId, Timestamp, Writer};
 pub use fault::Fault;
 pub use fold::{FoldTask, Planned};
 pub use foldline_core::wire::reply::ReportedUsage;
-pub use prepared::{Outcome, Prepared, Turn};
+pub use prepared::{Durability, Outcome, Prepared, Turn};
 pub use refusal::{Refusal, RefusalKind, read_refusal};
+pub use rewriter::Rewriter;
 pub use sessions::{SessionView, Sums, Totals, TurnEvent};
 pub use settings::{ConversationSettings, Mode};
 
@@ -53,6 +56,16 @@ impl Conversations {
     /// Opens the store and starts with what it knows.
     pub fn open(settings: ConversationSettings) -> Result<Conversations, Fault> {
         Ok(Conversations { inner: Arc::new(Inner::open(settings)?) })
+    }
+
+    /// Opens the store, or goes on without it until it can be opened.
+    pub fn open_or_wait(settings: ConversationSettings) -> Conversations {
+        Conversations { inner: Arc::new(Inner::open_or_wait(settings)) }
+    }
+
+    /// Why nothing is kept although it should be.
+    pub fn trouble(&self) -> Option<String> {
+        self.inner.trouble()
     }
 
     /// Other settings from the next request on. The store stays the one that was opened.
@@ -105,7 +118,7 @@ impl Conversations {
     /// when no such session is known.
     pub fn compact_now(&self, session: &SessionId, focus: Option<&str>) -> Result<bool, StoreError> {
         if self.inner.memory().session(session).is_none() {
-            let stored = match &self.inner.store {
+            let stored = match self.inner.store() {
                 Some(store) => store.session(session.as_str())?,
                 None => None,
             };
@@ -123,7 +136,7 @@ impl Conversations {
 
     /// An original that a fold of this credential removed.
     pub fn recall(&self, credential: &CredentialId, address: Address, now: Timestamp) -> Result<Recall, StoreError> {
-        match &self.inner.store {
+        match self.inner.store() {
             Some(store) => store.get(now.0, &credential.namespace(), address),
             None => Ok(Recall::Unknown),
         }

@@ -63,6 +63,12 @@ fn learn(lane: &mut Lane, turn: &Turn, prompt: u64) {
     }
     // A reply to a request that left before the fold says nothing about the fold.
     let is_current = turn.checkpoint == lane.latest || lane.latest.is_none() || turn.outcome == Outcome::Shadow;
+    if is_current && turn.outcome != Outcome::Shadow {
+        lane.landed = match lane.state.awaiting_usage {
+            true => Some(prompt),
+            false => lane.landed.map(|landed| landed.min(prompt)),
+        };
+    }
     match is_current {
         true => observe_usage(&mut lane.state, &turn.budgets, prompt, turn.sent, turn.counted),
         false => lane.state.calibration.observe(saturated(turn.counted), saturated(prompt)),

@@ -5,8 +5,9 @@ use super::checkpoint::{Marks, Seals};
 use super::fault::Fault;
 use super::fold::{Attempt, Fold};
 use super::inner::{Inner, name};
+use super::moment;
 use super::prepare::learnt_window;
-use super::prepared::{Outcome, Prepared, Recovery, Turn};
+use super::prepared::{Durability, Outcome, Prepared, Recovery, Turn};
 use super::refusal::{Refusal, RefusalKind};
 use super::sessions::Sums;
 use super::sight::Sight;
@@ -89,12 +90,8 @@ pub(super) fn overflow<'a>(
     }
     // Reported usage belongs to requests that were accepted.
     lane.base = None;
-    let request = Request {
-        trigger: Trigger::Overflow,
-        focus: ask.focus.map(str::to_owned),
-        target: Some(target as u64),
-        ..Request::default()
-    };
+    let request =
+        Request { target: Some(target as u64), ..moment::request(Trigger::Overflow, ask, &sight, &lane, &policy) };
     let fold = Fold {
         inner,
         rules: &rules,
@@ -107,8 +104,9 @@ pub(super) fn overflow<'a>(
         // What was refused is replaced for good.
         precedence: Precedence::Latest,
         seals: Seals::Sound,
+        durability: Durability::Disk,
     };
-    let done = match fold.make(&mut lane)? {
+    let done = match fold.make_at_any_rate(&mut lane)? {
         Attempt::Done(done) => done,
         Attempt::Nothing(_) => return Ok(None),
         Attempt::Unkept(error) => return Err(error.into()),
@@ -140,6 +138,7 @@ pub(super) fn overflow<'a>(
         outcome: Outcome::Folded,
         tokens,
         turn,
+        durability: done.durability,
         background: None,
         warnings: done.warnings,
     }))

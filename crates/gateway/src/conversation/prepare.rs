@@ -4,15 +4,17 @@ use super::ask::{Ask, Bypass, CredentialId};
 use super::checkpoint::{Checkpoint, Marks, Seals};
 use super::fault::Fault;
 use super::fold::{Attempt, Fold, FoldTask, Start};
-use super::gate::{Beside, Move, choose};
+use super::gate::{Beside, Course, Move, choose};
 use super::inner::{Inner, Rules, name};
-use super::memory::Lane;
-use super::prepared::{Outcome, Prepared, Recovery, Turn};
+use super::memory::{Lane, Reports};
+use super::moment;
+use super::prepared::{Durability, Outcome, Prepared, Recovery, Turn};
 use super::purpose::{Purpose, purpose};
 use super::sessions::Sums;
 use super::settings::Mode;
 use super::sight::Sight;
 use super::tally::{self, Tally};
+use foldline_core::cache::{Economics, Outlook, Tariff, weigh};
 use foldline_core::engine::Setting;
 use foldline_core::planner::{Size, Trigger};
 use foldline_core::state::Usage;
@@ -47,6 +49,7 @@ pub(super) fn prepare<'a>(inner: &Arc<Inner>, ask: &Ask<'a>) -> Result<Prepared<
         lane,
         window,
         warnings: Vec::new(),
+        durability: Durability::Disk,
         engine: Engine::Idle,
     };
     let passed = match (root, alone) {
@@ -124,6 +127,7 @@ struct Path<'p, 'a> {
     lane: Lane,
     window: Option<u32>,
     warnings: Vec<String>,
+    durability: Durability,
     /// Whether the engine was asked, so that what it remembers has changed.
     engine: Engine,
 }
@@ -186,10 +190,19 @@ impl<'a> Path<'_, 'a> {
             },
         };
         let mut next = choose(checkpoint.as_deref());
-        if next != Move::Forward && self.inner.store_for(self.rules).is_some() {
+        let mut doubt = None;
+        let can_ask = self.inner.store_for(self.rules).is_some() && !self.inner.store_rests(self.ask.now.0);
+        if next != Move::Forward && can_ask {
             // Another process may have folded this conversation already.
-            self.inner.learn_root(self.rules, self.ask.credential, &root)?;
-            let known = self.inner.best(self.rules, self.ask, self.sight)?;
+            let learnt = self.inner.learn_root(self.rules, self.ask.credential, &root);
+            let known = match learnt.and_then(|()| self.inner.best(self.rules, self.ask, self.sight)) {
+                Ok(known) => known,
+                // What is known here still counts; whether the fold can be kept will show.
+                Err(fault) => {
+                    doubt = Some(format!("the store cannot be asked about other folds: {fault}"));
+                    checkpoint.clone()
+                }
+            };
             let position = |of: &Option<Arc<Checkpoint>>| of.as_ref().map(|checkpoint| checkpoint.facts.position);
             if position(&known) > position(&checkpoint)
                 && known.as_ref().is_some_and(|known| known.facts.seals == Seals::Sound)
@@ -198,11 +211,17 @@ impl<'a> Path<'_, 'a> {
                 checkpoint = known;
             }
         }
+        self.warnings.extend(doubt);
+        let can_wait = !matches!(next, Move::Forward | Move::Fold(Trigger::Overflow | Trigger::Manual));
+        if can_wait && self.inner.store_rests(self.ask.now.0) {
+            return Ok(Passed { outcome: Outcome::FailedOpen, checkpoint, task: None });
+        }
         let swapped = if checkpoint.is_some() { Outcome::Checkpoint } else { Outcome::Unchanged };
         match next {
             Move::Forward => Ok(Passed { outcome: swapped, checkpoint, task: None }),
-            Move::Beside => {
+            Move::Beside(trigger) => {
                 let start = Start {
+                    request: moment::request(trigger, self.ask, self.sight, &self.lane, self.policy),
                     rules: self.rules,
                     ask: self.ask,
                     sight: self.sight,
@@ -231,7 +250,27 @@ impl<'a> Path<'_, 'a> {
             messages: self.sight.transcript.messages.len().saturating_add_signed(replaced as isize),
             bytes: self.bytes(checkpoint),
         };
-        choose(size, self.policy, &self.setting.budgets, &self.lane.state, beside)
+        let economics = self.economics(checkpoint, size.tokens);
+        let course = Course { beside, landed: self.lane.landed, reports: self.lane.reports, economics };
+        choose(size, self.policy, &self.setting.budgets, &self.lane.state, course)
+    }
+
+    /// What a fold would cost and save, where the policy lets money decide.
+    fn economics(&self, checkpoint: Option<&Checkpoint>, tokens: u64) -> Option<Economics> {
+        let knobs = &self.policy.compression;
+        let tariff = Tariff::of(&self.setting.model).ok().filter(|_| knobs.economy)?;
+        let opening = match checkpoint {
+            Some(_) => 0,
+            None => self.tally.since(0) - self.tally.since((knobs.protect_first_n as usize).min(self.sight.len())),
+        };
+        let outlook = Outlook {
+            tokens,
+            fixed: self.tally.outside + opening,
+            idle: moment::idle(&self.lane, self.ask),
+            ttl: self.policy.model.cache_ttl,
+            pace: self.lane.state.pace,
+        };
+        Some(weigh(&outlook, &self.setting.budgets, &tariff))
     }
 
     fn fold_now(
@@ -242,14 +281,14 @@ impl<'a> Path<'_, 'a> {
         focus: Option<String>,
         otherwise: Outcome,
     ) -> Result<Passed, Fault> {
-        let is_manual = trigger == Trigger::Manual;
-        let request = Request { trigger, focus, ..Request::default() };
+        let (is_manual, is_needed) = (trigger == Trigger::Manual, trigger == Trigger::Overflow);
+        let request = Request { focus, ..moment::request(trigger, self.ask, self.sight, &self.lane, self.policy) };
         let mut fold = self.fold(root, checkpoint.as_deref(), request);
         if is_manual {
             fold.precedence = Precedence::Latest;
         }
         let mut lane = self.lane.clone();
-        let attempt = fold.make(&mut lane)?;
+        let attempt = if is_needed { fold.make_at_any_rate(&mut lane)? } else { fold.make(&mut lane)? };
         self.lane = lane;
         self.engine = Engine::Asked;
         if is_manual && let Some(session) = self.inner.memory().session(&self.sight.session) {
@@ -258,6 +297,7 @@ impl<'a> Path<'_, 'a> {
         Ok(match attempt {
             Attempt::Done(done) => {
                 self.warnings.extend(done.warnings);
+                self.durability = done.durability;
                 let outcome = if done.is_fold { Outcome::Folded } else { Outcome::Pruned };
                 Passed { outcome, checkpoint: Some(done.checkpoint), task: None }
             }
@@ -284,6 +324,7 @@ impl<'a> Path<'_, 'a> {
             request,
             precedence: Precedence::First,
             seals: Seals::Sound,
+            durability: Durability::Disk,
         }
     }
 
@@ -365,6 +406,7 @@ impl<'a> Path<'_, 'a> {
             outcome,
             tokens: (as_it_came, decided),
             turn,
+            durability: self.durability,
             background: task,
             warnings: self.warnings,
         }
@@ -408,6 +450,7 @@ impl<'a> Path<'_, 'a> {
             Outcome::FailedOpen => sums.failed_open = 1,
             _ => {}
         }
+        sums.failed_open += u64::from(self.durability == Durability::Memory);
         let mut memory = self.inner.memory();
         if let (Some(root), Some(session)) = (root, memory.session(&self.sight.session)) {
             let record = &mut session.record;
@@ -422,11 +465,17 @@ impl<'a> Path<'_, 'a> {
             record.trigger = self.setting.budgets.trigger.into();
             record.window = self.setting.budgets.window.into();
             let lane = std::mem::take(&mut self.lane);
+            let idle = moment::idle(&lane, self.ask);
             record.with_lane(&name(&root), |stored| {
                 stored.measured = lane.measured;
+                stored.last_at = stored.last_at.max(self.ask.now.0);
+                stored.reports = Reports::Known;
                 match self.engine {
                     // A fold beside the conversation may have ended meanwhile; what it left is later than ours.
-                    Engine::Idle => stored.state.warned = lane.state.warned,
+                    Engine::Idle => {
+                        stored.state.warned = lane.state.warned;
+                        stored.state.pace.pause(idle, self.policy.model.cache_ttl);
+                    }
                     Engine::Asked => {
                         // What was learnt about counting meanwhile stays.
                         let calibration = stored.state.calibration;

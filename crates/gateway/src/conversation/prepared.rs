@@ -47,6 +47,16 @@ impl Outcome {
     }
 }
 
+/// Where a fold is kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// In the store, where there is one.
+    #[default]
+    Disk,
+    /// In memory only, because the store failed and the request could not go out without the fold.
+    Memory,
+}
+
 /// A request, ready to be forwarded.
 #[derive(Debug)]
 pub struct Prepared<'a> {
@@ -60,6 +70,8 @@ pub struct Prepared<'a> {
     pub tokens: (u64, u64),
     /// To be handed back with the usage that the provider reports.
     pub turn: Turn,
+    /// Where the fold is kept, if one was made.
+    pub durability: Durability,
     /// Work for a background thread, once the request is on its way.
     pub background: Option<FoldTask>,
     /// Things a person should know; no content.

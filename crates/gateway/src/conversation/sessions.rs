@@ -156,7 +156,7 @@ pub(super) fn list(
         });
         held.map(|(id, session)| SessionView::of(id.clone(), &session.record)).collect()
     };
-    if let Some(store) = &inner.store {
+    if let Some(store) = inner.store() {
         for row in store.sessions(namespace.as_deref(), most)? {
             if let Some(id) = SessionId::parse(&row.id)
                 && !views.iter().any(|view| view.id == id)
@@ -177,7 +177,7 @@ pub(super) fn one(
     most: usize,
 ) -> Result<Option<(SessionView, Vec<TurnEvent>)>, StoreError> {
     let held = inner.memory().sessions.get(id).map(|session| SessionView::of(id.clone(), &session.record));
-    let stored = match (&held, &inner.store) {
+    let stored = match (&held, inner.store()) {
         (None, Some(store)) => store.session(id.as_str())?,
         _ => None,
     };
@@ -189,7 +189,7 @@ pub(super) fn one(
     let waiting = inner.memory().events.iter().rev().filter(|event| event.session == id.as_str()).cloned().collect();
     let mut rows: Vec<foldline_store::EventRow> = waiting;
     rows.truncate(most);
-    if let Some(store) = &inner.store {
+    if let Some(store) = inner.store() {
         rows.extend(store.events(id.as_str(), most - rows.len())?);
     }
     let events =

@@ -161,7 +161,7 @@ fn session_of_user(raw: &str) -> Option<Cow<'_, str>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::ask::{Bypass, CredentialId, PurposeHint, Timestamp};
+    use super::super::ask::{Bypass, CredentialId, PurposeHint, Timestamp, Writer};
     use super::*;
 
     fn ask(dialect: Dialect, body: &str) -> Ask<'_> {
@@ -174,6 +174,7 @@ mod tests {
             focus: None,
             purpose: PurposeHint::None,
             bypass: Bypass::No,
+            writer: Writer::Elsewhere,
             now: Timestamp(0),
         }
     }

@@ -59,16 +59,18 @@ async fn turn(
     let place = gateway.enter().await?;
     let wire = inbound::read(body, setup.bounds).await?;
     let plain = unpack(&parts, wire.clone(), setup.bounds).await?;
-    let question = Question { dialect, body: plain, credential, hints: Arc::new(Hints::of(&parts.headers)) };
+    let path = parts.uri.path_and_query().ok_or(Refusal::Path)?;
+    let target = setup.base(provider).target(path).ok_or(Refusal::Path)?;
+    let mut headers = headers::to_upstream(&parts.headers);
+    setup.keys.exchange(credential, provider, &mut headers);
+    let hints = Arc::new(Hints::of(&parts.headers));
+    let writer = setup.writer(&target, &headers);
+    let question = Question { dialect, body: plain, credential, hints, writer };
     if setup.policy.gateway.slash_compress
         && let Some(answer) = compress::answer(gateway, &question).await
     {
         return Ok(answer);
     }
-    let path = parts.uri.path_and_query().ok_or(Refusal::Path)?;
-    let target = setup.base(provider).target(path).ok_or(Refusal::Path)?;
-    let mut headers = headers::to_upstream(&parts.headers);
-    setup.keys.exchange(credential, provider, &mut headers);
     let exchange =
         Exchange { gateway: gateway.clone(), setup, provider, method: parts.method, target, headers, wire, question };
     exchange.serve(place).await

@@ -307,9 +307,13 @@ impl Sent {
             if let Some(usage) = usage {
                 gateway.metrics.used(usage);
                 if let Some(turn) = turn {
-                    runtime.spawn_blocking(move || {
-                        gateway.conversations.observe(&turn, usage, now());
-                        gateway.reported.notify_one();
+                    let observer = gateway.rewriter.clone();
+                    let noted = runtime.spawn_blocking(move || observer.observe(&turn, usage, now()));
+                    runtime.spawn(async move {
+                        match noted.await {
+                            Ok(()) => gateway.reported.notify_one(),
+                            Err(_) => gateway.metrics.fallback("panic"),
+                        }
                     });
                 }
             }

@@ -3,7 +3,7 @@
 use super::answer::Refusal;
 use super::metrics::Metrics;
 use super::setup::{Setup, SetupError};
-use crate::conversation::{ConversationSettings, Conversations, Fault, Mode, Timestamp};
+use crate::conversation::{ConversationSettings, Conversations, Mode, Rewriter, Timestamp};
 use crate::outbound::{Outbound, OutboundError, OutboundSettings};
 use arc_swap::ArcSwap;
 use foldline_core::Policy;
@@ -30,6 +30,8 @@ pub struct Gateway {
     setup: ArcSwap<Setup>,
     pub(super) outbound: Outbound,
     pub(super) conversations: Conversations,
+    /// The conversations, on the way of a request.
+    pub(super) rewriter: Arc<dyn Rewriter>,
     pub(super) metrics: Metrics,
     /// Told when something was reported that the next decision rests on.
     pub(super) reported: Notify,
@@ -37,11 +39,12 @@ pub struct Gateway {
     places: Arc<Semaphore>,
     /// Places for work on threads that may block.
     pub(super) desks: Arc<Semaphore>,
+    /// Places for folds beside the requests.
+    pub(super) folds: Arc<Semaphore>,
     /// Set when a provider refused a request because it asks for usage in a stream.
     pub(super) usage_refused: AtomicBool,
     /// False while the gateway stops.
     pub(super) is_open: AtomicBool,
-    trouble: Option<String>,
 }
 
 /// Why a gateway cannot start.
@@ -51,9 +54,6 @@ pub enum StartError {
     /// The settings.
     #[error(transparent)]
     Setup(#[from] SetupError),
-    /// The store.
-    #[error("the store cannot be opened: {0}")]
-    Store(#[from] Fault),
     /// Connections to providers.
     #[error("connections to providers cannot be made: {0}")]
     Outbound(#[from] OutboundError),
@@ -67,18 +67,31 @@ pub enum StartError {
     },
 }
 
+/// Folds at once beside the requests. Each holds its conversation in memory for as long as a model takes to write; a
+/// conversation that finds no place tries again with its next request.
+const MOST_FOLDS: usize = 64;
+
 /// How long a request waits for a place before it is refused.
 const WAIT_FOR_PLACE: Duration = Duration::from_secs(2);
 
 impl Gateway {
     /// Opens the store and makes everything ready. Must be called inside a runtime.
     pub fn open(plan: &Plan) -> Result<Arc<Gateway>, StartError> {
+        Gateway::open_with(plan, |conversations| Arc::new(conversations))
+    }
+
+    /// Makes everything ready, with requests rewritten by what `wrap` makes of the conversations.
+    pub fn open_with(
+        plan: &Plan,
+        wrap: impl FnOnce(Conversations) -> Arc<dyn Rewriter>,
+    ) -> Result<Arc<Gateway>, StartError> {
         let setup = Setup::of(&plan.policy)?;
         let outbound = Outbound::new(OutboundSettings {
             connect_timeout: Duration::from_secs(u64::from(plan.policy.gateway.connect_secs)),
             ..OutboundSettings::default()
         })?;
-        let (conversations, trouble) = open_conversations(plan)?;
+        // A store that cannot be opened must not keep requests from their providers.
+        let conversations = Conversations::open_or_wait(conversation_settings(plan));
         // A rewrite keeps a core busy: more at once than a few per core only take memory from each other.
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         Ok(Arc::new(Gateway {
@@ -87,17 +100,18 @@ impl Gateway {
             outbound,
             metrics: Metrics::new(conversations.clone()),
             reported: Notify::new(),
+            rewriter: wrap(conversations.clone()),
             conversations,
             desks: Arc::new(Semaphore::new(2 * cores)),
+            folds: Arc::new(Semaphore::new(MOST_FOLDS)),
             usage_refused: AtomicBool::new(false),
             is_open: AtomicBool::new(true),
-            trouble,
         }))
     }
 
     /// Why the gateway runs without its store, if it does.
-    pub fn trouble(&self) -> Option<&str> {
-        self.trouble.as_deref()
+    pub fn trouble(&self) -> Option<String> {
+        self.conversations.trouble()
     }
 
     /// The settings in force.
@@ -124,19 +138,6 @@ impl Gateway {
             Ok(Ok(permit)) => Ok(Place::new(permit, &self.metrics)),
             _ => Err(Refusal::Full { limit: self.setup().policy.gateway.max_requests }),
         }
-    }
-}
-
-/// Opens the store. One that cannot be opened must not keep requests from their providers: then nothing is kept.
-fn open_conversations(plan: &Plan) -> Result<(Conversations, Option<String>), StartError> {
-    let settings = conversation_settings(plan);
-    match Conversations::open(settings.clone()) {
-        Ok(conversations) => Ok((conversations, None)),
-        Err(fault) if settings.store.is_some() => {
-            let without = Conversations::open(ConversationSettings { store: None, ..settings })?;
-            Ok((without, Some(fault.to_string())))
-        }
-        Err(fault) => Err(fault.into()),
     }
 }
 

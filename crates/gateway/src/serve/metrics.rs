@@ -84,7 +84,7 @@ impl Metrics {
         r.register("upstream_replies", "Replies of providers, by status", metrics.replies.clone());
         r.register(
             "fallbacks",
-            "Requests forwarded as they came because of a fault of ours",
+            "What failed on our side, by kind; requests went out all the same, and as they came where it was about them",
             metrics.fallbacks.clone(),
         );
         r.register("refusals", "Requests that the gateway answered with an error of its own", metrics.refusals.clone());

@@ -6,7 +6,8 @@ use super::hints::Hints;
 use super::marks::Marking;
 use super::{marks, usage};
 use crate::conversation::{
-    Ask, Bypass, CredentialId, Dialect, Fault, FoldTask, Outcome, Prepared, Refusal, SessionId, Turn,
+    Ask, Bypass, CredentialId, Dialect, Durability, Fault, FoldTask, Outcome, Prepared, Refusal, SessionId, Turn,
+    Writer,
 };
 use bytes::Bytes;
 use std::borrow::Cow;
@@ -26,6 +27,8 @@ pub struct Question {
     pub credential: CredentialId,
     /// What its headers say.
     pub hints: Arc<Hints>,
+    /// Where the model that writes handoffs is asked.
+    pub writer: Writer,
 }
 
 /// What a request became.
@@ -38,6 +41,17 @@ pub struct Rewritten {
     pub known: Option<Known>,
     /// For headers and metrics.
     pub outcome: &'static str,
+    /// What the store could do for it.
+    pub store: Served,
+}
+
+/// What the store did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Served {
+    /// All that was asked of it.
+    Well,
+    /// It failed to keep a fold.
+    Badly,
 }
 
 /// Whose wish usage in a stream is.
@@ -63,7 +77,7 @@ pub struct Known {
 
 /// Why a request goes out as it came.
 #[derive(Debug)]
-enum Trouble {
+pub enum Trouble {
     /// The body is no text.
     NoText,
     /// Something is wrong on our side.
@@ -85,18 +99,19 @@ impl Question {
             && self.dialect == Dialect::Chat
             && self.hints.bypass == Bypass::No
             && !gateway.usage_refused.load(Ordering::Relaxed);
-        let (question, conversations) = (self.clone(), gateway.conversations.clone());
+        let (question, rewriter) = (self.clone(), gateway.rewriter.clone());
         let marking = Marking::of(&gateway.setup().policy);
         let work = move || {
             let text = std::str::from_utf8(&question.body).map_err(|_| Trouble::NoText)?;
-            let prepared = conversations.prepare(&question.ask(text)).map_err(Trouble::Fault)?;
+            let prepared = rewriter.prepare(&question.ask(text)).map_err(Trouble::Fault)?;
             Ok(finish(prepared, question.dialect, marking, if wants_usage { Usage::Ours } else { Usage::Theirs }))
         };
         match guarded(gateway, limit, work).await {
-            Ok(rewritten) => rewritten,
+            Ok(rewritten) => rewritten.counted(gateway),
             Err(trouble) => {
-                trouble.record(gateway);
-                Rewritten { body: None, usage: Usage::Theirs, known: None, outcome: trouble.outcome() }
+                trouble.record(gateway, trouble.kind());
+                let outcome = trouble.outcome();
+                Rewritten { body: None, usage: Usage::Theirs, known: None, outcome, store: Served::Well }
             }
         }
     }
@@ -110,19 +125,18 @@ impl Question {
         attempt: u8,
         usage: Usage,
     ) -> Option<Rewritten> {
-        let (question, conversations, turn) = (self.clone(), gateway.conversations.clone(), turn.clone());
+        let (question, rewriter, turn) = (self.clone(), gateway.rewriter.clone(), turn.clone());
         let marking = Marking::of(&gateway.setup().policy);
         let work = move || {
             let text = std::str::from_utf8(&question.body).map_err(|_| Trouble::NoText)?;
-            let prepared =
-                conversations.overflow(&question.ask(text), &turn, &refusal, attempt).map_err(Trouble::Fault)?;
+            let prepared = rewriter.overflow(&question.ask(text), &turn, &refusal, attempt).map_err(Trouble::Fault)?;
             Ok(prepared.map(|prepared| finish(prepared, question.dialect, marking, usage)))
         };
         // The alternative is an error for the client, so there is more time than on the way of every request.
         match guarded(gateway, SHORTEN_PATIENCE, work).await {
-            Ok(rewritten) => rewritten,
+            Ok(rewritten) => rewritten.map(|rewritten| rewritten.counted(gateway)),
             Err(trouble) => {
-                trouble.record(gateway);
+                trouble.record(gateway, trouble.kind());
                 None
             }
         }
@@ -139,6 +153,7 @@ impl Question {
             focus: self.hints.focus.as_deref(),
             purpose: self.hints.purpose,
             bypass: self.hints.bypass,
+            writer: self.writer,
             now: now(),
         }
     }
@@ -168,7 +183,7 @@ async fn guarded<T: Send + 'static>(
 
 /// From a prepared request to bytes.
 fn finish(prepared: Prepared<'_>, dialect: Dialect, marking: Marking, wanted: Usage) -> Rewritten {
-    let Prepared { body, session, outcome, tokens, turn, background, warnings } = prepared;
+    let Prepared { body, session, outcome, tokens, turn, durability, background, warnings } = prepared;
     for warning in warnings {
         warn!(session = session.as_str(), "{warning}");
     }
@@ -183,7 +198,21 @@ fn finish(prepared: Prepared<'_>, dialect: Dialect, marking: Marking, wanted: Us
         (Some(text), _) | (None, Cow::Owned(text)) => Some(Bytes::from(text)),
         (None, Cow::Borrowed(_)) => None,
     };
-    Rewritten { body, usage, outcome: outcome.name(), known: Some(Known { session, tokens, turn, background }) }
+    let store = match (outcome, durability) {
+        (Outcome::FailedOpen, _) | (_, Durability::Memory) => Served::Badly,
+        _ => Served::Well,
+    };
+    Rewritten { body, usage, outcome: outcome.name(), known: Some(Known { session, tokens, turn, background }), store }
+}
+
+impl Rewritten {
+    /// The same, with its fault counted if there was one.
+    fn counted(self, gateway: &Gateway) -> Rewritten {
+        if self.store == Served::Badly {
+            gateway.metrics.fallback("store");
+        }
+        self
+    }
 }
 
 impl Trouble {
@@ -196,18 +225,23 @@ impl Trouble {
         }
     }
 
-    /// Counts it, and logs it without a word of content.
-    fn record(&self, gateway: &Gateway) {
-        let kind = match self {
+    /// For metrics and logs.
+    fn kind(&self) -> &'static str {
+        match self {
             Self::NoText => "no_text",
             Self::Fault(fault) => fault.name(),
             Self::Panic => "panic",
             Self::TooLate => "too_late",
-        };
-        gateway.metrics.fallback(kind);
+        }
+    }
+
+    /// Counts it under a name, and logs it without a word of content.
+    pub fn record(&self, gateway: &Gateway, name: &'static str) {
+        gateway.metrics.fallback(name);
+        let kind = self.kind();
         match self {
-            Self::Fault(Fault::Store(error)) => warn!(kind, %error, "forwarded as it came"),
-            _ => warn!(kind, "forwarded as it came"),
+            Self::Fault(Fault::Store(error)) => warn!(kind, %error, "requests go out without this"),
+            _ => warn!(kind, "requests go out without this"),
         }
     }
 }

@@ -4,8 +4,10 @@ use super::inbound::Bounds;
 use super::keys::{KeyError, Keys};
 use super::route::Provider;
 use super::upstream::{Base, BaseError};
+use crate::conversation::Writer;
 use crate::summariser::Summariser;
 use foldline_core::Policy;
+use http::{HeaderMap, Uri};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
@@ -125,6 +127,14 @@ impl Setup {
         match provider {
             Provider::OpenAi => &self.openai,
             Provider::Anthropic => &self.anthropic,
+        }
+    }
+
+    /// Where the model that writes handoffs is asked, seen from a request that goes to `target` with these headers.
+    pub fn writer(&self, target: &Uri, headers: &HeaderMap) -> Writer {
+        match &self.summariser {
+            Some(summariser) if summariser.first.is_at(target, headers) => Writer::Here,
+            _ => Writer::Elsewhere,
         }
     }
 

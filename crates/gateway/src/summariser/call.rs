@@ -8,6 +8,9 @@ use super::write::Limits;
 use crate::outbound::{Outbound, OutboundError};
 use bytes::Bytes;
 use foldline_core::summary::{Ask, Failure, FailureClass};
+use foldline_core::tokens::estimate;
+use foldline_core::wire::reply::{self, ReportedUsage};
+use foldline_core::wire::sse::SseUsage;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 use http::{Request, Response};
 use http_body_util::{BodyExt, Full};
@@ -43,13 +46,14 @@ const LONGEST_STREAM: usize = 16 << 20;
 /// Characters of an answer per token that it may take: twice what text has. What is longer is cut anyway.
 const CHARS_PER_TOKEN: usize = 8;
 
-/// Asks once. `heard` is told how many characters have come.
+/// Asks once. `heard` is told how many characters have come; `spent` what it took, as far as the server says.
 pub(super) async fn call(
     outbound: &Outbound,
     endpoint: &Endpoint,
     ask: &Ask,
     limits: Limits,
     heard: &mut (dyn FnMut(usize) + Send),
+    spent: &mut Option<ReportedUsage>,
 ) -> Result<String, Missed> {
     let mut watch = Watch { limits, deadline: Instant::now() + limits.first_word, heard: 0 };
     let request = request(endpoint, ask).map_err(|words| Missed::of(FailureClass::Refused, &words))?;
@@ -57,12 +61,30 @@ pub(super) async fn call(
     if !response.status().is_success() {
         return Err(refusal(response, endpoint, &mut watch).await);
     }
+    // What is answered is charged, whatever becomes of the answer.
+    *spent = Some(ReportedUsage { input: u64::from(prompt_tokens(ask)), ..ReportedUsage::default() });
     let most = reply_room(ask) as usize * CHARS_PER_TOKEN;
     let streams = content_type(&response).is_some_and(|kind| kind.starts_with("text/event-stream"));
     match streams {
-        true => stream(response, endpoint, most, &mut watch, heard).await,
-        false => whole(response, endpoint, &mut watch).await,
+        true => stream(response, endpoint, most, &mut watch, heard, spent).await,
+        false => whole(response, endpoint, &mut watch, spent).await,
     }
+}
+
+/// Tokens of a prompt, estimated.
+fn prompt_tokens(ask: &Ask) -> u32 {
+    match ask {
+        Ask::Prompt { system, user, .. } => estimate(system) + estimate(user),
+        Ask::Document { body, .. } => estimate(body),
+    }
+}
+
+/// What the server reported, or else what was estimated with the words that came.
+fn note(spent: &mut Option<ReportedUsage>, reported: Option<ReportedUsage>, words: &str) {
+    *spent = match (reported.filter(|usage| usage.prompt() > 0), *spent) {
+        (Some(usage), _) => Some(usage),
+        (None, before) => before.map(|before| ReportedUsage { output: estimate(words).into(), ..before }),
+    };
 }
 
 fn reply_room(ask: &Ask) -> u32 {
@@ -89,10 +111,26 @@ async fn stream(
     most: usize,
     watch: &mut Watch,
     heard: &mut (dyn FnMut(usize) + Send),
+    spent: &mut Option<ReportedUsage>,
 ) -> Result<String, Missed> {
-    let mut body = response.into_body();
-    let mut events = Events::default();
+    let mut usage = SseUsage::new(dialect::format(endpoint.dialect));
     let mut text = String::new();
+    let result = listen(response.into_body(), endpoint, most, watch, heard, &mut usage, &mut text).await;
+    note(spent, usage.usage(), &text);
+    result.map(|()| text)
+}
+
+/// Gathers the words of a stream in `text`.
+async fn listen(
+    mut body: Incoming,
+    endpoint: &Endpoint,
+    most: usize,
+    watch: &mut Watch,
+    heard: &mut (dyn FnMut(usize) + Send),
+    usage: &mut SseUsage,
+    text: &mut String,
+) -> Result<(), Missed> {
+    let mut events = Events::default();
     let mut bytes = 0;
     loop {
         let frame = watch.wait(body.frame()).await?;
@@ -100,6 +138,7 @@ async fn stream(
             Some(Ok(frame)) => {
                 let data = frame.into_data().unwrap_or_default();
                 bytes += data.len();
+                usage.feed(&data);
                 events.feed(&data)
             }
             Some(Err(error)) => return Err(Missed::cut(&format!("the stream broke: {error}"))),
@@ -110,11 +149,7 @@ async fn stream(
                     text.push_str(&speech.words);
                     speech.ends
                 });
-                return if ends {
-                    Ok(text)
-                } else {
-                    Err(Missed::cut("the stream ended before the reply was complete"))
-                };
+                return if ends { Ok(()) } else { Err(Missed::cut("the stream ended before the reply was complete")) };
             }
         };
         for mut event in arrived {
@@ -130,13 +165,13 @@ async fn stream(
             }
             text.push_str(&words);
             if ends {
-                return Ok(text);
+                return Ok(());
             }
         }
         heard(text.len());
         // Long enough: what comes after would be cut. Going away tells the server to stop.
         if text.len() > most {
-            return Ok(text);
+            return Ok(());
         }
         if bytes > LONGEST_STREAM {
             return Err(Missed::of(FailureClass::BadReply, "the reply does not come to an end"));
@@ -144,13 +179,19 @@ async fn stream(
     }
 }
 
-async fn whole(response: Response<Incoming>, endpoint: &Endpoint, watch: &mut Watch) -> Result<String, Missed> {
+async fn whole(
+    response: Response<Incoming>,
+    endpoint: &Endpoint,
+    watch: &mut Watch,
+    spent: &mut Option<ReportedUsage>,
+) -> Result<String, Missed> {
     let kind = content_type(&response).unwrap_or("no content type").to_owned();
     let body = read(response, LONGEST_STREAM, watch).await?;
     if !kind.contains("json") {
         return Err(Missed::of(FailureClass::BadReply, &format!("expected a stream of events, got {kind}")));
     }
     let speech = dialect::whole(endpoint.dialect, &endpoint.without_key(&body));
+    note(spent, reply::read(dialect::format(endpoint.dialect), &body).usage, &speech.words);
     match speech.failure {
         Some(failure) => Err(Missed { again: failure.class.may_pass(), failure, headers: HeaderMap::new() }),
         None => Ok(speech.words),

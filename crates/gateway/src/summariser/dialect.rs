@@ -2,6 +2,7 @@
 
 use super::classify;
 use super::sse::Event;
+use foldline_core::Format;
 use foldline_core::policy::Dialect;
 use foldline_core::summary::{Ask, Failure, FailureClass};
 use serde_json::{Value, json};
@@ -17,6 +18,15 @@ pub struct Speech {
     pub ends: bool,
     /// What went wrong, if something did.
     pub failure: Option<Failure>,
+}
+
+/// The format of its transcripts and replies.
+pub(super) fn format(dialect: Dialect) -> Format {
+    match dialect {
+        Dialect::OpenAiChat | Dialect::Auto => Format::OpenAiChat,
+        Dialect::OpenAiResponses => Format::OpenAiResponses,
+        Dialect::Anthropic => Format::Anthropic,
+    }
 }
 
 /// The body of a request.

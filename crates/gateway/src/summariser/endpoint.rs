@@ -71,6 +71,15 @@ impl Endpoint {
         self.url.host().unwrap_or_default()
     }
 
+    /// Whether a request that goes to `target` with these headers goes to this endpoint, in the same name.
+    pub(crate) fn is_at(&self, target: &Uri, headers: &HeaderMap) -> bool {
+        let same_place = (target.scheme(), target.authority(), target.path())
+            == (self.url.scheme(), self.url.authority(), self.url.path());
+        let ours = self.credentials();
+        let shown = [AUTHORIZATION, HeaderName::from_static("x-api-key")];
+        same_place && shown.iter().all(|name| headers.get(name) == ours.get(name))
+    }
+
     /// A text of the server without our key, which some servers repeat.
     pub(super) fn without_key<'t>(&self, text: &'t str) -> Cow<'t, str> {
         match self.key.as_ref().map(ExposeSecret::expose_secret) {
@@ -169,6 +178,20 @@ mod tests {
         }
         let error = Endpoint::at("https://me:hunter22@host/v1", Dialect::Auto, "m", None).unwrap_err().to_string();
         assert!(error.contains("host") && !error.contains("hunter22"), "{error}");
+    }
+
+    #[test]
+    fn a_request_is_at_home_only_with_the_same_address_and_the_same_key() {
+        let url = "http://h:1/v1/chat/completions";
+        let endpoint = Endpoint::at("http://h:1/v1", Dialect::Auto, "m", Some("k".to_owned().into())).unwrap();
+        let with = |bearer: &str| {
+            let value = HeaderValue::try_from(format!("Bearer {bearer}")).unwrap();
+            HeaderMap::from_iter([(AUTHORIZATION, value)])
+        };
+        let at = |url: &str, headers: &HeaderMap| endpoint.is_at(&url.parse().unwrap(), headers);
+        assert!(at(url, &with("k")) && at(&format!("{url}?beta=true"), &with("k")));
+        assert!(!at(url, &with("other")) && !at(url, &HeaderMap::new()));
+        assert!(!at("http://h:2/v1/chat/completions", &with("k")) && !at("http://h:1/v1/responses", &with("k")));
     }
 
     #[test]

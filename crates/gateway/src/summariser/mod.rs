@@ -22,7 +22,7 @@ pub use key::{Key, KeyError, KeySource};
 pub use probe::{Probe, probe};
 pub use setup::SetupError;
 pub use sse::{Event, Events};
-pub use write::{Limits, Progress, Summariser};
+pub use write::{Limits, Progress, Spent, Summariser};
 
 #[doc(no_inline)]
 pub use foldline_core::summary::{Summary, SummaryJob};

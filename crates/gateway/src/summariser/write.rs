@@ -5,6 +5,7 @@ use super::endpoint::Endpoint;
 use super::retry;
 use crate::outbound::Outbound;
 use foldline_core::summary::{Ask, Failure, FailureClass, Summary, SummaryJob, Writer};
+use foldline_core::wire::reply::ReportedUsage;
 use std::time::Duration;
 
 /// How long to wait and how often to try.
@@ -64,13 +65,32 @@ pub struct Summariser {
     pub limits: Limits,
 }
 
+/// What one call took: reported by its server, estimated where that says nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spent {
+    /// The model.
+    pub model: String,
+    /// Tokens by what they cost.
+    pub usage: ReportedUsage,
+}
+
 /// A prompt that a server finds too long is split this often.
 const MOST_SPLITS: u32 = 4;
 
 impl Summariser {
     /// Runs a job. There is an outcome in every case.
     pub async fn write(&self, job: &SummaryJob, progress: &mut (dyn FnMut(Progress) + Send)) -> Summary {
-        let mut work = Work { summariser: self, writer: job.start(), calls: 0, progress };
+        self.write_at_cost(job, progress, &mut Vec::new()).await
+    }
+
+    /// Runs a job, and writes down what each call took, also those in vain.
+    pub async fn write_at_cost(
+        &self,
+        job: &SummaryJob,
+        progress: &mut (dyn FnMut(Progress) + Send),
+        spent: &mut Vec<Spent>,
+    ) -> Summary {
+        let mut work = Work { summariser: self, writer: job.start(), calls: 0, progress, spent };
         let mut model = self.first.model.clone();
         let mut rescued = None;
         if let Err(failure) = work.finish_with(&self.first, self.limits.retries).await {
@@ -103,6 +123,7 @@ struct Work<'w> {
     writer: Writer,
     calls: u32,
     progress: &'w mut (dyn FnMut(Progress) + Send),
+    spent: &'w mut Vec<Spent>,
 }
 
 impl Work<'_> {
@@ -146,7 +167,11 @@ impl Work<'_> {
         self.calls += 1;
         let progress = &mut *self.progress;
         let mut heard = |characters: usize| progress(Progress::Hearing { characters });
-        let text = call(&self.summariser.outbound, endpoint, ask, self.summariser.limits, &mut heard).await?;
+        let mut usage = None;
+        let limits = self.summariser.limits;
+        let answer = call(&self.summariser.outbound, endpoint, ask, limits, &mut heard, &mut usage).await;
+        self.spent.extend(usage.map(|usage| Spent { model: endpoint.model.clone(), usage }));
+        let text = answer?;
         self.writer.reply(&text).map_err(|bad| Missed {
             failure: Failure::new(FailureClass::BadReply, &bad.to_string()),
             headers: Default::default(),

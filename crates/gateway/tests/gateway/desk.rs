@@ -42,7 +42,11 @@ impl Desk {
     }
 
     pub async fn of(provider: Provider, tune: impl FnOnce(&mut Policy)) -> Desk {
-        let folder = tempfile::tempdir().unwrap();
+        Desk::at(provider, tempfile::tempdir().unwrap(), tune).await
+    }
+
+    /// With its store in a folder that may hold something already.
+    pub async fn at(provider: Provider, folder: tempfile::TempDir, tune: impl FnOnce(&mut Policy)) -> Desk {
         let mut policy = Policy::default();
         policy.gateway.upstream_openai = Some(provider.url());
         policy.gateway.upstream_anthropic = Some(provider.url());
@@ -105,6 +109,16 @@ impl Desk {
         let page = self.get("/foldline/metrics").await.text();
         let line = page.lines().find(|line| line.starts_with(name));
         line.and_then(|line| line.rsplit(' ').next()?.parse().ok()).unwrap_or(0.0)
+    }
+
+    /// Waits until a figure is as it should be.
+    pub async fn until(&self, name: &str, holds: impl Fn(f64) -> bool) {
+        let reached = async {
+            while !holds(self.metric(name).await) {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, reached).await.unwrap_or_else(|_| panic!("{name} never holds"));
     }
 
     pub fn ask_to_stop(&mut self) {

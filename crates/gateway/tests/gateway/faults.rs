@@ -1,10 +1,13 @@
 //! Whatever is wrong with the gateway, requests reach their provider as they came.
 
-use crate::desk::{CHAT, Desk, MESSAGES};
+use crate::agent::{ask, assert_nothing_is_lost, strict_desk};
+use crate::desk::{CHAT, Desk, MESSAGES, PATIENCE, RESPONSES};
 use foldline_core::policy::AutoOr;
 use foldline_gateway::serve::{Gateway, Plan};
-use foldline_script::Act;
+use foldline_script::{Act, Agent, Provider};
 use serde_json::json;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 fn long() -> String {
     let words = |n: usize| format!("Step {n}: {}", "the importer reads orders and writes the rest. ".repeat(60));
@@ -14,8 +17,9 @@ fn long() -> String {
     json!({"model": "m", "max_tokens": 9, "messages": messages}).to_string()
 }
 
+/// Wide enough for the conversation, and too narrow to leave it alone.
 fn narrow(policy: &mut foldline_core::Policy) {
-    policy.model.window = AutoOr::Fixed(20_000);
+    policy.model.window = AutoOr::Fixed(40_000);
 }
 
 #[tokio::test]
@@ -41,6 +45,140 @@ async fn a_locked_store_lets_requests_through_within_the_limit() {
     assert!(began.elapsed().as_secs() < 8, "{:?}", began.elapsed());
     assert_eq!(desk.forwarded().text(), body, "{:?}", seen.header("x-foldline-outcome"));
     lock.execute_batch("ROLLBACK").unwrap();
+}
+
+/// The files of a store.
+fn files(desk: &Desk) -> [PathBuf; 3] {
+    ["store.db", "store.db-wal", "store.db-shm"].map(|name| desk.folder.path().join(name))
+}
+
+/// Posts a conversation that is to be folded; what became of it, and whether it went out as it came.
+async fn outcome(desk: &Desk, body: &str) -> (String, bool) {
+    let began = Instant::now();
+    let seen = desk.post(MESSAGES, body).await;
+    assert_eq!(seen.status, 200, "{}", seen.text());
+    assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
+    let forwarded = desk.provider.requests().last().unwrap().text();
+    (seen.header("x-foldline-outcome").unwrap().to_owned(), forwarded == body)
+}
+
+/// The same conversation as another one, so that nothing is known about it.
+fn another(number: usize) -> String {
+    long().replacen("Step 0", &format!("Conversation {number}. Step 0"), 1)
+}
+
+async fn faults_of_the_store(desk: &Desk) -> f64 {
+    desk.metric("foldline_fallbacks_total{kind=\"store\"}").await
+}
+
+#[tokio::test]
+async fn a_fold_that_cannot_be_kept_is_counted_and_made_when_the_store_is_free_again() {
+    let desk = Desk::tuned([Act::say("Done.")], narrow).await;
+    let lock = rusqlite::Connection::open(desk.folder.path().join("store.db")).unwrap();
+    lock.execute_batch("BEGIN IMMEDIATE").unwrap();
+    for number in 0..3 {
+        assert_eq!(outcome(&desk, &another(number)).await, ("failed-open".to_owned(), true));
+    }
+    assert_eq!(faults_of_the_store(&desk).await, 3.0);
+    lock.execute_batch("ROLLBACK").unwrap();
+    // A store that failed is left alone for a moment.
+    tokio::time::sleep(Duration::from_millis(1_100)).await;
+    for number in 0..3 {
+        assert_eq!(outcome(&desk, &another(number)).await, ("folded".to_owned(), false));
+    }
+    assert_eq!(faults_of_the_store(&desk).await, 3.0);
+}
+
+#[tokio::test]
+async fn a_store_that_turns_to_garbage_costs_folds_until_it_is_moved_away() {
+    let desk = Desk::tuned([Act::say("Done.")], narrow).await;
+    assert_eq!(outcome(&desk, &another(0)).await.0, "folded");
+    for file in files(&desk) {
+        std::fs::write(file, "garbage, garbage, garbage. ".repeat(10_000)).unwrap();
+    }
+    for number in 1..4 {
+        assert_eq!(outcome(&desk, &another(number)).await, ("failed-open".to_owned(), true));
+    }
+    assert!(faults_of_the_store(&desk).await >= 3.0);
+    assert_eq!(outcome(&desk, &another(0)).await, ("checkpoint".to_owned(), false), "what is in memory still counts");
+    assert_eq!(desk.get("/foldline/readyz").await.status, 503);
+    assert_eq!(desk.get("/foldline/healthz").await.status, 200);
+    for file in files(&desk) {
+        std::fs::remove_file(file).unwrap();
+    }
+    tokio::time::sleep(Duration::from_millis(1_100)).await;
+    assert_eq!(outcome(&desk, &another(1)).await, ("folded".to_owned(), false));
+    assert_eq!(desk.get("/foldline/readyz").await.status, 200);
+}
+
+#[tokio::test]
+async fn a_store_that_is_deleted_under_way_is_made_anew() {
+    let desk = Desk::tuned([Act::say("Done.")], narrow).await;
+    assert_eq!(outcome(&desk, &another(0)).await.0, "folded");
+    for (round, gone) in [1, 3].into_iter().enumerate() {
+        for file in files(&desk).iter().take(gone) {
+            std::fs::remove_file(file).unwrap();
+        }
+        assert_eq!(outcome(&desk, &another(0)).await.0, "checkpoint", "what is in memory still counts");
+        assert_eq!(outcome(&desk, &another(1 + round)).await.0, "folded");
+        // Another process finds what was kept after that.
+        let again = Gateway::open(&desk.plan).unwrap();
+        assert!(again.trouble().is_none());
+        let rows: i64 = rusqlite::Connection::open(desk.folder.path().join("store.db"))
+            .and_then(|file| file.query_row("SELECT count(*) FROM checkpoints", [], |row| row.get(0)))
+            .unwrap();
+        assert_eq!(rows, 1, "round {round}");
+    }
+    assert_eq!(faults_of_the_store(&desk).await, 0.0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_agent_outlives_a_store_that_is_locked_for_long() {
+    const WINDOW: usize = 12_000;
+    for path in [CHAT, RESPONSES, MESSAGES] {
+        let (desk, strict) = strict_desk(WINDOW, |_| {}).await;
+        let mut agent = Agent::new(path, "Run all tests and mend what fails.");
+        let lock = rusqlite::Connection::open(desk.folder.path().join("store.db")).unwrap();
+        for turn in 0..90 {
+            if turn == 20 {
+                lock.execute_batch("BEGIN IMMEDIATE").unwrap();
+            }
+            if turn == 70 {
+                lock.execute_batch("ROLLBACK").unwrap();
+                // A store that failed is left alone for a moment.
+                tokio::time::sleep(Duration::from_millis(1_100)).await;
+            }
+            ask(&agent, &desk).await;
+            agent.act(turn);
+        }
+        ask(&agent, &desk).await;
+        assert_eq!(strict.refused(), 0, "{path}: no request is refused");
+        assert_nothing_is_lost(&agent, &desk.provider.requests().last().unwrap().text());
+        assert!(faults_of_the_store(&desk).await >= 1.0, "{path}: it is counted");
+        let rewrites = desk.metric("foldline_folds_total").await + desk.metric("foldline_prunes_total").await;
+        assert!(rewrites >= 2.0, "{path}: it goes on");
+    }
+}
+
+#[tokio::test]
+async fn a_store_that_could_not_be_opened_at_the_start_is_opened_when_it_can() {
+    let provider = Provider::start([Act::say("Done.")]).await.unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("store.db");
+    std::fs::write(&store, "this is no database, and never was one".repeat(100)).unwrap();
+    let desk = Desk::at(provider, folder, narrow).await;
+    assert!(desk.gateway.trouble().is_some());
+    assert_eq!(desk.get("/foldline/readyz").await.status, 503);
+    assert_eq!(outcome(&desk, &another(0)).await.0, "folded", "in memory");
+    std::fs::remove_file(&store).unwrap();
+    let opened = async {
+        while desk.get("/foldline/readyz").await.status != 200 {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, opened).await.expect("the store is opened");
+    assert_eq!(outcome(&desk, &another(1)).await.0, "folded");
+    assert!(Gateway::open(&desk.plan).unwrap().trouble().is_none() && store.exists());
 }
 
 #[tokio::test]

@@ -49,9 +49,14 @@ pub(crate) fn open(place: &Path, wait: Duration, absent: Absent) -> Result<(Conn
 
 /// Bytes of the file and of its log.
 pub(crate) fn file_bytes(place: &Path) -> u64 {
+    [place, &log_of(place)].iter().filter_map(|file| file.metadata().ok()).map(|file| file.len()).sum()
+}
+
+/// The write-ahead log of a file.
+pub(crate) fn log_of(place: &Path) -> PathBuf {
     let mut log = OsString::from(place);
     log.push("-wal");
-    [place, Path::new(&log)].iter().filter_map(|file| file.metadata().ok()).map(|file| file.len()).sum()
+    PathBuf::from(log)
 }
 
 fn connect(place: &Path) -> rusqlite::Result<Connection> {

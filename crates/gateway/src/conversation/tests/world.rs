@@ -225,6 +225,7 @@ impl Client {
             focus: None,
             purpose: PurposeHint::None,
             bypass: Bypass::No,
+            writer: Writer::Elsewhere,
             now: Timestamp(now),
         }
     }

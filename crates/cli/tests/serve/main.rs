@@ -1,0 +1,9 @@
+//! `foldline serve` as a process.
+#![allow(clippy::unwrap_used)]
+
+mod disk;
+mod kills;
+mod process;
+mod running;
+mod silence;
+mod tls;

@@ -1,0 +1,101 @@
+//! What the clock and the wire know about the moment of a request, and the engine cannot: how long nobody asked,
+//! whether a cached prefix is still there, what day it is.
+
+use super::ask::{Ask, Dialect, Writer};
+use super::memory::Lane;
+use super::sight::Sight;
+use foldline_core::planner::Trigger;
+use foldline_core::summary::PrefixCall;
+use foldline_core::{Policy, Request};
+
+/// What the engine is told when it is asked about a request.
+pub(super) fn request(trigger: Trigger, ask: &Ask<'_>, sight: &Sight<'_>, lane: &Lane, policy: &Policy) -> Request {
+    Request {
+        trigger,
+        focus: ask.focus.map(str::to_owned),
+        idle: idle(lane, ask),
+        now_ms: Some(ask.now.0),
+        today: today(ask.now.0),
+        prefix_call: prefix_call(ask, sight, lane, policy),
+        ..Request::default()
+    }
+}
+
+/// Seconds since the conversation's last request.
+pub(super) fn idle(lane: &Lane, ask: &Ask<'_>) -> Option<u32> {
+    let passed = (ask.now.0 - lane.last_at).max(0) / 1_000;
+    (lane.last_at > 0).then(|| u32::try_from(passed).unwrap_or(u32::MAX))
+}
+
+/// The day in Greenwich, as `YYYY-MM-DD`.
+fn today(now: i64) -> Option<String> {
+    let now = jiff::Timestamp::from_millisecond(now).ok()?.to_string();
+    now.split('T').next().map(str::to_owned)
+}
+
+/// What a model that writes handoffs finds in the cache of its provider.
+fn prefix_call(ask: &Ask<'_>, sight: &Sight<'_>, lane: &Lane, policy: &Policy) -> PrefixCall {
+    if ask.writer == Writer::Elsewhere {
+        return PrefixCall::Impossible;
+    }
+    let is_fresh = idle(lane, ask).is_some_and(|idle| idle <= policy.model.cache_ttl.seconds());
+    // Marks that are set on the way out are not in the document that a writer gets.
+    let is_found = ask.dialect != Dialect::Messages || sight.transcript.parts.iter().any(|part| part.marked);
+    if lane.caches && is_fresh && is_found { PrefixCall::Warm } else { PrefixCall::Cold }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ask::{Bypass, CredentialId, PurposeHint, Timestamp};
+    use super::*;
+
+    fn ask<'a>(dialect: Dialect, body: &'a str, writer: Writer, now: i64) -> Ask<'a> {
+        Ask {
+            dialect,
+            body,
+            credential: CredentialId::of_key("k"),
+            session_hint: None,
+            agent_hint: None,
+            focus: None,
+            purpose: PurposeHint::None,
+            bypass: Bypass::No,
+            writer,
+            now: Timestamp(now),
+        }
+    }
+
+    fn asked(dialect: Dialect, body: &str, writer: Writer, lane: &Lane) -> Request {
+        let ask = ask(dialect, body, writer, 1_000_000);
+        request(Trigger::Background, &ask, &Sight::of(&ask).unwrap(), lane, &Policy::default())
+    }
+
+    fn lane(last_at: i64, caches: bool) -> Lane {
+        let mut lane = Lane::default();
+        (lane.last_at, lane.caches) = (last_at, caches);
+        lane
+    }
+
+    const PLAIN: &str = r#"{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"Hi"}]}"#;
+    const MARKED: &str = r#"{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[{"type":"text","text":"Hi","cache_control":{"type":"ephemeral"}}]}]}"#;
+
+    #[test]
+    fn the_engine_hears_how_long_nobody_asked() {
+        let lane = lane(400_000, false);
+        let heard = asked(Dialect::Chat, PLAIN, Writer::Elsewhere, &lane);
+        assert_eq!((heard.idle, heard.now_ms), (Some(600), Some(1_000_000)));
+        assert_eq!(heard.today.as_deref(), Some("1970-01-01"));
+        assert_eq!(asked(Dialect::Chat, PLAIN, Writer::Elsewhere, &Lane::default()).idle, None);
+    }
+
+    #[test]
+    fn a_prefix_is_warm_where_the_writer_is_the_conversations_own_model_and_its_cache_is_fresh() {
+        let (warm, cold, never) = (lane(900_000, true), lane(100_000, true), lane(900_000, false));
+        let call = |dialect, body, writer, lane: &Lane| asked(dialect, body, writer, lane).prefix_call;
+        assert_eq!(call(Dialect::Chat, PLAIN, Writer::Here, &warm), PrefixCall::Warm);
+        assert_eq!(call(Dialect::Chat, PLAIN, Writer::Here, &cold), PrefixCall::Cold);
+        assert_eq!(call(Dialect::Chat, PLAIN, Writer::Here, &never), PrefixCall::Cold);
+        assert_eq!(call(Dialect::Chat, PLAIN, Writer::Elsewhere, &warm), PrefixCall::Impossible);
+        assert_eq!(call(Dialect::Messages, PLAIN, Writer::Here, &warm), PrefixCall::Cold);
+        assert_eq!(call(Dialect::Messages, MARKED, Writer::Here, &warm), PrefixCall::Warm);
+    }
+}

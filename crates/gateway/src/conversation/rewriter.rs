@@ -1,0 +1,57 @@
+//! What the HTTP side asks of conversations on the way of a request: the seam at which it guards itself against them.
+
+use super::ask::{Ask, Timestamp};
+use super::fault::Fault;
+use super::fold::{FoldTask, Planned};
+use super::prepared::{Prepared, Turn};
+use super::refusal::Refusal;
+use super::{Conversations, ReportedUsage};
+use foldline_core::summary::Summary;
+
+/// Rewrites requests. Whatever goes wrong in it, panics included, the request goes out as it came.
+pub trait Rewriter: Send + Sync {
+    /// Makes a request ready to be forwarded.
+    fn prepare<'a>(&self, ask: &Ask<'a>) -> Result<Prepared<'a>, Fault>;
+    /// Folds a request harder that the provider refused for its size.
+    fn overflow<'a>(
+        &self,
+        ask: &Ask<'a>,
+        turn: &Turn,
+        refusal: &Refusal,
+        attempt: u8,
+    ) -> Result<Option<Prepared<'a>>, Fault>;
+    /// Takes note of what the provider reported for a forwarded request.
+    fn observe(&self, turn: &Turn, usage: ReportedUsage, now: Timestamp);
+    /// Plans a fold in the background.
+    fn plan(&self, task: &FoldTask) -> Result<Planned, Fault>;
+    /// Finishes a fold in the background.
+    fn run(&self, task: FoldTask, summary: Option<Summary>, now: Timestamp) -> Result<(), Fault>;
+}
+
+impl Rewriter for Conversations {
+    fn prepare<'a>(&self, ask: &Ask<'a>) -> Result<Prepared<'a>, Fault> {
+        Conversations::prepare(self, ask)
+    }
+
+    fn overflow<'a>(
+        &self,
+        ask: &Ask<'a>,
+        turn: &Turn,
+        refusal: &Refusal,
+        attempt: u8,
+    ) -> Result<Option<Prepared<'a>>, Fault> {
+        Conversations::overflow(self, ask, turn, refusal, attempt)
+    }
+
+    fn observe(&self, turn: &Turn, usage: ReportedUsage, now: Timestamp) {
+        Conversations::observe(self, turn, usage, now);
+    }
+
+    fn plan(&self, task: &FoldTask) -> Result<Planned, Fault> {
+        Conversations::plan(self, task)
+    }
+
+    fn run(&self, task: FoldTask, summary: Option<Summary>, now: Timestamp) -> Result<(), Fault> {
+        Conversations::run(self, task, summary, now)
+    }
+}

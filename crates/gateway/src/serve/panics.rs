@@ -1,0 +1,14 @@
+//! What is said about a panic: where it happened, and nothing else. Messages of panics quote the text that they are
+//! about, and that is somebody's conversation.
+
+use std::panic::{PanicHookInfo, set_hook};
+use tracing::error;
+
+/// Logs panics without their words, for the whole process.
+pub fn log_places_of_panics() {
+    set_hook(Box::new(|panic| error!(place = place(panic), "a panic; the request goes on without us")));
+}
+
+fn place(panic: &PanicHookInfo<'_>) -> String {
+    panic.location().map_or_else(|| "unknown".to_owned(), |at| format!("{}:{}", at.file(), at.line()))
+}
