@@ -34,15 +34,21 @@ impl Word {
 
 /// A sorted list of packed words.
 #[derive(Debug)]
-pub(crate) struct WordList<const N: usize>([u128; N]);
+pub(crate) struct WordList<const N: usize> {
+    words: [u128; N],
+    /// Their last letters, a bit for each: most words are told by it to be in no list.
+    last_letters: u32,
+}
 
 impl<const N: usize> WordList<N> {
     /// Words are small letters, digits and dashes, at most sixteen of them.
     pub(crate) const fn new(words: [&str; N]) -> Self {
         let mut packed = [0; N];
+        let mut last_letters = 0;
         let mut count = 0;
         while count < N {
             let word = pack(words[count]);
+            last_letters |= last_letter(word);
             let mut place = count;
             while place > 0 && packed[place - 1] > word {
                 packed[place] = packed[place - 1];
@@ -51,16 +57,29 @@ impl<const N: usize> WordList<N> {
             packed[place] = word;
             count += 1;
         }
-        Self(packed)
-    }
-    #[inline]
-    pub(crate) fn has(&self, word: Word) -> bool {
-        word.length <= LONGEST && self.0.binary_search(&word.packed).is_ok()
+        Self { words: packed, last_letters }
     }
 
-    pub(crate) fn has_ending_of(&self, word: Word) -> bool {
-        self.0.iter().any(|&ending| word.ends_with_packed(ending))
+    #[inline]
+    pub(crate) fn has(&self, word: Word) -> bool {
+        self.may_end(word) && word.length <= LONGEST && self.words.binary_search(&word.packed).is_ok()
     }
+
+    #[inline]
+    pub(crate) fn has_ending_of(&self, word: Word) -> bool {
+        self.may_end(word) && self.words.iter().any(|&ending| word.ends_with_packed(ending))
+    }
+
+    /// Whether some word of the list ends as this one does.
+    #[inline]
+    fn may_end(&self, word: Word) -> bool {
+        self.last_letters & last_letter(word.packed) != 0
+    }
+}
+
+/// The bit of a word's last letter. Letters have one each; digits and dashes share those of others.
+const fn last_letter(packed: u128) -> u32 {
+    1 << (packed & 31)
 }
 
 const fn pack(word: &str) -> u128 {

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 pub(super) const LONGEST_LINE: usize = 400;
 
 /// Lines of a text without their breaks, found by `memchr`.
-pub(super) struct Lines<'a> {
+pub(crate) struct Lines<'a> {
     text: &'a str,
     start: usize,
     breaks: memchr::Memchr<'a>,
@@ -28,7 +28,7 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
-pub(super) fn lines(text: &str) -> Lines<'_> {
+pub(crate) fn lines(text: &str) -> Lines<'_> {
     Lines { text, start: 0, breaks: memchr::memchr_iter(b'\n', text.as_bytes()) }
 }
 

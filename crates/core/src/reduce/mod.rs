@@ -43,6 +43,7 @@ pub(crate) use alarm::{Severity, each as each_trouble};
 pub(crate) use compare::difference;
 pub use detect::detect;
 use focus::Focus;
+pub(crate) use lines::lines;
 use room::Room;
 pub use talk::Talk;
 pub(crate) use words::is_common;
