@@ -13,8 +13,20 @@ pub fn detect(source: &Source<'_>, text: &str) -> Kind {
     kind_of(source, &super::code::without_numbers(&clean))
 }
 
+/// What kind of output a tool gives whatever its text says, as far as its name and argument tell.
+pub(super) fn by_name(source: &Source<'_>) -> Option<Kind> {
+    match Origin::of(source) {
+        Origin::Listing => Some(Kind::Listing),
+        Origin::File if extension(source.argument).and_then(kind_of_extension).is_none() => Some(Kind::Code),
+        _ => None,
+    }
+}
+
 /// What kind of output a cleaned text without line numbers is.
 pub(super) fn kind_of(source: &Source<'_>, text: &str) -> Kind {
+    if let Some(kind) = by_name(source) {
+        return kind;
+    }
     let sample = Sample::of(text);
     match Origin::of(source) {
         Origin::Search => search_kind(&sample),
@@ -136,20 +148,30 @@ const EXTENSIONS: &[(&[&str], Kind)] = &[
     (&["json", "jsonl", "ndjson", "ipynb"], Kind::Json),
 ];
 
-fn file_kind(path: &str, text: &str, sample: &Sample<'_>) -> Option<Kind> {
+/// What stands after the last dot of a file's name.
+fn extension(path: &str) -> Option<&str> {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
-    let (_, extension) = name.rsplit_once('.')?;
-    let lower = prefix(extension, 16).to_ascii_lowercase();
-    let known = EXTENSIONS.iter().find(|(extensions, _)| extensions.contains(&lower.as_str())).map(|(_, kind)| *kind);
-    match known {
+    name.rsplit_once('.').map(|(_, extension)| prefix(extension, 16))
+}
+
+fn kind_of_extension(extension: &str) -> Option<Kind> {
+    let is_listed = |listed: &&str| listed.eq_ignore_ascii_case(extension);
+    EXTENSIONS.iter().find(|(extensions, _)| extensions.iter().any(|listed| is_listed(listed))).map(|(_, kind)| *kind)
+}
+
+fn file_kind(path: &str, text: &str, sample: &Sample<'_>) -> Option<Kind> {
+    let extension = extension(path)?;
+    match kind_of_extension(extension) {
         // A part of a document is unreadable for a parser; its keys are still read line by line.
         Some(Kind::Json) if !json::looks_like(text) => {
             Some(if json::is_lines(&sample.lines) { Kind::Json } else { Kind::KeyValue })
         }
         // Saved outputs of other tools end in `.txt`.
-        Some(Kind::Prose) if lower == "txt" => Some(structure(text, sample).unwrap_or(Kind::Prose)),
+        Some(Kind::Prose) if extension.eq_ignore_ascii_case("txt") => {
+            Some(structure(text, sample).unwrap_or(Kind::Prose))
+        }
         Some(kind) => Some(kind),
-        None if lower.len() <= 6 && lower.bytes().all(|b| b.is_ascii_alphanumeric()) => Some(Kind::Code),
+        None if extension.len() <= 6 && extension.bytes().all(|b| b.is_ascii_alphanumeric()) => Some(Kind::Code),
         None => None,
     }
 }

@@ -1,9 +1,8 @@
 //! Decides how likely a name of an output is needed again, by what is said of it elsewhere in the conversation.
 
-use rustc_hash::{FxHashMap, FxHasher};
-use std::hash::Hasher;
+use rustc_hash::FxHashMap;
 
-use super::words::{is_coined, names, worth};
+use super::names::names;
 use crate::transcript::{Part, PartKind, Role, Transcript};
 
 /// What is said lately: the last part of so many. What an agent does at present, it goes on with.
@@ -76,16 +75,16 @@ impl Talk {
     }
 
     fn say(&mut self, words: &str, said: Said) {
-        for name in names(words).filter(|name| worth(name) > 0) {
-            let standing = self.names.entry(key(name)).or_default();
+        for name in names(words).filter(|name| name.worth() > 0) {
+            let standing = self.names.entry(name.key()).or_default();
             standing.said = standing.said.max(Some(said));
         }
     }
 
     fn show(&mut self, transcript: &Transcript<'_>, part: &Part, index: usize) {
         let output = u32::try_from(index + 1).unwrap_or(u32::MAX);
-        for name in names(&transcript.words(part)).filter(|name| is_coined(name)) {
-            let standing = self.names.entry(key(name)).or_default();
+        for name in names(&transcript.words(part)).filter(|name| name.coined) {
+            let standing = self.names.entry(name.key()).or_default();
             if standing.last != output {
                 standing.last = output;
                 standing.shown = standing.shown.saturating_add(1);
@@ -93,9 +92,9 @@ impl Talk {
         }
     }
 
-    /// How many times likelier a name is needed than one that a single output shows and nobody speaks of.
-    pub(super) fn likelihood(&self, name: &str) -> u32 {
-        let Some(standing) = self.names.get(&key(name)) else {
+    /// How many times likelier the name with this key is needed than one that a single output shows and nobody speaks of.
+    pub(super) fn likelihood(&self, key: u64) -> u32 {
+        let Some(standing) = self.names.get(&key) else {
             return 1;
         };
         let of_talk = standing.said.map_or(1, |said| match said {
@@ -112,13 +111,6 @@ impl Talk {
     }
 }
 
-/// Collisions cost a line that did not have to stay, no more.
-fn key(name: &str) -> u64 {
-    let mut hasher = FxHasher::default();
-    hasher.write(name.as_bytes());
-    hasher.finish()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,7 +125,7 @@ mod tests {
         messages.push(said("writing save_step"));
         let body = format!(r#"{{"messages":[{}]}}"#, messages.join(","));
         let talk = Talk::of(&wire::read(&body, None).expect("a transcript"));
-        let of = |name: &str| talk.likelihood(name);
+        let of = |name: &str| names(name).next().map_or(0, |name| talk.likelihood(name.key()));
         assert_eq!(
             (of("load_order"), of("save_step"), of("merge_rows"), of("other_name")),
             (AT_WORK, AT_WORK, SPOKEN_OF, 1)
