@@ -112,8 +112,20 @@ impl<'a> Sample<'a> {
 
     /// True when at least `percent` of the lines are such, and there are at least three.
     fn mostly(&self, percent: usize, is: impl Fn(&str) -> bool) -> bool {
-        let count = self.count(is);
-        count >= 3 && count * 100 >= self.lines.len() * percent
+        let needed = (self.lines.len() * percent).div_ceil(100).max(3);
+        let Some(mut others) = self.lines.len().checked_sub(needed) else {
+            return false;
+        };
+        // A sample of something else is given up where it cannot be such any more.
+        for line in &self.lines {
+            if !is(line) {
+                let Some(left) = others.checked_sub(1) else {
+                    return false;
+                };
+                others = left;
+            }
+        }
+        true
     }
 }
 

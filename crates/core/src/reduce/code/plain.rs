@@ -80,7 +80,10 @@ fn imported(text: &str) -> Option<String> {
 
 pub(super) fn is_comment(text: &str) -> bool {
     let text = text.trim_start();
-    COMMENTS.iter().any(|mark| text.starts_with(mark)) && !NO_COMMENTS.iter().any(|code| text.starts_with(code))
+    // No mark is a letter, and most lines begin with one.
+    !text.as_bytes().first().is_some_and(u8::is_ascii_alphabetic)
+        && COMMENTS.iter().any(|mark| text.starts_with(mark))
+        && !NO_COMMENTS.iter().any(|code| text.starts_with(code))
 }
 
 /// A line without the brace that opens its body.
