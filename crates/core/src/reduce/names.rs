@@ -61,8 +61,10 @@ pub(super) struct Names<'a> {
 /// The bytes of a block by what they are to a name, a bit for each.
 #[derive(Debug, Clone, Copy)]
 struct Block {
-    /// Those of names that have not been read.
+    /// Those of runs that may be names and have not been read.
     unread: u64,
+    /// Those of any run.
+    all: u64,
     lower: u64,
     upper: u64,
     /// Digits and underscores.
@@ -81,24 +83,25 @@ impl<'a> Iterator for Names<'a> {
                 self.turn()?;
                 continue;
             }
-            let start = self.base + self.block.unread.trailing_zeros() as usize;
-            let mut run = self.block.take_run();
-            let mut length = run.count_ones() as usize;
+            let first = self.block.unread.trailing_zeros();
+            let start = self.base + first as usize;
+            let mut run = self.block.take_run(first);
+            let mut end = self.base + end_of(run);
             // What its first byte is makes no name coined, but for a small one before capitals.
             let inner = run & (run - 1);
             let mut joint = self.block.joint & inner;
             let mut upper = self.block.upper & inner;
             let mut lower = self.block.lower & run;
             while run >> (BLOCK - 1) == 1 && self.turn().is_some() {
-                run = if self.block.unread & 1 == 1 { self.block.take_run() } else { 0 };
-                length += run.count_ones() as usize;
+                run = self.block.take_run(0);
+                end = self.base + end_of(run);
                 joint |= self.block.joint & run;
                 upper |= self.block.upper & run;
                 lower |= self.block.lower & run;
             }
-            if length >= SHORTEST && !self.text.as_bytes().get(start).is_some_and(u8::is_ascii_digit) {
+            if end - start >= SHORTEST && !self.text.as_bytes().get(start).is_some_and(u8::is_ascii_digit) {
                 let coined = joint != 0 || upper != 0 && lower != 0;
-                return self.text.get(start..start + length).map(|text| Name { at: start, text, coined });
+                return self.text.get(start..end).map(|text| Name { at: start, text, coined });
             }
         }
     }
@@ -132,18 +135,28 @@ impl Block {
         let lower = bits(&bytes.map(|byte| u8::from(byte.wrapping_sub(b'a') < 26)));
         let upper = bits(&bytes.map(|byte| u8::from(byte.wrapping_sub(b'A') < 26)));
         let joint = bits(&bytes.map(|byte| u8::from(byte.wrapping_sub(b'0') < 10) | u8::from(byte == b'_')));
-        Block { unread: lower | upper | joint, lower, upper, joint }
+        let all = lower | upper | joint;
+        // Short runs inside of a block are no names; one that touches its end may go on.
+        let starts = all & all >> 1 & all >> 2 & all >> 3;
+        let touching = !(u64::MAX.checked_shr(all.leading_ones()).unwrap_or(0));
+        let unread = starts | starts << 1 | starts << 2 | starts << 3 | touching;
+        Block { unread, all, lower, upper, joint }
     }
 
-    /// The first run of bits, which is read with that. There has to be one.
+    /// The run of bits from `first` on, which is read with that; nothing where there is none.
     #[inline]
-    fn take_run(&mut self) -> u64 {
-        // Adding its lowest bit carries through the run and leaves the rest as it is.
-        let lowest = self.unread & self.unread.wrapping_neg();
-        let run = self.unread & !self.unread.wrapping_add(lowest);
+    fn take_run(&mut self, first: u32) -> u64 {
+        // Adding a bit carries through a run that begins with it, and leaves the rest as it is.
+        let run = self.all & !self.all.wrapping_add(1 << first) & u64::MAX << first;
         self.unread &= !run;
         run
     }
+}
+
+/// Where the last bit of a run ends.
+#[inline]
+fn end_of(run: u64) -> usize {
+    BLOCK - run.leading_zeros() as usize
 }
 
 /// Zeros and ones as bits, the first one lowest.

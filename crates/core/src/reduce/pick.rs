@@ -1,6 +1,6 @@
 //! Decides which lines stay when not all can: those that bring the most names not yet brought, per byte.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -92,7 +92,9 @@ const NO_NAME: u32 = u32::MAX;
 
 impl Scale {
     fn of(candidates: &[Candidate<'_>], focus: &Focus<'_>) -> Scale {
-        let mut known: FxHashMap<u64, u32> = FxHashMap::default();
+        // A line brings about two names that no line before it has.
+        let mut known: FxHashMap<u64, u32> =
+            FxHashMap::with_capacity_and_hasher(candidates.len().saturating_mul(2), FxBuildHasher);
         let mut found: Vec<Found> = Vec::new();
         let mut numbers: Vec<u32> = Vec::new();
         let mut ends = Vec::with_capacity(candidates.len());

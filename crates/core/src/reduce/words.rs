@@ -242,9 +242,12 @@ pub(super) enum Rank {
     Type,
 }
 
+/// The longest of them.
+const LONGEST_COMMON: usize = 10;
+
 /// True for words that name nothing, in any case.
 pub(crate) fn is_common(word: &str) -> bool {
-    COMMON.get_any_case(word.as_bytes()).is_some()
+    word.len() <= LONGEST_COMMON && COMMON.get_any_case(word.as_bytes()).is_some()
 }
 
 /// The rank of a line that defines something in one of the common languages.
@@ -312,6 +315,14 @@ fn shell_function(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn common_words_are_common_in_any_case() {
+        for word in ["and", "implements", "Return", "YIELD"] {
+            assert!(is_common(word), "{word}");
+        }
+        assert!(!is_common("store") && !is_common("implementation") && !is_common(""));
+    }
 
     #[test]
     fn definitions_of_many_languages_are_seen() {

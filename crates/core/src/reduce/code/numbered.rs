@@ -72,13 +72,23 @@ impl Numbering {
 fn number(line: &str) -> Option<(usize, &str)> {
     let bytes = line.as_bytes();
     let start = bytes.iter().position(|byte| *byte != b' ')?;
-    let digits = bytes.iter().skip(start).take_while(|byte| byte.is_ascii_digit()).count();
-    if digits == 0 || digits > 9 {
+    let mut number = 0;
+    let mut end = start;
+    while let Some(digit) = bytes.get(end).filter(|byte| byte.is_ascii_digit()) {
+        if end - start == MOST_DIGITS {
+            return None;
+        }
+        number = number * 10 + usize::from(digit - b'0');
+        end += 1;
+    }
+    if end == start {
         return None;
     }
-    let number = line.get(start..start + digits)?.parse().ok()?;
-    Some((number, line.get(start + digits..)?))
+    Some((number, line.get(end..)?))
 }
+
+/// Longer numbers are no line's.
+const MOST_DIGITS: usize = 9;
 
 /// The text without its numbers, for every kind but code. `12:` may be a search result, so only the forms that
 /// file readers print are taken off.
