@@ -24,18 +24,14 @@ impl Word {
     }
 
     pub(crate) const EMPTY: Self = Self { packed: 0, length: 0 };
-    #[inline]
-    fn ends_with_packed(self, ending: u128) -> bool {
-        let bits = ending.leading_zeros() / 8 * 8;
-        // The last letter differs most of the time, and comparing it is cheaper.
-        self.packed & 0xff == ending & 0xff && self.packed << bits == ending << bits
-    }
 }
 
 /// A sorted list of packed words.
 #[derive(Debug)]
 pub(crate) struct WordList<const N: usize> {
     words: [u128; N],
+    /// The bits that each of them has, as many as its letters need.
+    masks: [u128; N],
     /// Their last letters, a bit for each: most words are told by it to be in no list.
     last_letters: u32,
 }
@@ -57,7 +53,12 @@ impl<const N: usize> WordList<N> {
             packed[place] = word;
             count += 1;
         }
-        Self { words: packed, last_letters }
+        let mut masks = [0; N];
+        while count > 0 {
+            count -= 1;
+            masks[count] = u128::MAX >> (packed[count].leading_zeros() / 8 * 8);
+        }
+        Self { words: packed, masks, last_letters }
     }
 
     #[inline]
@@ -67,7 +68,8 @@ impl<const N: usize> WordList<N> {
 
     #[inline]
     pub(crate) fn has_ending_of(&self, word: Word) -> bool {
-        self.may_end(word) && self.words.iter().any(|&ending| word.ends_with_packed(ending))
+        let ends_with = |(ending, mask): (&u128, &u128)| (word.packed ^ ending) & mask == 0;
+        self.may_end(word) && self.words.iter().zip(&self.masks).any(ends_with)
     }
 
     /// Whether some word of the list ends as this one does.

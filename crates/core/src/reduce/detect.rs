@@ -1,6 +1,6 @@
 //! Decides what kind of output a text is: the tool's name and argument first, then the look of a bounded sample.
 
-use super::lines::{lines, prefix, suffix};
+use super::lines::{lines, prefix, suffix, trim};
 use super::{Kind, Source, alarm, build, json, listing, log, search, stack_trace, table, test_report, web, words};
 
 /// Bytes of the start, the middle and the end that are looked at.
@@ -102,7 +102,7 @@ impl<'a> Sample<'a> {
             sampled.extend(lines(prefix(middle, SAMPLE)).skip(1));
             sampled.extend(lines(suffix(text, SAMPLE)).skip(1));
         }
-        sampled.retain(|line| !line.trim().is_empty());
+        sampled.retain(|line| !trim(line).is_empty());
         Sample { lines: sampled.into_iter().map(|line| prefix(line, 1_000)).collect() }
     }
 

@@ -34,13 +34,16 @@ impl<V: Copy, const SLOTS: usize> Lexicon<V, SLOTS> {
     /// The value of a word, spelled exactly so.
     #[inline]
     pub(super) fn get(&self, word: &[u8]) -> Option<V> {
-        self.find(u128::from_le_bytes(padded(word)?))
+        self.find(number(word)?)
     }
 
-    /// The value of a word in small letters, whatever the case of this one.
+    /// The value of a word of small letters, whatever the case of this one.
     #[inline]
     pub(super) fn get_any_case(&self, word: &[u8]) -> Option<V> {
-        self.find(u128::from_le_bytes(padded(word)?.map(|byte| byte.to_ascii_lowercase())))
+        // The bit that capitals lack makes letters of no other bytes.
+        const SMALL: u128 = u128::from_le_bytes([b' '; LONGEST]);
+        let empty = LONGEST.checked_sub(word.len())?;
+        self.find(number(word)? | SMALL.checked_shr(8 * empty as u32).unwrap_or(0))
     }
 
     #[inline]
@@ -56,14 +59,25 @@ impl<V: Copy, const SLOTS: usize> Lexicon<V, SLOTS> {
     }
 }
 
-/// The bytes of a short word, with zeros behind it.
+/// The number of a short word, read in at most two overlapping pieces.
 #[inline]
-fn padded(word: &[u8]) -> Option<[u8; LONGEST]> {
-    let mut bytes = [0; LONGEST];
-    bytes.get_mut(..word.len())?.copy_from_slice(word);
-    Some(bytes)
+fn number(word: &[u8]) -> Option<u128> {
+    let length = word.len();
+    if length > LONGEST {
+        return None;
+    }
+    Some(match (word.first_chunk(), word.last_chunk(), word.first_chunk(), word.last_chunk()) {
+        (Some(first), Some(last), ..) => {
+            u128::from(u64::from_le_bytes(*first)) | u128::from(u64::from_le_bytes(*last)) << (8 * (length - 8))
+        }
+        (_, _, Some(first), Some(last)) => {
+            u128::from(u32::from_le_bytes(*first)) | u128::from(u32::from_le_bytes(*last)) << (8 * (length - 4))
+        }
+        _ => word.iter().rev().fold(0, |number, byte| number << 8 | u128::from(*byte)),
+    })
 }
 
+/// The same at compile time.
 const fn packed(word: &[u8]) -> u128 {
     assert!(!word.is_empty() && word.len() <= LONGEST, "a listed word has 1 to 16 bytes");
     let mut packed = 0;
@@ -93,5 +107,7 @@ mod tests {
         assert_eq!(FRUIT.get(b"a-very-long-plum"), Some(4));
         assert_eq!([&b"Fig"[..], b"", b"figs", b"a-very-long-plums"].map(|word| FRUIT.get(word)), [None; 4]);
         assert_eq!(FRUIT.get_any_case(b"Apple"), Some(3));
+        assert_eq!(FRUIT.get_any_case(b"FIG"), Some(1));
+        assert_eq!([&b"PEARS"[..], b"", b"pea", b"A_VERY_LONG_PLUM"].map(|word| FRUIT.get_any_case(word)), [None; 4]);
     }
 }

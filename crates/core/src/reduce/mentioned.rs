@@ -5,11 +5,10 @@ use std::borrow::Cow;
 
 use rustc_hash::FxHashSet;
 
-use super::lines::{prefix, push};
+use super::lines::{prefix, push, trim};
 use super::names::{Name, names};
 use super::pick::{Candidate, MOST_CANDIDATES, pick};
 use super::room::Room;
-use super::talk::SPOKEN_OF;
 use super::{Kind, Output};
 
 /// Above this size the rest is not searched.
@@ -31,7 +30,7 @@ pub(super) fn add(output: &Output<'_>, kind: Kind, body: &mut String) {
     let mut taken = 0;
     for name in names(&text).filter(|name| name.coined) {
         let key = name.key();
-        if name.at < taken || talk.likelihood(key) < SPOKEN_OF || shown.contains(&key) {
+        if name.at < taken || !talk.speaks_of(key) || shown.contains(&key) {
             continue;
         }
         if name.at >= line.end {
@@ -43,7 +42,7 @@ pub(super) fn add(output: &Output<'_>, kind: Kind, body: &mut String) {
         let whole = text.get(line.start..line.end).unwrap_or_default();
         let (start, piece) = piece(whole, name.at - line.start);
         taken = line.start + start + piece.len();
-        candidates.push(Candidate { position: line.start, weight: 0, text: piece.trim(), extra: 1 });
+        candidates.push(Candidate { position: line.start, weight: 0, text: trim(piece), extra: 1 });
     }
     if candidates.is_empty() {
         return;

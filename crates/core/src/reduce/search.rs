@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::lines::{lines, prefix, push};
+use super::lines::{lines, prefix, push, trim};
 use super::pick::{Candidate, MOST_CANDIDATES, pick};
 use super::words::definition;
 use super::{Body, Output};
@@ -63,11 +63,11 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
     let candidates = hits
         .iter()
         .enumerate()
-        .filter(|(_, (_, hit))| !hit.text.trim().is_empty())
+        .filter(|(_, (_, hit))| !trim(hit.text).is_empty())
         .map(|(position, (_, hit))| Candidate {
             position,
             weight: weight(hit),
-            text: prefix(hit.text.trim(), LONGEST_HIT),
+            text: prefix(trim(hit.text), LONGEST_HIT),
             extra: 8,
         })
         .collect();

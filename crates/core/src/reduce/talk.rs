@@ -11,7 +11,7 @@ const LATELY: usize = 8;
 /// How many times likelier than a name that one output shows and nobody speaks of (1.7 % of those are needed again) a
 /// name is needed that somebody spoke of (12 %), and one that a person asked for or the agent spoke of lately (35 to
 /// 60 %). Names that several outputs show lie between. Measured on real coding sessions, cut at 60 %.
-pub(super) const SPOKEN_OF: u32 = 6;
+const SPOKEN_OF: u32 = 6;
 const AT_WORK: u32 = 20;
 
 /// How names stand in a conversation: who said them, when last, and in how many outputs they show up. Built in one
@@ -19,6 +19,39 @@ const AT_WORK: u32 = 20;
 #[derive(Debug, Clone, Default)]
 pub struct Talk {
     names: FxHashMap<u64, Standing>,
+    spoken: Spoken,
+}
+
+/// The names of which the talk makes more than others, a bit for each. Most names of an output are none of them, and
+/// these bits stay in the nearest cache, as the table of all names does not.
+#[derive(Debug, Clone, Default)]
+struct Spoken {
+    bits: Vec<u64>,
+}
+
+impl Spoken {
+    /// Sixteen bits of a key choose: a conversation speaks of a few thousand names.
+    const WORDS: usize = 1 << 10;
+
+    fn note(&mut self, key: u64) {
+        self.bits.resize(Spoken::WORDS, 0);
+        if let Some(word) = self.bits.get_mut(Spoken::word(key)) {
+            *word |= Spoken::bit(key);
+        }
+    }
+
+    /// Whether a name may be one of them.
+    fn may_have(&self, key: u64) -> bool {
+        self.bits.get(Spoken::word(key)).is_some_and(|word| word & Spoken::bit(key) != 0)
+    }
+
+    const fn word(key: u64) -> usize {
+        (key >> 54) as usize
+    }
+
+    const fn bit(key: u64) -> u64 {
+        1 << (key >> 48 & 63)
+    }
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -76,32 +109,46 @@ impl Talk {
 
     fn say(&mut self, words: &str, said: Said) {
         for name in names(words).filter(|name| name.worth() > 0) {
-            let standing = self.names.entry(name.key()).or_default();
+            let key = name.key();
+            let standing = self.names.entry(key).or_default();
             standing.said = standing.said.max(Some(said));
+            self.spoken.note(key);
         }
     }
 
     fn show(&mut self, transcript: &Transcript<'_>, part: &Part, index: usize) {
         let output = u32::try_from(index + 1).unwrap_or(u32::MAX);
         for name in names(&transcript.words(part)).filter(|name| name.coined) {
-            let standing = self.names.entry(name.key()).or_default();
+            let key = name.key();
+            let standing = self.names.entry(key).or_default();
             if standing.last != output {
                 standing.last = output;
                 standing.shown = standing.shown.saturating_add(1);
+                if standing.likelihood() >= SPOKEN_OF {
+                    self.spoken.note(key);
+                }
             }
         }
     }
 
     /// How many times likelier the name with this key is needed than one that a single output shows and nobody speaks of.
     pub(super) fn likelihood(&self, key: u64) -> u32 {
-        let Some(standing) = self.names.get(&key) else {
-            return 1;
-        };
-        let of_talk = standing.said.map_or(1, |said| match said {
+        self.names.get(&key).map_or(1, Standing::likelihood)
+    }
+
+    /// Whether somebody speaks of the name with this key, or so many outputs show it that it comes to the same.
+    pub(super) fn speaks_of(&self, key: u64) -> bool {
+        self.spoken.may_have(key) && self.likelihood(key) >= SPOKEN_OF
+    }
+}
+
+impl Standing {
+    fn likelihood(&self) -> u32 {
+        let of_talk = self.said.map_or(1, |said| match said {
             Said::Before => SPOKEN_OF,
             Said::Lately | Said::Asked => AT_WORK,
         });
-        let of_outputs = match standing.shown {
+        let of_outputs = match self.shown {
             0 | 1 => 1,
             2 => 3,
             3 => 5,

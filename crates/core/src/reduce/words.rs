@@ -253,6 +253,14 @@ pub(crate) fn is_common(word: &str) -> bool {
 /// The rank of a line that defines something in one of the common languages.
 pub(super) fn definition(line: &str) -> Option<Rank> {
     let trimmed = line.trim_start();
+    // Everything that defines begins with a word.
+    if !trimmed
+        .as_bytes()
+        .first()
+        .is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'#' | b'_' | b'-'))
+    {
+        return None;
+    }
     let nested = line.len() > trimmed.len();
     let mut modified = false;
     let mut words = trimmed.split_ascii_whitespace().take(6);
