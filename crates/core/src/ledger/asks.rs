@@ -3,6 +3,7 @@
 use super::phrases::Phrases;
 use super::{Gathering, Voice};
 use crate::handoff::{self, Section};
+use crate::reduce::lines;
 use crate::transcript::PartKind;
 use crate::zone::last_request;
 use rustc_hash::FxHashMap;
@@ -65,6 +66,10 @@ impl Gathering<'_, '_> {
         self.record.asks.push(Ask { message: index, text: middle_cut(words), answer: None });
         // A long text is pasted material: what it forbids is not what the user forbids.
         let own = words.get(..words.floor_char_boundary(LONGEST_ASK)).unwrap_or_default();
+        // Few asks set limits; the others are not taken apart.
+        if !LIMITS.are_in(own) {
+            return;
+        }
         for sentence in sentences(own) {
             if sentence.len() <= 400 && LIMITS.are_in(sentence) {
                 self.entry(index, Section::Constraints, format!("- {sentence}"), CONSTRAINT_WORTH, Voice::User);
@@ -229,8 +234,24 @@ fn first_line(words: &str) -> Option<String> {
 
 /// The sentences and list items of a text.
 pub(super) fn sentences(text: &str) -> impl Iterator<Item = &str> {
-    text.lines()
-        .flat_map(|line| line.split_inclusive([';', '!', '?']).flat_map(|part| part.split_inclusive(". ")))
+    lines(text)
+        .flat_map(pieces)
         .map(|sentence| sentence.trim().trim_start_matches(['-', '*', '•']).trim())
         .filter(|sentence| sentence.len() > 8)
+}
+
+/// A line in pieces, each with the marks that end it.
+fn pieces(line: &str) -> impl Iterator<Item = &str> {
+    let mut rest = line;
+    std::iter::from_fn(move || {
+        let bytes = rest.as_bytes();
+        let end = bytes.iter().enumerate().find_map(|(at, byte)| match byte {
+            b';' | b'!' | b'?' => Some(at + 1),
+            b'.' if bytes.get(at + 1) == Some(&b' ') => Some(at + 2),
+            _ => None,
+        });
+        let (piece, after) = rest.split_at_checked(end.unwrap_or(rest.len()))?;
+        rest = after;
+        (!piece.is_empty()).then_some(piece)
+    })
 }

@@ -53,12 +53,12 @@ pub(super) fn trouble(output: &str, most: usize) -> Vec<&str> {
 
 /// What a line has in which a test run sums itself up.
 static SUMMARIES: Phrases =
-    Phrases::new(|| Phrases::finder(&[" passed", " failed", "tests:", "test result:", "--- fail", "ok  \t", "fail\t"]));
+    Phrases::new(|| Phrases::finder(&[" passed", " failed", "Tests:", "test result:", "--- FAIL", "ok  \t", "FAIL\t"]));
 
 /// The line in which a test run sums itself up.
 pub(super) fn test_summary(output: &str) -> Option<&str> {
     let output = last_words(output);
-    if !SUMMARIES.are_in(output) {
+    if !SUMMARIES.are_written_in(output) {
         return None;
     }
     output.lines().rev().map(str::trim).find(|line| {

@@ -2,6 +2,7 @@
 
 use super::{Author, Entry, Gathering, Stretch, Voice};
 use crate::handoff::Section;
+use crate::reduce::lines;
 use rustc_hash::FxHashMap;
 use std::hash::BuildHasher;
 
@@ -20,7 +21,7 @@ pub(super) struct Lines {
 impl Gathering<'_, '_> {
     /// Offers the lines of a text for quoting under a group's heading.
     pub(super) fn quote(&mut self, index: usize, text: &str, voice: Voice, group: Option<u32>) {
-        for line in text.lines() {
+        for line in lines(text) {
             let line = line.trim();
             if line.len() < SHORTEST_LINE {
                 continue;

@@ -3,8 +3,8 @@
 //! What agents lose when history goes are exact names. The ledger values a line by the names that it
 //! keeps, so every name is interned once and lines are compared by numbers.
 
-use rustc_hash::FxHashMap;
-use std::hash::BuildHasher;
+use rustc_hash::{FxHashMap, FxHasher};
+use std::hash::Hasher;
 
 /// Shorter words are syntax, not names.
 const SHORTEST: usize = 4;
@@ -102,19 +102,36 @@ fn scan_run<'a>(run: &'a str, found: &mut impl FnMut(&'a str, NameKind)) {
 }
 
 fn scan_file_name<'a>(name: &'a str, found: &mut impl FnMut(&'a str, NameKind)) {
-    if let Some((stem, extension)) = name.rsplit_once('.')
-        && !stem.is_empty()
-        && (1..=5).contains(&extension.len())
-        && extension.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
-        && !extension.bytes().all(|byte| byte.is_ascii_digit())
-    {
+    if has_extension(name) {
         found(name, NameKind::Path);
     }
-    for word in name.split(['.', '-']) {
-        if word.len() >= SHORTEST {
+    let mut start = 0;
+    for end in joints(name).chain([name.len()]) {
+        if end - start >= SHORTEST
+            && let Some(word) = name.get(start..end)
+        {
             found_word(word, found);
         }
+        start = end + 1;
     }
+}
+
+/// Where words of a file name are joined.
+fn joints(name: &str) -> impl Iterator<Item = usize> {
+    name.bytes().enumerate().filter(|(_, byte)| matches!(byte, b'.' | b'-')).map(|(at, _)| at)
+}
+
+/// Whether a name ends in a dot and up to five small letters and digits, and not digits alone.
+fn has_extension(name: &str) -> bool {
+    let mut seen = 0;
+    for (length, byte) in name.bytes().rev().enumerate().take(7) {
+        match class(byte) {
+            JOIN if byte == b'.' => return seen & LOWER != 0 && length + 1 < name.len(),
+            class @ (LOWER | DIGIT) if length < 5 => seen |= class,
+            _ => return false,
+        }
+    }
+    false
 }
 
 fn found_word<'a>(word: &'a str, found: &mut impl FnMut(&'a str, NameKind)) {
@@ -153,11 +170,13 @@ pub struct Names {
 impl Names {
     /// The number of a name.
     pub fn intern(&mut self, name: &str, kind: NameKind) -> u32 {
-        let next = self.kinds.len() as u32;
-        let id = *self.ids.entry(hash(name)).or_insert(next);
-        if id == next {
-            self.kinds.push(kind);
+        let hash = hash(name);
+        if let Some(&id) = self.ids.get(&hash) {
+            return id;
         }
+        let id = self.kinds.len() as u32;
+        self.ids.insert(hash, id);
+        self.kinds.push(kind);
         id
     }
 
@@ -183,7 +202,9 @@ impl Names {
 }
 
 fn hash(name: &str) -> u64 {
-    rustc_hash::FxBuildHasher.hash_one(name)
+    let mut hasher = FxHasher::default();
+    hasher.write(name.as_bytes());
+    hasher.finish()
 }
 
 #[cfg(test)]

@@ -39,6 +39,8 @@ pub static SLACK: Alphabet = Alphabet::new("A-Za-z0-9%-");
 pub static BRAINTREE: Alphabet = Alphabet::new("a-z0-9$");
 /// Astra joins parts with colons.
 pub static ASTRA: Alphabet = Alphabet::new("A-Za-z0-9:");
+/// What is part of a bare value wherever it stands in one.
+pub static INSIDE: Alphabet = Alphabet::new("A-Za-z0-9_.:/+=~!?@#$%^*");
 /// Decimal digits.
 pub static DIGIT: Alphabet = Alphabet::new("0-9");
 

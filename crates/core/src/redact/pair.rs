@@ -46,10 +46,14 @@ pub(crate) enum Carrier {
 pub(crate) fn find(scan: &mut Scan<'_>, rule: &'static Rule, at: usize) -> Option<usize> {
     let name_end = scan.run(at, &DASH, MAX_KEY);
     // Other words of the same name lead to the same place; tokens cannot begin inside a word.
-    let resume = Some(scan.run(at, &WORD, MAX_KEY).max(at + 1));
+    let word = scan.slice(at, name_end);
+    let resume = Some((at + word.iter().position(|&byte| byte == b'-').unwrap_or(word.len())).max(at + 1));
     let Some(binding) = Binding::read(scan, name_end).filter(|binding| is_worth_reading(scan, binding.value)) else {
         return resume;
     };
+    if binding.mark == Mark::Colon && !binding.quoted && !is_header(word) && is_running_text(scan, binding.value) {
+        return resume;
+    }
     let start = name_start(scan, at);
     let key = scan.slice(start, name_end);
     let Some(kind) = key::classify(key) else { return resume };
@@ -75,6 +79,29 @@ fn is_worth_reading(scan: &Scan<'_>, start: usize) -> bool {
     }
     // A short value before a semicolon may be the first of several cookies; one after a bracket is in a list.
     value.end - value.start >= EARLIEST || matches!(scan.at(value.end), b';') || scan.at(start) == b'['
+}
+
+/// Whether a name ends with the one of a header, whose value goes on after its first word.
+fn is_header(name: &[u8]) -> bool {
+    let letters = name.iter().rposition(|byte| !byte.is_ascii_digit()).map_or(0, |last| last + 1);
+    let ends_with = |word: &str| {
+        letters.checked_sub(word.len()).is_some_and(|start| {
+            name.get(start..letters).is_some_and(|ending| ending.eq_ignore_ascii_case(word.as_bytes()))
+        })
+    };
+    ends_with("authorization") || ends_with("cookie")
+}
+
+/// Whether a bare word after a colon is no value, whatever its name: text goes on after it, and it is not generated.
+/// What a name means takes longer to tell.
+fn is_running_text(scan: &Scan<'_>, start: usize) -> bool {
+    let value = Value::read(scan, start);
+    let bytes = value.judged(scan);
+    value.quoting == Quoting::Bare
+        && !value.ends_line(scan)
+        && !judge::is_random(bytes)
+        && !judge::is_masked(bytes)
+        && scan.at(scan.skip_blanks(value.end)) != b'='
 }
 
 fn read_value(scan: &mut Scan<'_>, rule: &'static Rule, pair: &Pair<'_>, from: usize) -> Option<usize> {

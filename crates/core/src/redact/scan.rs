@@ -94,23 +94,17 @@ impl<'t> Scan<'t> {
     /// A line of dashes is no part of a run: it belongs to a key in PEM armour, whose mask takes the dashes away.
     #[inline]
     pub(crate) fn run(&self, from: usize, alphabet: &Alphabet, limit: usize) -> usize {
-        const LINE: usize = 5;
+        const LINE: &[u8] = b"-----";
         let limit = from.saturating_add(limit);
-        let mut dashes = 0;
-        let mut end = from;
-        for &byte in self.slice(from, limit.saturating_add(LINE)) {
-            if !alphabet.has(byte) {
-                break;
-            }
-            end += 1;
-            dashes = if byte == b'-' { dashes + 1 } else { 0 };
-            if dashes == LINE {
-                end -= LINE;
-                break;
-            }
-        }
-        self.spend(end - from + 1);
-        end.min(limit)
+        let window = self.slice(from, limit.saturating_add(LINE.len()));
+        let run = window
+            .iter()
+            .position(|&byte| !alphabet.has(byte))
+            .map_or(window, |length| self.slice(from, from + length));
+        self.spend(run.len() + 1);
+        let dashes = if alphabet.has(b'-') { run.iter().position(|&byte| byte == b'-') } else { None };
+        let line = dashes.and_then(|dash| Some(dash + memchr::memmem::find(run.get(dash..)?, LINE)?));
+        (from + line.unwrap_or(run.len())).min(limit)
     }
 
     /// Start of the run of `alphabet` that ends before `end`, at most `limit` bytes long.

@@ -1,6 +1,6 @@
 //! Where a value begins and where it ends, in the notation that surrounds it.
 
-use crate::redact::alphabet::WORD;
+use crate::redact::alphabet::{INSIDE, WORD};
 use crate::redact::judge::JUDGED;
 use crate::redact::scan::{Run, Scan};
 
@@ -142,6 +142,8 @@ pub(crate) fn bare_end(scan: &Scan<'_>, from: usize) -> usize {
 fn find_bare_end(scan: &Scan<'_>, from: usize) -> usize {
     let mut index = from;
     loop {
+        // Most bytes of a value end nothing.
+        index = scan.run(index, &INSIDE, usize::MAX);
         let byte = scan.at(index);
         let ends = match byte {
             0..=b' ' | 0x7f | b'"' | b'\'' | b'`' | b'<' | b'>' | b'|' | b'&' => true,

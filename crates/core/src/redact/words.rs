@@ -24,25 +24,27 @@ impl Word {
     }
 
     pub(crate) const EMPTY: Self = Self { packed: 0, length: 0 };
-    #[inline]
-    fn ends_with_packed(self, ending: u128) -> bool {
-        let bits = ending.leading_zeros() / 8 * 8;
-        // The last letter differs most of the time, and comparing it is cheaper.
-        self.packed & 0xff == ending & 0xff && self.packed << bits == ending << bits
-    }
 }
 
 /// A sorted list of packed words.
 #[derive(Debug)]
-pub(crate) struct WordList<const N: usize>([u128; N]);
+pub(crate) struct WordList<const N: usize> {
+    words: [u128; N],
+    /// The bits that each of them has, as many as its letters need.
+    masks: [u128; N],
+    /// Their last letters, a bit for each: most words are told by it to be in no list.
+    last_letters: u32,
+}
 
 impl<const N: usize> WordList<N> {
     /// Words are small letters, digits and dashes, at most sixteen of them.
     pub(crate) const fn new(words: [&str; N]) -> Self {
         let mut packed = [0; N];
+        let mut last_letters = 0;
         let mut count = 0;
         while count < N {
             let word = pack(words[count]);
+            last_letters |= last_letter(word);
             let mut place = count;
             while place > 0 && packed[place - 1] > word {
                 packed[place] = packed[place - 1];
@@ -51,16 +53,35 @@ impl<const N: usize> WordList<N> {
             packed[place] = word;
             count += 1;
         }
-        Self(packed)
-    }
-    #[inline]
-    pub(crate) fn has(&self, word: Word) -> bool {
-        word.length <= LONGEST && self.0.binary_search(&word.packed).is_ok()
+        let mut masks = [0; N];
+        while count > 0 {
+            count -= 1;
+            masks[count] = u128::MAX >> (packed[count].leading_zeros() / 8 * 8);
+        }
+        Self { words: packed, masks, last_letters }
     }
 
-    pub(crate) fn has_ending_of(&self, word: Word) -> bool {
-        self.0.iter().any(|&ending| word.ends_with_packed(ending))
+    #[inline]
+    pub(crate) fn has(&self, word: Word) -> bool {
+        self.may_end(word) && word.length <= LONGEST && self.words.binary_search(&word.packed).is_ok()
     }
+
+    #[inline]
+    pub(crate) fn has_ending_of(&self, word: Word) -> bool {
+        let ends_with = |(ending, mask): (&u128, &u128)| (word.packed ^ ending) & mask == 0;
+        self.may_end(word) && self.words.iter().zip(&self.masks).any(ends_with)
+    }
+
+    /// Whether some word of the list ends as this one does.
+    #[inline]
+    fn may_end(&self, word: Word) -> bool {
+        self.last_letters & last_letter(word.packed) != 0
+    }
+}
+
+/// The bit of a word's last letter. Letters have one each; digits and dashes share those of others.
+const fn last_letter(packed: u128) -> u32 {
+    1 << (packed & 31)
 }
 
 const fn pack(word: &str) -> u128 {

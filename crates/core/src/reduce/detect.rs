@@ -1,6 +1,6 @@
 //! Decides what kind of output a text is: the tool's name and argument first, then the look of a bounded sample.
 
-use super::lines::{lines, prefix, suffix};
+use super::lines::{lines, prefix, suffix, trim};
 use super::{Kind, Source, alarm, build, json, listing, log, search, stack_trace, table, test_report, web, words};
 
 /// Bytes of the start, the middle and the end that are looked at.
@@ -13,8 +13,20 @@ pub fn detect(source: &Source<'_>, text: &str) -> Kind {
     kind_of(source, &super::code::without_numbers(&clean))
 }
 
+/// What kind of output a tool gives whatever its text says, as far as its name and argument tell.
+pub(super) fn by_name(source: &Source<'_>) -> Option<Kind> {
+    match Origin::of(source) {
+        Origin::Listing => Some(Kind::Listing),
+        Origin::File if extension(source.argument).and_then(kind_of_extension).is_none() => Some(Kind::Code),
+        _ => None,
+    }
+}
+
 /// What kind of output a cleaned text without line numbers is.
 pub(super) fn kind_of(source: &Source<'_>, text: &str) -> Kind {
+    if let Some(kind) = by_name(source) {
+        return kind;
+    }
     let sample = Sample::of(text);
     match Origin::of(source) {
         Origin::Search => search_kind(&sample),
@@ -90,7 +102,7 @@ impl<'a> Sample<'a> {
             sampled.extend(lines(prefix(middle, SAMPLE)).skip(1));
             sampled.extend(lines(suffix(text, SAMPLE)).skip(1));
         }
-        sampled.retain(|line| !line.trim().is_empty());
+        sampled.retain(|line| !trim(line).is_empty());
         Sample { lines: sampled.into_iter().map(|line| prefix(line, 1_000)).collect() }
     }
 
@@ -100,8 +112,20 @@ impl<'a> Sample<'a> {
 
     /// True when at least `percent` of the lines are such, and there are at least three.
     fn mostly(&self, percent: usize, is: impl Fn(&str) -> bool) -> bool {
-        let count = self.count(is);
-        count >= 3 && count * 100 >= self.lines.len() * percent
+        let needed = (self.lines.len() * percent).div_ceil(100).max(3);
+        let Some(mut others) = self.lines.len().checked_sub(needed) else {
+            return false;
+        };
+        // A sample of something else is given up where it cannot be such any more.
+        for line in &self.lines {
+            if !is(line) {
+                let Some(left) = others.checked_sub(1) else {
+                    return false;
+                };
+                others = left;
+            }
+        }
+        true
     }
 }
 
@@ -136,20 +160,30 @@ const EXTENSIONS: &[(&[&str], Kind)] = &[
     (&["json", "jsonl", "ndjson", "ipynb"], Kind::Json),
 ];
 
-fn file_kind(path: &str, text: &str, sample: &Sample<'_>) -> Option<Kind> {
+/// What stands after the last dot of a file's name.
+fn extension(path: &str) -> Option<&str> {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
-    let (_, extension) = name.rsplit_once('.')?;
-    let lower = prefix(extension, 16).to_ascii_lowercase();
-    let known = EXTENSIONS.iter().find(|(extensions, _)| extensions.contains(&lower.as_str())).map(|(_, kind)| *kind);
-    match known {
+    name.rsplit_once('.').map(|(_, extension)| prefix(extension, 16))
+}
+
+fn kind_of_extension(extension: &str) -> Option<Kind> {
+    let is_listed = |listed: &&str| listed.eq_ignore_ascii_case(extension);
+    EXTENSIONS.iter().find(|(extensions, _)| extensions.iter().any(|listed| is_listed(listed))).map(|(_, kind)| *kind)
+}
+
+fn file_kind(path: &str, text: &str, sample: &Sample<'_>) -> Option<Kind> {
+    let extension = extension(path)?;
+    match kind_of_extension(extension) {
         // A part of a document is unreadable for a parser; its keys are still read line by line.
         Some(Kind::Json) if !json::looks_like(text) => {
             Some(if json::is_lines(&sample.lines) { Kind::Json } else { Kind::KeyValue })
         }
         // Saved outputs of other tools end in `.txt`.
-        Some(Kind::Prose) if lower == "txt" => Some(structure(text, sample).unwrap_or(Kind::Prose)),
+        Some(Kind::Prose) if extension.eq_ignore_ascii_case("txt") => {
+            Some(structure(text, sample).unwrap_or(Kind::Prose))
+        }
         Some(kind) => Some(kind),
-        None if lower.len() <= 6 && lower.bytes().all(|b| b.is_ascii_alphanumeric()) => Some(Kind::Code),
+        None if extension.len() <= 6 && extension.bytes().all(|b| b.is_ascii_alphanumeric()) => Some(Kind::Code),
         None => None,
     }
 }

@@ -54,7 +54,7 @@ fn pair(text: &str) -> Option<Pair> {
         return Some(Pair::Section);
     }
     let bare = bare.strip_prefix("export ").unwrap_or(bare);
-    let end = bare.find([':', '='])?;
+    let end = memchr::memchr2(b':', b'=', bare.as_bytes())?;
     let key = bare.get(..end)?.trim().trim_matches('"');
     let value = bare.get(end + 1..)?;
     let separated = bare.as_bytes().get(end) == Some(&b'=') || value.is_empty() || value.starts_with([' ', '\t']);
@@ -66,6 +66,6 @@ fn pair(text: &str) -> Option<Pair> {
 
 /// A pair without the end of a long value.
 fn shortened(text: &str) -> &str {
-    let start = text.find([':', '=']).unwrap_or(0);
+    let start = memchr::memchr2(b':', b'=', text.as_bytes()).unwrap_or(0);
     prefix(text, start + LONGEST_VALUE)
 }

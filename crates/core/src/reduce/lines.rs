@@ -6,7 +6,7 @@ use std::borrow::Cow;
 pub(super) const LONGEST_LINE: usize = 400;
 
 /// Lines of a text without their breaks, found by `memchr`.
-pub(super) struct Lines<'a> {
+pub(crate) struct Lines<'a> {
     text: &'a str,
     start: usize,
     breaks: memchr::Memchr<'a>,
@@ -28,13 +28,23 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
-pub(super) fn lines(text: &str) -> Lines<'_> {
+pub(crate) fn lines(text: &str) -> Lines<'_> {
     Lines { text, start: 0, breaks: memchr::memchr_iter(b'\n', text.as_bytes()) }
 }
 
 pub(super) fn count(text: &str) -> usize {
     let breaks = memchr::memchr_iter(b'\n', text.as_bytes()).count();
     breaks + usize::from(!text.is_empty() && !text.ends_with('\n'))
+}
+
+/// What [`str::trim`] leaves. Most lines begin and end with a character of one byte, which is told without decoding.
+#[inline]
+pub(super) fn trim(line: &str) -> &str {
+    let inside = line.trim_ascii();
+    match (inside.as_bytes().first(), inside.as_bytes().last()) {
+        (Some(b'!'..=b'~'), Some(b'!'..=b'~')) => inside,
+        _ => inside.trim(),
+    }
 }
 
 /// The largest prefix of at most `limit` bytes that ends between two characters.
@@ -99,6 +109,13 @@ mod tests {
         for text in ["", "a", "a\n", "a\r\nb", "\n\n", "ä\nö\n\nü"] {
             assert_eq!(lines(text).collect::<Vec<_>>(), text.lines().collect::<Vec<_>>(), "{text:?}");
             assert_eq!(count(text), text.lines().count(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn trimming_agrees_with_the_standard_library() {
+        for text in ["", " a b ", "\u{a0}a\u{2003}", "\u{b}a\u{b}\n", "\tä ", " \u{85} "] {
+            assert_eq!(trim(text), text.trim(), "{text:?}");
         }
     }
 

@@ -189,8 +189,9 @@ fn names_level(before: &[u8]) -> bool {
 
 /// True for a line that starts with a time or a date.
 pub(super) fn has_time(line: &str) -> bool {
-    let head = super::lines::prefix(line.trim_start_matches(['[', '(', ' ']), 24).as_bytes();
-    let shape: Vec<u8> = head.iter().map(|b| if b.is_ascii_digit() { b'0' } else { *b }).collect();
+    let mut shape = [0; 24];
+    let head = line.bytes().skip_while(|b| matches!(b, b'[' | b'(' | b' '));
+    shape.iter_mut().zip(head).for_each(|(to, b)| *to = if b.is_ascii_digit() { b'0' } else { b });
     [&b"0000-00-00"[..], b"0000/00/00", b"00:00:00", b"00/00/0000", b"0000.00.00"]
         .iter()
         .any(|date| shape.starts_with(date))

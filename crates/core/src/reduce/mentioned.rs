@@ -5,11 +5,10 @@ use std::borrow::Cow;
 
 use rustc_hash::FxHashSet;
 
-use super::lines::{lines, prefix, push};
+use super::lines::{prefix, push, trim};
+use super::names::{Name, names};
 use super::pick::{Candidate, MOST_CANDIDATES, pick};
 use super::room::Room;
-use super::talk::SPOKEN_OF;
-use super::words::{is_coined, names, names_at};
 use super::{Kind, Output};
 
 /// Above this size the rest is not searched.
@@ -25,21 +24,25 @@ pub(super) fn add(output: &Output<'_>, kind: Kind, body: &mut String) {
         return;
     };
     let text = unfolded(prefix(output.text, MOST_SEARCHED), kind);
-    let shown: FxHashSet<&str> = names(body).collect();
+    let shown: FxHashSet<u64> = names(body).filter(|name| name.coined).map(Name::key).collect();
     let mut candidates = Vec::new();
-    for (position, line) in lines(&text).enumerate() {
-        let mut end = 0;
-        for (at, name) in names_at(line) {
-            if at < end || !is_coined(name) || talk.likelihood(name) < SPOKEN_OF || shown.contains(name) {
-                continue;
+    let mut line = Line { start: 0, end: 0 };
+    let mut taken = 0;
+    for name in names(&text).filter(|name| name.coined) {
+        let key = name.key();
+        if name.at < taken || !talk.speaks_of(key) || shown.contains(&key) {
+            continue;
+        }
+        if name.at >= line.end {
+            if candidates.len() >= MOST_CANDIDATES {
+                break;
             }
-            let (start, text) = piece(line, at);
-            end = start + text.len();
-            candidates.push(Candidate { position, weight: 0, text: text.trim(), extra: 1 });
+            line = Line::around(&text, name.at);
         }
-        if candidates.len() >= MOST_CANDIDATES {
-            break;
-        }
+        let whole = text.get(line.start..line.end).unwrap_or_default();
+        let (start, piece) = piece(whole, name.at - line.start);
+        taken = line.start + start + piece.len();
+        candidates.push(Candidate { position: line.start, weight: 0, text: trim(piece), extra: 1 });
     }
     if candidates.is_empty() {
         return;
@@ -49,6 +52,23 @@ pub(super) fn add(output: &Output<'_>, kind: Kind, body: &mut String) {
     if !picked.is_empty() {
         push(body, "[also spoken of:]");
         picked.iter().for_each(|line| push(body, line));
+    }
+}
+
+/// Where a line is.
+struct Line {
+    start: usize,
+    end: usize,
+}
+
+impl Line {
+    /// The line that has a name in it.
+    fn around(text: &str, name: usize) -> Line {
+        let (before, after) = text.as_bytes().split_at_checked(name).unwrap_or_default();
+        let start = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
+        let length = memchr::memchr(b'\n', after).unwrap_or(after.len());
+        let returned = after.get(..length).is_some_and(|rest| rest.ends_with(b"\r"));
+        Line { start, end: name + length - usize::from(returned) }
     }
 }
 

@@ -19,10 +19,12 @@ mod diff;
 mod focus;
 mod json;
 mod key_value;
+mod lexicon;
 mod lines;
 mod listing;
 mod log;
 mod mentioned;
+mod names;
 mod pick;
 mod prose;
 mod room;
@@ -37,12 +39,14 @@ mod words;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::fmt;
 
 pub(crate) use alarm::{Severity, each as each_trouble};
 pub(crate) use compare::difference;
 pub use detect::detect;
 use focus::Focus;
+pub(crate) use lines::lines;
 use room::Room;
 pub use talk::Talk;
 pub(crate) use words::is_common;
@@ -192,8 +196,13 @@ fn reduced(source: &Source<'_>, talk: Option<&Talk>, text: &str) -> Option<Reduc
     }
     let clean = clean::clean(text);
     let focus = Focus::new(source.focus, talk);
-    let plain = code::without_numbers(&clean);
-    let detected = detect::kind_of(source, &plain);
+    let named = detect::by_name(source);
+    // Code keeps its numbers: a copy without them would be for nothing.
+    let plain = match named {
+        Some(Kind::Code) => Cow::Borrowed(&*clean),
+        _ => code::without_numbers(&clean),
+    };
+    let detected = named.unwrap_or_else(|| detect::kind_of(source, &plain));
     let text_of_kind = if detected == Kind::Code { &clean } else { &plain };
     let output = Output { source: *source, text: text_of_kind, focus: &focus, room: Room::of(clean.len()) };
     let (kind, mut body) = body_of(detected, &output);

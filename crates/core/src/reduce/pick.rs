@@ -1,11 +1,11 @@
 //! Decides which lines stay when not all can: those that bring the most names not yet brought, per byte.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::focus::Focus;
-use super::words::{is_coined, names, worth};
+use super::names::names;
 
 /// A line that could stay.
 #[derive(Debug, Clone)]
@@ -81,25 +81,38 @@ struct Scale {
     bonus: Vec<u32>,
 }
 
+/// A name of the candidates: what it is worth by what is said of it, and how often it comes up.
+struct Found {
+    worth: u32,
+    count: u32,
+}
+
+/// The number of what is no name.
+const NO_NAME: u32 = u32::MAX;
+
 impl Scale {
     fn of(candidates: &[Candidate<'_>], focus: &Focus<'_>) -> Scale {
-        let mut known: FxHashMap<&str, Option<u32>> = FxHashMap::default();
-        let mut found: Vec<(&str, u32)> = Vec::new();
+        // A line brings about two names that no line before it has.
+        let mut known: FxHashMap<u64, u32> =
+            FxHashMap::with_capacity_and_hasher(candidates.len().saturating_mul(2), FxBuildHasher);
+        let mut found: Vec<Found> = Vec::new();
         let mut numbers: Vec<u32> = Vec::new();
         let mut ends = Vec::with_capacity(candidates.len());
         for candidate in candidates {
             let start = numbers.len();
             for name in names(candidate.text) {
-                let number = *known.entry(name).or_insert_with(|| {
-                    (worth(name) > 0).then(|| {
-                        found.push((name, 0));
+                let key = name.key();
+                let number = *known.entry(key).or_insert_with(|| match name.worth() {
+                    0 => NO_NAME,
+                    worth => {
+                        // Plain words come up for any reason.
+                        let talk = focus.talk.filter(|_| name.coined);
+                        found.push(Found { worth: worth * talk.map_or(1, |talk| talk.likelihood(key)), count: 0 });
                         found.len() as u32 - 1
-                    })
+                    }
                 });
-                let Some(number) = number else { continue };
-                if let Some((_, count)) = found.get_mut(number as usize) {
-                    *count += 1;
-                }
+                let Some(name) = found.get_mut(number as usize) else { continue };
+                name.count += 1;
                 let on_line = numbers.get(start..).unwrap_or_default();
                 if on_line.len() < MOST_NAMES && !on_line.contains(&number) {
                     numbers.push(number);
@@ -107,10 +120,7 @@ impl Scale {
             }
             ends.push(numbers.len());
         }
-        let worths = found
-            .into_iter()
-            .map(|(name, count)| worth(name) * (2 + count.ilog2().min(DOUBLINGS)) * likelihood(name, focus))
-            .collect();
+        let worths = found.iter().map(|found| found.worth * (2 + found.count.ilog2().min(DOUBLINGS))).collect();
         Scale { worths, numbers, ends, bonus: focus_bonus(candidates, focus) }
     }
 
@@ -135,14 +145,6 @@ impl Scale {
                 *worth = 0;
             }
         }
-    }
-}
-
-/// How many times more a name is worth by what is said of it. Plain words come up for any reason.
-fn likelihood(name: &str, focus: &Focus<'_>) -> u32 {
-    match focus.talk {
-        Some(talk) if is_coined(name) => talk.likelihood(name),
-        _ => 1,
     }
 }
 

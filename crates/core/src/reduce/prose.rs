@@ -1,6 +1,6 @@
 //! Decides what stays of text for people: headings, first sentences, and the lines that bring most names.
 
-use super::lines::{lines, prefix, push};
+use super::lines::{lines, prefix, push, trim};
 use super::pick::{Candidate, MOST_CANDIDATES, pick};
 use super::{Body, Output};
 
@@ -17,7 +17,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
     let mut blank_before = true;
     let mut fenced = false;
     for (position, line) in lines(prefix(output.text, MOST_WEIGHED)).enumerate().take(MOST_CANDIDATES) {
-        let text = line.trim();
+        let text = trim(line);
         if text.is_empty() {
             blank_before = true;
             continue;

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::lines::{lines, prefix, push};
+use super::lines::{lines, prefix, push, trim};
 use super::pick::{Candidate, MOST_CANDIDATES, pick};
 use super::words::definition;
 use super::{Body, Output};
@@ -63,11 +63,11 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
     let candidates = hits
         .iter()
         .enumerate()
-        .filter(|(_, (_, hit))| !hit.text.trim().is_empty())
+        .filter(|(_, (_, hit))| !trim(hit.text).is_empty())
         .map(|(position, (_, hit))| Candidate {
             position,
             weight: weight(hit),
-            text: prefix(hit.text.trim(), LONGEST_HIT),
+            text: prefix(trim(hit.text), LONGEST_HIT),
             extra: 8,
         })
         .collect();
@@ -194,14 +194,37 @@ fn number_of(rest: &str) -> Option<(usize, bool, &str)> {
 /// True for a word that can be a file: no blanks, and a slash or an extension.
 pub(super) fn is_path(word: &str) -> bool {
     let bytes = word.as_bytes();
-    (2..=300).contains(&bytes.len())
-        && !bytes.iter().any(|b| {
-            b.is_ascii_whitespace()
-                || matches!(b, b'(' | b')' | b'"' | b'{' | b'}' | b'<' | b'>' | b'=' | b';' | b',' | b'|')
-        })
-        && bytes.iter().any(|b| matches!(b, b'/' | b'.' | b'\\'))
-        && bytes.iter().any(u8::is_ascii_alphanumeric)
-        && !word.contains("://")
+    let within = (2..=300).contains(&bytes.len());
+    let seen = if within { bytes.iter().fold(0, |seen, byte| seen | in_path(*byte)) } else { NO_PATH };
+    seen & (NO_PATH | JOINS | WRITES) == JOINS | WRITES && !(seen & COLON != 0 && word.contains("://"))
+}
+
+const NO_PATH: u8 = 1;
+/// Joins the parts of a path.
+const JOINS: u8 = 2;
+/// Letters and digits.
+const WRITES: u8 = 4;
+const COLON: u8 = 8;
+
+/// What a byte is to a path.
+const fn in_path(byte: u8) -> u8 {
+    const CLASSES: [u8; 256] = {
+        let mut classes = [0; 256];
+        let mut byte = 0;
+        while byte < 256 {
+            classes[byte] = match byte as u8 {
+                b'(' | b')' | b'"' | b'{' | b'}' | b'<' | b'>' | b'=' | b';' | b',' | b'|' => NO_PATH,
+                b'/' | b'.' | b'\\' => JOINS,
+                b':' => COLON,
+                other if other.is_ascii_whitespace() => NO_PATH,
+                other if other.is_ascii_alphanumeric() => WRITES,
+                _ => 0,
+            };
+            byte += 1;
+        }
+        classes
+    };
+    CLASSES[byte as usize]
 }
 
 #[cfg(test)]

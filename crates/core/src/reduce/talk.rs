@@ -1,9 +1,8 @@
 //! Decides how likely a name of an output is needed again, by what is said of it elsewhere in the conversation.
 
-use rustc_hash::{FxHashMap, FxHasher};
-use std::hash::Hasher;
+use rustc_hash::FxHashMap;
 
-use super::words::{is_coined, names, worth};
+use super::names::names;
 use crate::transcript::{Part, PartKind, Role, Transcript};
 
 /// What is said lately: the last part of so many. What an agent does at present, it goes on with.
@@ -12,7 +11,7 @@ const LATELY: usize = 8;
 /// How many times likelier than a name that one output shows and nobody speaks of (1.7 % of those are needed again) a
 /// name is needed that somebody spoke of (12 %), and one that a person asked for or the agent spoke of lately (35 to
 /// 60 %). Names that several outputs show lie between. Measured on real coding sessions, cut at 60 %.
-pub(super) const SPOKEN_OF: u32 = 6;
+const SPOKEN_OF: u32 = 6;
 const AT_WORK: u32 = 20;
 
 /// How names stand in a conversation: who said them, when last, and in how many outputs they show up. Built in one
@@ -20,6 +19,39 @@ const AT_WORK: u32 = 20;
 #[derive(Debug, Clone, Default)]
 pub struct Talk {
     names: FxHashMap<u64, Standing>,
+    spoken: Spoken,
+}
+
+/// The names of which the talk makes more than others, a bit for each. Most names of an output are none of them, and
+/// these bits stay in the nearest cache, as the table of all names does not.
+#[derive(Debug, Clone, Default)]
+struct Spoken {
+    bits: Vec<u64>,
+}
+
+impl Spoken {
+    /// Sixteen bits of a key choose: a conversation speaks of a few thousand names.
+    const WORDS: usize = 1 << 10;
+
+    fn note(&mut self, key: u64) {
+        self.bits.resize(Spoken::WORDS, 0);
+        if let Some(word) = self.bits.get_mut(Spoken::word(key)) {
+            *word |= Spoken::bit(key);
+        }
+    }
+
+    /// Whether a name may be one of them.
+    fn may_have(&self, key: u64) -> bool {
+        self.bits.get(Spoken::word(key)).is_some_and(|word| word & Spoken::bit(key) != 0)
+    }
+
+    const fn word(key: u64) -> usize {
+        (key >> 54) as usize
+    }
+
+    const fn bit(key: u64) -> u64 {
+        1 << (key >> 48 & 63)
+    }
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -76,33 +108,47 @@ impl Talk {
     }
 
     fn say(&mut self, words: &str, said: Said) {
-        for name in names(words).filter(|name| worth(name) > 0) {
-            let standing = self.names.entry(key(name)).or_default();
+        for name in names(words).filter(|name| name.worth() > 0) {
+            let key = name.key();
+            let standing = self.names.entry(key).or_default();
             standing.said = standing.said.max(Some(said));
+            self.spoken.note(key);
         }
     }
 
     fn show(&mut self, transcript: &Transcript<'_>, part: &Part, index: usize) {
         let output = u32::try_from(index + 1).unwrap_or(u32::MAX);
-        for name in names(&transcript.words(part)).filter(|name| is_coined(name)) {
-            let standing = self.names.entry(key(name)).or_default();
+        for name in names(&transcript.words(part)).filter(|name| name.coined) {
+            let key = name.key();
+            let standing = self.names.entry(key).or_default();
             if standing.last != output {
                 standing.last = output;
                 standing.shown = standing.shown.saturating_add(1);
+                if standing.likelihood() >= SPOKEN_OF {
+                    self.spoken.note(key);
+                }
             }
         }
     }
 
-    /// How many times likelier a name is needed than one that a single output shows and nobody speaks of.
-    pub(super) fn likelihood(&self, name: &str) -> u32 {
-        let Some(standing) = self.names.get(&key(name)) else {
-            return 1;
-        };
-        let of_talk = standing.said.map_or(1, |said| match said {
+    /// How many times likelier the name with this key is needed than one that a single output shows and nobody speaks of.
+    pub(super) fn likelihood(&self, key: u64) -> u32 {
+        self.names.get(&key).map_or(1, Standing::likelihood)
+    }
+
+    /// Whether somebody speaks of the name with this key, or so many outputs show it that it comes to the same.
+    pub(super) fn speaks_of(&self, key: u64) -> bool {
+        self.spoken.may_have(key) && self.likelihood(key) >= SPOKEN_OF
+    }
+}
+
+impl Standing {
+    fn likelihood(&self) -> u32 {
+        let of_talk = self.said.map_or(1, |said| match said {
             Said::Before => SPOKEN_OF,
             Said::Lately | Said::Asked => AT_WORK,
         });
-        let of_outputs = match standing.shown {
+        let of_outputs = match self.shown {
             0 | 1 => 1,
             2 => 3,
             3 => 5,
@@ -110,13 +156,6 @@ impl Talk {
         };
         of_talk.max(of_outputs)
     }
-}
-
-/// Collisions cost a line that did not have to stay, no more.
-fn key(name: &str) -> u64 {
-    let mut hasher = FxHasher::default();
-    hasher.write(name.as_bytes());
-    hasher.finish()
 }
 
 #[cfg(test)]
@@ -133,7 +172,7 @@ mod tests {
         messages.push(said("writing save_step"));
         let body = format!(r#"{{"messages":[{}]}}"#, messages.join(","));
         let talk = Talk::of(&wire::read(&body, None).expect("a transcript"));
-        let of = |name: &str| talk.likelihood(name);
+        let of = |name: &str| names(name).next().map_or(0, |name| talk.likelihood(name.key()));
         assert_eq!(
             (of("load_order"), of("save_step"), of("merge_rows"), of("other_name")),
             (AT_WORK, AT_WORK, SPOKEN_OF, 1)

@@ -38,16 +38,18 @@ pub fn estimate_escaped(raw: &str) -> u32 {
 const STRETCH: usize = 4096;
 
 fn tokens(text: &str, sum: u64) -> u32 {
-    if text.is_empty() {
-        return 0;
-    }
+    if text.is_empty() { 0 } else { rounded(sum) }
+}
+
+/// Whole tokens of a text that is not empty.
+pub(super) fn rounded(sum: u64) -> u32 {
     let rounded = (sum + (1 << (TOKEN_BITS - 1))) >> TOKEN_BITS;
     u32::try_from(rounded).unwrap_or(u32::MAX).max(1)
 }
 
 /// One walk over a stretch of bytes.
 #[derive(Clone, Copy, Default)]
-struct Lane {
+pub(super) struct Lane {
     /// The last entry taken from [`MOVES`]; its upper half is the state.
     step: usize,
     /// The weight of the last byte by the byte before it.
@@ -57,12 +59,24 @@ struct Lane {
 impl Lane {
     /// Takes the second byte of the window and gives the chance that a token starts at the place before it.
     #[inline]
-    fn advance(&mut self, window: &[u8; 2]) -> u64 {
+    pub(super) fn advance(&mut self, window: &[u8; 2]) -> u64 {
         let window = usize::from(u16::from_le_bytes(*window));
         self.step = usize::from(MOVES[(self.step & 0xFF00) | (window >> 8)]);
         let chance = CHANCE[(self.step + self.pair) & 0xFF];
         self.pair = usize::from(PAIRS[window]);
         u64::from(chance)
+    }
+
+    /// The lane of a text whose first byte this is.
+    pub(super) fn begin(byte: u8) -> (Lane, u64) {
+        let mut lane = Lane::default();
+        let chance = lane.advance(&[0, byte]);
+        (lane, chance)
+    }
+
+    /// The chance that a token starts at the last byte of a text.
+    pub(super) fn end(mut self) -> u64 {
+        self.advance(&[0, END])
     }
 }
 
@@ -83,7 +97,7 @@ fn walk([a, b, c]: [&[u8]; 3]) -> u64 {
         for window in rest.array_windows() {
             sum += lane.advance(window);
         }
-        sum += lane.advance(&[0, END]);
+        sum += lane.end();
     }
     sum
 }
@@ -96,7 +110,7 @@ fn split_windows(part: &[u8], len: usize) -> (&[u8], &[u8]) {
 }
 
 /// Below this length three lanes gain little, and what is lost at their borders would show.
-const LANES_FROM: usize = 1024;
+pub(super) const LANES_FROM: usize = 1024;
 /// How far from an even cut a good one is looked for.
 const CUT_WINDOW: usize = 128;
 

@@ -1,7 +1,8 @@
 //! What each part of a transcript costs.
 
-use super::sample::{Sampling, sampled};
-use super::{Counter, Source};
+use super::sample::{Sampling, of_whole, stretches};
+use super::side_by_side::SideBySide;
+use super::{Counter, Source, Spelling};
 use crate::edit::Span;
 use crate::transcript::{Content, Part, PartKind, Reported, Role, Transcript};
 
@@ -110,10 +111,10 @@ pub fn measure_message(transcript: &Transcript<'_>, index: usize, measure: &Meas
     let Some(message) = transcript.messages.get(index).filter(|message| message.role != Role::Meta) else {
         return 0;
     };
-    let mut images = 0;
+    let mut count = |text: &Text<'_>| text.tokens(measure.counter);
+    let mut walk = Walk { transcript, measure, images: 0, count: &mut count };
     let parts = transcript.parts_of(message).iter();
-    let tokens: u32 = parts.map(|part| measure.scaled(part_tokens(transcript, part, measure, &mut images))).sum();
-    tokens + MESSAGE_OVERHEAD
+    parts.map(|part| measure.scaled(walk.part(part))).sum::<u32>() + MESSAGE_OVERHEAD
 }
 
 /// Counts a value outside the messages: a system prompt, tool schemas.
@@ -123,12 +124,13 @@ pub fn measure_value(raw: &str, measure: &Measure) -> u32 {
 
 /// Counts a transcript.
 pub fn measure(transcript: &Transcript<'_>, measure: &Measure) -> Counts {
-    let mut images = 0;
-    let parts: Vec<u32> = transcript
-        .parts
-        .iter()
-        .map(|part| measure.scaled(part_tokens(transcript, part, measure, &mut images)))
-        .collect();
+    let (parts, images) = match measure.counter {
+        Counter::Estimate => {
+            let mut estimates = estimates(transcript, measure).into_iter();
+            part_tokens(transcript, measure, &mut |_| estimates.next().unwrap_or_default())
+        }
+        counter => part_tokens(transcript, measure, &mut |text| text.tokens(counter)),
+    };
     let mut sum = 0;
     let mut before = Vec::with_capacity(transcript.messages.len() + 1);
     for message in &transcript.messages {
@@ -152,50 +154,119 @@ pub fn measure(transcript: &Transcript<'_>, measure: &Measure) -> Counts {
     }
 }
 
-fn part_tokens(transcript: &Transcript<'_>, part: &Part, measure: &Measure, images: &mut u32) -> u32 {
-    let counter = measure.counter;
-    let envelope = || (part.span.len().saturating_sub(part.content.span().len()) / ENVELOPE_CHARS_PER_TOKEN) as u32;
-    match part.kind {
-        PartKind::Media => {
-            *images += 1;
-            measure.image_tokens
+/// Tokens of each part, and the number of images; `count` is asked about every text in the order of the document.
+fn part_tokens<'a>(
+    transcript: &Transcript<'a>,
+    measure: &Measure,
+    count: &mut dyn FnMut(&Text<'a>) -> u32,
+) -> (Vec<u32>, u32) {
+    let mut walk = Walk { transcript, measure, images: 0, count };
+    let parts = transcript.parts.iter().map(|part| measure.scaled(walk.part(part))).collect();
+    (parts, walk.images)
+}
+
+/// The estimates of all texts, in the order of the document: short ones are counted side by side.
+fn estimates(transcript: &Transcript<'_>, measure: &Measure) -> Vec<u32> {
+    let mut walks = SideBySide::new();
+    let mut samples = Vec::new();
+    part_tokens(transcript, measure, &mut |text| {
+        let Text { raw, spelling, extent } = *text;
+        match extent {
+            Extent::Sample => {
+                let sum = walks.begin(0);
+                samples.push((sum, raw));
+                stretches(raw).for_each(|stretch| walks.add(sum, stretch, spelling));
+            }
+            Extent::Whole if SideBySide::takes(raw) => {
+                let sum = walks.begin(0);
+                walks.add(sum, raw, spelling);
+            }
+            Extent::Whole => drop(walks.begin(text.tokens(Counter::Estimate))),
         }
-        PartKind::Text | PartKind::Reasoning | PartKind::Opaque => content_tokens(transcript, part, measure, images),
-        PartKind::Sealed => {
-            let words = match part.content {
-                Content::Text(span) => counter.count_escaped(transcript.raw(span.inner())),
-                _ => 0,
-            };
-            let visible = if words == 0 { 0 } else { part.content.span().len() };
-            words + (part.span.len().saturating_sub(visible) / SEALED_CHARS_PER_TOKEN) as u32
+        0
+    });
+    let mut sums = walks.finish();
+    for (sum, raw) in samples {
+        if let Some(tokens) = sums.get_mut(sum) {
+            *tokens = of_whole(raw, *tokens).into();
         }
-        PartKind::ToolCall => content_tokens(transcript, part, measure, images) + envelope(),
-        // A result's envelope is an id and a type; a Chat message carries it outside the part.
-        PartKind::ToolResult => content_tokens(transcript, part, measure, images) + envelope().min(32),
+    }
+    sums.into_iter().map(|tokens| u32::try_from(tokens).unwrap_or(u32::MAX)).collect()
+}
+
+/// A text of a transcript, and how closely it is counted.
+struct Text<'a> {
+    raw: &'a str,
+    spelling: Spelling,
+    extent: Extent,
+}
+
+#[derive(Clone, Copy)]
+enum Extent {
+    Whole,
+    /// By a sample, where that is all that matters.
+    Sample,
+}
+
+impl Text<'_> {
+    fn tokens(&self, counter: Counter) -> u32 {
+        let count = |raw| counter.count_spelled(raw, self.spelling);
+        match self.extent {
+            Extent::Whole => count(self.raw),
+            Extent::Sample => of_whole(self.raw, stretches(self.raw).map(|stretch| u64::from(count(stretch))).sum()),
+        }
     }
 }
 
-fn content_tokens(transcript: &Transcript<'_>, part: &Part, measure: &Measure, images: &mut u32) -> u32 {
-    match &part.content {
-        Content::Absent => 0,
-        Content::Text(span) => {
-            let raw = transcript.raw(span.inner());
-            closely_enough(transcript, *span, raw, |raw| measure.counter.count_escaped(raw))
-        }
-        Content::Json(span) => {
-            closely_enough(transcript, *span, transcript.raw(*span), |raw| measure.counter.count(raw))
-        }
-        Content::Blocks { .. } => {
-            transcript.inner_of(part).iter().map(|block| part_tokens(transcript, block, measure, images)).sum()
-        }
-    }
+/// A walk over parts that asks somebody else what their texts cost.
+struct Walk<'w, 'a> {
+    transcript: &'w Transcript<'a>,
+    measure: &'w Measure,
+    images: u32,
+    count: &'w mut dyn FnMut(&Text<'a>) -> u32,
 }
 
-/// Counts a text in full, or by a sample where that is all that matters.
-fn closely_enough(transcript: &Transcript<'_>, span: Span, raw: &str, count: impl Fn(&str) -> u32) -> u32 {
-    match Sampling::of(transcript.text.len()).covers(span) {
-        true => sampled(raw, count),
-        false => count(raw),
+impl<'a> Walk<'_, 'a> {
+    fn part(&mut self, part: &Part) -> u32 {
+        let envelope = || (part.span.len().saturating_sub(part.content.span().len()) / ENVELOPE_CHARS_PER_TOKEN) as u32;
+        match part.kind {
+            PartKind::Media => {
+                self.images += 1;
+                self.measure.image_tokens
+            }
+            PartKind::Text | PartKind::Reasoning | PartKind::Opaque => self.content(part),
+            PartKind::Sealed => {
+                let words = match part.content {
+                    Content::Text(span) => self.text(span.inner(), Spelling::Escaped, Extent::Whole),
+                    _ => 0,
+                };
+                let visible = if words == 0 { 0 } else { part.content.span().len() };
+                words + (part.span.len().saturating_sub(visible) / SEALED_CHARS_PER_TOKEN) as u32
+            }
+            PartKind::ToolCall => self.content(part) + envelope(),
+            // A result's envelope is an id and a type; a Chat message carries it outside the part.
+            PartKind::ToolResult => self.content(part) + envelope().min(32),
+        }
+    }
+
+    fn content(&mut self, part: &Part) -> u32 {
+        match &part.content {
+            Content::Absent => 0,
+            Content::Text(span) => self.text(span.inner(), Spelling::Escaped, self.extent(*span)),
+            Content::Json(span) => self.text(*span, Spelling::Plain, self.extent(*span)),
+            Content::Blocks { .. } => self.transcript.inner_of(part).iter().map(|block| self.part(block)).sum(),
+        }
+    }
+
+    fn text(&mut self, span: Span, spelling: Spelling, extent: Extent) -> u32 {
+        (self.count)(&Text { raw: self.transcript.raw(span), spelling, extent })
+    }
+
+    fn extent(&self, span: Span) -> Extent {
+        match Sampling::of(self.transcript.text.len()).covers(span) {
+            true => Extent::Sample,
+            false => Extent::Whole,
+        }
     }
 }
 

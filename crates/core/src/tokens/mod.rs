@@ -11,6 +11,7 @@ mod measure;
 mod pair;
 mod place;
 mod sample;
+mod side_by_side;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -47,6 +48,15 @@ pub enum Counter {
     Exact(Exact),
 }
 
+/// How a text is spelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Spelling {
+    /// As it is.
+    Plain,
+    /// As the inside of a JSON string literal.
+    Escaped,
+}
+
 /// Larger documents are estimated also where exact counts could be had: they would take longer than
 /// all the rest together, and so far from any limit a few percent change nothing.
 const EXACT_UP_TO: usize = 8 << 20;
@@ -78,6 +88,13 @@ impl Counter {
         match self {
             Counter::Estimate => estimate_escaped(raw),
             Counter::Exact(exact) => exact.count(&json::decode(raw)),
+        }
+    }
+
+    fn count_spelled(self, raw: &str, spelling: Spelling) -> u32 {
+        match spelling {
+            Spelling::Plain => self.count(raw),
+            Spelling::Escaped => self.count_escaped(raw),
         }
     }
 

@@ -31,17 +31,18 @@ impl Sampling {
     }
 }
 
-/// Tokens of a text by what `count` says about a sample of it.
-pub(super) fn sampled(raw: &str, count: impl Fn(&str) -> u32) -> u32 {
-    let (mut bytes, mut tokens) = (0_u64, 0_u64);
-    for start in (0..raw.len()).step_by(STRIDE) {
+/// The stretches of a text that are counted.
+pub(super) fn stretches(raw: &str) -> impl Iterator<Item = &str> {
+    (0..raw.len()).step_by(STRIDE).filter_map(|start| {
         let (start, end) = (raw.ceil_char_boundary(start), raw.floor_char_boundary(start + STRETCH));
-        if let Some(stretch) = raw.get(start..end) {
-            bytes += stretch.len() as u64;
-            tokens += u64::from(count(stretch));
-        }
-    }
-    (tokens * raw.len() as u64 / bytes.max(1)) as u32
+        raw.get(start..end)
+    })
+}
+
+/// Tokens of a text whose stretches have so many.
+pub(super) fn of_whole(raw: &str, tokens: u64) -> u32 {
+    let bytes: usize = stretches(raw).map(str::len).sum();
+    (tokens * raw.len() as u64 / bytes.max(1) as u64) as u32
 }
 
 #[cfg(test)]
@@ -58,7 +59,8 @@ mod tests {
                 _ => format!("and then the request {n} was answered in time\\n"),
             })
             .collect();
-        let (whole, sample) = (f64::from(estimate_escaped(&text)), f64::from(sampled(&text, estimate_escaped)));
+        let tokens = stretches(&text).map(|stretch| u64::from(estimate_escaped(stretch))).sum();
+        let (whole, sample) = (f64::from(estimate_escaped(&text)), f64::from(of_whole(&text, tokens)));
         assert!((sample / whole - 1.0).abs() < 0.02, "{whole} tokens, {sample} by sample");
     }
 

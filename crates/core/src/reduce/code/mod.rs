@@ -8,7 +8,7 @@ mod plain;
 use std::borrow::Cow;
 use std::path::Path;
 
-use super::lines::{cut, push, roll};
+use super::lines::{cut, push, roll, trim};
 use super::pick::{Candidate, MOST_CANDIDATES, pick};
 use super::words::Rank;
 use super::{Body, Output};
@@ -112,7 +112,7 @@ fn candidates<'a>(read: &[CodeLine<'a>], definitions: &'a [Definition<'_>], impo
             let text = plain::trimmed(super::lines::prefix(&definition.signature, LONGEST_SIGNATURE));
             candidates.push(Candidate { position, weight: weight(definition), text, extra });
         } else if imported.peek() != Some(&&position) && !plain::is_comment(line.text) {
-            let text = plain::trimmed(super::lines::prefix(line.text.trim(), LONGEST_LINE));
+            let text = plain::trimmed(super::lines::prefix(trim(line.text), LONGEST_LINE));
             candidates.push(Candidate { position, weight: 0, text, extra });
         }
     }

@@ -26,20 +26,24 @@ const SAMPLE: usize = 40;
 impl Numbering {
     /// The style that most of the first lines share, with rising numbers.
     pub(in crate::reduce) fn of(text: &str) -> Numbering {
+        // What has no number in any style is settled by the look of a line's start.
+        let starts: Vec<Option<(usize, &str)>> =
+            lines(text).take(SAMPLE).filter(|line| !line.trim().is_empty()).map(number).collect();
+        if starts.iter().all(Option::is_none) {
+            return Numbering::Counted;
+        }
         for style in [Numbering::Arrow, Numbering::Tab, Numbering::Colon, Numbering::Bar] {
             let mut fits = 0usize;
-            let mut seen = 0usize;
             let mut last = 0usize;
-            for line in lines(text).take(SAMPLE).filter(|line| !line.trim().is_empty()) {
-                seen += 1;
-                if let Some((number, _)) = style.split(line) {
-                    if number > last {
+            for (number, rest) in starts.iter().flatten() {
+                if style.code(rest).is_some() {
+                    if *number > last {
                         fits += 1;
                     }
-                    last = number;
+                    last = *number;
                 }
             }
-            if fits > 0 && fits * 10 >= seen * 7 {
+            if fits > 0 && fits * 10 >= starts.len() * 7 {
                 return style;
             }
         }
@@ -48,22 +52,43 @@ impl Numbering {
 
     /// Number and code of one line.
     pub(in crate::reduce) fn split(self, line: &str) -> Option<(usize, &str)> {
-        let start = line.trim_start_matches(' ');
-        let digits = start.bytes().take_while(u8::is_ascii_digit).count();
-        if digits == 0 || digits > 9 {
-            return None;
-        }
-        let (number, rest) = start.split_at_checked(digits)?;
-        let code = match self {
+        let (number, rest) = number(line)?;
+        Some((number, self.code(rest)?))
+    }
+
+    /// What follows a number in this style.
+    fn code(self, rest: &str) -> Option<&str> {
+        match self {
             Numbering::Counted => None,
             Numbering::Arrow => rest.strip_prefix('→'),
             Numbering::Tab => rest.strip_prefix('\t'),
             Numbering::Colon => rest.strip_prefix(':'),
             Numbering::Bar => rest.trim_start_matches(' ').strip_prefix('|'),
-        }?;
-        Some((number.parse().ok()?, code))
+        }
     }
 }
+
+/// The number at the start of a line, after blanks, and what follows it.
+fn number(line: &str) -> Option<(usize, &str)> {
+    let bytes = line.as_bytes();
+    let start = bytes.iter().position(|byte| *byte != b' ')?;
+    let mut number = 0;
+    let mut end = start;
+    while let Some(digit) = bytes.get(end).filter(|byte| byte.is_ascii_digit()) {
+        if end - start == MOST_DIGITS {
+            return None;
+        }
+        number = number * 10 + usize::from(digit - b'0');
+        end += 1;
+    }
+    if end == start {
+        return None;
+    }
+    Some((number, line.get(end..)?))
+}
+
+/// Longer numbers are no line's.
+const MOST_DIGITS: usize = 9;
 
 /// The text without its numbers, for every kind but code. `12:` may be a search result, so only the forms that
 /// file readers print are taken off.

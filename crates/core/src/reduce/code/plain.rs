@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::{CodeLine, Definition};
+use crate::reduce::lines::trim;
 use crate::reduce::words::definition;
 
 /// Comment marks of common languages.
@@ -14,7 +15,7 @@ pub(super) fn definitions<'a>(read: &[CodeLine<'a>]) -> Vec<Definition<'a>> {
     let mut found = Vec::new();
     for (index, line) in read.iter().enumerate() {
         if let Some(rank) = definition(line.text) {
-            let signature = line.text.trim();
+            let signature = trim(line.text);
             let nested = line.text.len() > line.text.trim_start().len();
             found.push(Definition { index, rank, nested, signature: Cow::Borrowed(signature) });
         }
@@ -24,7 +25,7 @@ pub(super) fn definitions<'a>(read: &[CodeLine<'a>]) -> Vec<Definition<'a>> {
 
 /// The first words of a leading comment: what the file says about itself.
 pub(super) fn heading<'a>(read: &[CodeLine<'a>]) -> Option<&'a str> {
-    let first = read.iter().take(12).map(|line| line.text.trim()).find(|line| line.len() > 4)?;
+    let first = read.iter().take(12).map(|line| trim(line.text)).find(|line| line.len() > 4)?;
     let words = first.trim_start_matches(['/', '!', '*', '#', '-', '"', '\'', ' ', ';']);
     (is_comment(first) && words.contains(' ') && !words.to_ascii_lowercase().contains("copyright")).then_some(first)
 }
@@ -40,7 +41,7 @@ pub(super) fn imports(read: &[CodeLine<'_>]) -> Imports {
     let mut imports = Imports::default();
     let mut block = false;
     for (index, line) in read.iter().enumerate().take(400) {
-        let text = line.text.trim();
+        let text = trim(line.text);
         if block {
             imports.lines.push(index);
             block = !text.starts_with(')');
@@ -80,7 +81,10 @@ fn imported(text: &str) -> Option<String> {
 
 pub(super) fn is_comment(text: &str) -> bool {
     let text = text.trim_start();
-    COMMENTS.iter().any(|mark| text.starts_with(mark)) && !NO_COMMENTS.iter().any(|code| text.starts_with(code))
+    // No mark is a letter, and most lines begin with one.
+    !text.as_bytes().first().is_some_and(u8::is_ascii_alphabetic)
+        && COMMENTS.iter().any(|mark| text.starts_with(mark))
+        && !NO_COMMENTS.iter().any(|code| text.starts_with(code))
 }
 
 /// A line without the brace that opens its body.

@@ -1,0 +1,202 @@
+//! Decides what counts as a name in a text, and what it is worth.
+
+use rustc_hash::FxHasher;
+use std::hash::Hasher;
+
+use super::words::is_common;
+
+/// Shorter words are syntax.
+const SHORTEST: usize = 4;
+/// Longer ones are data.
+const LONGEST: usize = 64;
+
+/// A name: a run of letters, digits and underscores that starts with no digit and has four characters.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Name<'a> {
+    /// Where it starts.
+    pub at: usize,
+    /// The name itself.
+    pub text: &'a str,
+    /// True for names that nobody writes in a sentence: `snake_case`, `camelCase`, `v2`.
+    pub coined: bool,
+}
+
+impl Name<'_> {
+    /// What the name is in tables. Collisions cost a line that did not have to stay, no more.
+    #[inline]
+    pub(super) fn key(self) -> u64 {
+        let mut hasher = FxHasher::default();
+        hasher.write(self.text.as_bytes());
+        hasher.finish()
+    }
+
+    /// What a name is worth: a coined one can be searched for, a common word cannot. The ratio is measured: a higher one
+    /// keeps hardly more of the names that agents use later, and loses other words.
+    pub(super) fn worth(self) -> u32 {
+        if self.text.len() > LONGEST || is_common(self.text) {
+            0
+        } else if self.coined {
+            6
+        } else {
+            1
+        }
+    }
+}
+
+/// The names of a text, in order. Works on bytes: a letter of another alphabet ends a name as a blank does.
+pub(super) fn names(text: &str) -> Names<'_> {
+    Names { text, base: 0, block: Block::at(text, 0) }
+}
+
+/// Reads a text a block at a time: a block becomes bits, and a run of bits is a name. Words end so irregularly that a
+/// processor guesses wrong at the end of each when it goes byte by byte.
+#[derive(Debug, Clone)]
+pub(super) struct Names<'a> {
+    text: &'a str,
+    /// Where the block starts.
+    base: usize,
+    block: Block,
+}
+
+/// The bytes of a block by what they are to a name, a bit for each.
+#[derive(Debug, Clone, Copy)]
+struct Block {
+    /// Those of runs that may be names and have not been read.
+    unread: u64,
+    /// Those of any run.
+    all: u64,
+    lower: u64,
+    upper: u64,
+    /// Digits and underscores.
+    joint: u64,
+}
+
+const BLOCK: usize = u64::BITS as usize;
+
+impl<'a> Iterator for Names<'a> {
+    type Item = Name<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Name<'a>> {
+        loop {
+            if self.block.unread == 0 {
+                self.turn()?;
+                continue;
+            }
+            let first = self.block.unread.trailing_zeros();
+            let start = self.base + first as usize;
+            let mut run = self.block.take_run(first);
+            let mut end = self.base + end_of(run);
+            // What its first byte is makes no name coined, but for a small one before capitals.
+            let inner = run & (run - 1);
+            let mut joint = self.block.joint & inner;
+            let mut upper = self.block.upper & inner;
+            let mut lower = self.block.lower & run;
+            while run >> (BLOCK - 1) == 1 && self.turn().is_some() {
+                run = self.block.take_run(0);
+                end = self.base + end_of(run);
+                joint |= self.block.joint & run;
+                upper |= self.block.upper & run;
+                lower |= self.block.lower & run;
+            }
+            if end - start >= SHORTEST && !self.text.as_bytes().get(start).is_some_and(u8::is_ascii_digit) {
+                let coined = joint != 0 || upper != 0 && lower != 0;
+                return self.text.get(start..end).map(|text| Name { at: start, text, coined });
+            }
+        }
+    }
+}
+
+impl Names<'_> {
+    /// Goes on to the next block; `None` when there is none.
+    fn turn(&mut self) -> Option<()> {
+        self.base += BLOCK;
+        self.block = Block::at(self.text, self.base);
+        (self.base < self.text.len()).then_some(())
+    }
+}
+
+impl Block {
+    #[inline]
+    fn at(text: &str, base: usize) -> Block {
+        let rest = text.as_bytes().get(base..).unwrap_or_default();
+        match rest.first_chunk() {
+            Some(bytes) => Block::of(bytes),
+            None => {
+                let mut bytes = [0; BLOCK];
+                bytes.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+                Block::of(&bytes)
+            }
+        }
+    }
+
+    #[inline]
+    fn of(bytes: &[u8; BLOCK]) -> Block {
+        let lower = bits(&bytes.map(|byte| u8::from(byte.wrapping_sub(b'a') < 26)));
+        let upper = bits(&bytes.map(|byte| u8::from(byte.wrapping_sub(b'A') < 26)));
+        let joint = bits(&bytes.map(|byte| u8::from(byte.wrapping_sub(b'0') < 10) | u8::from(byte == b'_')));
+        let all = lower | upper | joint;
+        // Short runs inside of a block are no names; one that touches its end may go on.
+        let starts = all & all >> 1 & all >> 2 & all >> 3;
+        let touching = !(u64::MAX.checked_shr(all.leading_ones()).unwrap_or(0));
+        let unread = starts | starts << 1 | starts << 2 | starts << 3 | touching;
+        Block { unread, all, lower, upper, joint }
+    }
+
+    /// The run of bits from `first` on, which is read with that; nothing where there is none.
+    #[inline]
+    fn take_run(&mut self, first: u32) -> u64 {
+        // Adding a bit carries through a run that begins with it, and leaves the rest as it is.
+        let run = self.all & !self.all.wrapping_add(1 << first) & u64::MAX << first;
+        self.unread &= !run;
+        run
+    }
+}
+
+/// Where the last bit of a run ends.
+#[inline]
+fn end_of(run: u64) -> usize {
+    BLOCK - run.leading_zeros() as usize
+}
+
+/// Zeros and ones as bits, the first one lowest.
+#[inline]
+fn bits(flags: &[u8; BLOCK]) -> u64 {
+    /// Moves the lowest bit of each of eight bytes to its place in the highest byte.
+    const GATHER: u64 = 0x0102_0408_1020_4080;
+    let eights = flags.as_chunks::<8>().0.iter().enumerate();
+    eights.fold(0, |bits, (place, eight)| bits | (u64::from_le_bytes(*eight).wrapping_mul(GATHER) >> 56) << (8 * place))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(text: &str) -> Name<'_> {
+        names(text).next().expect("a name")
+    }
+
+    #[test]
+    fn names_are_found_with_their_places_and_looks() {
+        let found: Vec<_> = names("let saveStep = über_all(x1, v200, 9lives, the Word);")
+            .map(|name| (name.at, name.text, name.coined))
+            .collect();
+        assert_eq!(found, [(4, "saveStep", true), (17, "ber_all", true), (29, "v200", true), (47, "Word", false)]);
+    }
+
+    #[test]
+    fn names_are_the_same_wherever_blocks_end() {
+        let name = "a".repeat(60) + "_Z9" + &"bC".repeat(40);
+        for blanks in 0..140 {
+            let text = format!("{}{name} 12ab {}", " ".repeat(blanks), &name[..5]);
+            let found: Vec<_> = names(&text).map(|name| (name.at, name.text, name.coined)).collect();
+            assert_eq!(found, [(blanks, &*name, true), (blanks + name.len() + 6, "aaaaa", false)], "{blanks} blanks");
+        }
+    }
+
+    #[test]
+    fn coined_names_are_worth_more_than_words() {
+        assert!(name("saveStep").worth() > name("storage").worth());
+        assert_eq!(name("Return").worth(), 0);
+    }
+}
