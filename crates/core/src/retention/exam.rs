@@ -14,7 +14,7 @@ const REACH: usize = 12;
 const LIST: usize = 3;
 
 /// A name that was needed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Fact {
     /// The name.
     pub name: String,

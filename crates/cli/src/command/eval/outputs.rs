@@ -10,6 +10,7 @@ use foldline_core::retention::{Exam, Fact, Page, Tally, Timeline};
 use foldline_core::tokens::{self, Measure};
 use foldline_core::transcript::{PartKind, Transcript};
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 /// Smaller outputs stay as they are in most settings.
@@ -28,6 +29,7 @@ pub struct Output {
     bytes: usize,
     took: Duration,
     needed: Tally,
+    in_sight: Tally,
 }
 
 /// Where outputs come from.
@@ -52,6 +54,8 @@ pub struct KindRow {
     pub tokens_after: u64,
     /// Names that were needed later, and how many of them the reduced forms keep.
     pub needed: Tally,
+    /// The same names, and how many of them the conversation still has when all its large outputs are reduced.
+    pub in_sight: Tally,
     /// Bytes reduced per second, in millions.
     pub mb_per_s: f64,
     #[serde(skip)]
@@ -69,6 +73,7 @@ impl KindRow {
             tokens_before: 0,
             tokens_after: 0,
             needed: Tally::default(),
+            in_sight: Tally::default(),
             mb_per_s: 0.0,
             bytes: 0,
             took: Duration::ZERO,
@@ -83,6 +88,7 @@ impl KindRow {
         self.tokens_before += output.before;
         self.tokens_after += output.after;
         self.needed += output.needed;
+        self.in_sight += output.in_sight;
         self.bytes += output.bytes;
         self.took += output.took;
         self.mb_per_s = self.bytes as f64 / 1e6 / self.took.as_secs_f64().max(1e-9);
@@ -107,6 +113,7 @@ impl KindRow {
             total.tokens_before += row.tokens_before;
             total.tokens_after += row.tokens_after;
             total.needed += row.needed;
+            total.in_sight += row.in_sight;
             total.bytes += row.bytes;
             total.took += row.took;
         }
@@ -120,8 +127,10 @@ impl KindRow {
 pub struct KindMean {
     /// Tokens that go, in percent.
     pub reduction_percent: f64,
-    /// Needed names that stay, in percent.
+    /// Needed names that reduced forms keep, in percent.
     pub needed_kept_percent: f64,
+    /// Needed names that the conversation still has, in percent.
+    pub in_sight_percent: f64,
 }
 
 impl KindMean {
@@ -132,6 +141,7 @@ impl KindMean {
         KindMean {
             reduction_percent: mean(met().map(KindRow::reduction).collect()),
             needed_kept_percent: mean(met().filter_map(|row| row.needed.share()).collect()),
+            in_sight_percent: mean(met().filter_map(|row| row.in_sight.share()).collect()),
         }
     }
 }
@@ -149,43 +159,79 @@ pub fn measure_all(
     let counts = tokens::measure(first, measure);
     let pruner = Pruner::new(first, &counts, measure, LARGE, Keeping::Dropped);
     let is_result = |part: usize| first.parts.get(part).is_some_and(|part| part.kind == PartKind::ToolResult);
-    let blocks = page.blocks().iter().enumerate().filter(|(_, block)| is_result(block.part));
-    blocks
-        .filter_map(|(index, block)| {
-            let words = page.words(block);
-            if measure.text(words) <= LARGE {
-                return None;
-            }
-            let step = pruner.propose(block.part).map(|proposal| proposal.step.kind);
-            if matches!(step, Some(StepKind::Duplicate | StepKind::Superseded)) {
-                return None;
-            }
-            let call = first.exchanges.call_of(block.part).and_then(|call| first.parts.get(call));
-            let call = call.map(|call| understand(first, call));
-            let source = reduce::Source {
-                tool: first.tool_of(block.part),
-                argument: call.as_ref().map_or("", |call| call.target.as_ref()),
-                focus: &[],
-            };
-            Some(measure_one(&source, pruner.talk(), words, timeline.needed_from(page, index, cut), measure))
-        })
-        .collect()
+    let mut reduced = Vec::new();
+    let mut rest = Vec::new();
+    for (index, block) in page.blocks().iter().enumerate() {
+        let words = page.words(block);
+        if !is_result(block.part) || measure.text(words) <= LARGE {
+            rest.push(words);
+            continue;
+        }
+        let step = pruner.propose(block.part).map(|proposal| proposal.step.kind);
+        if matches!(step, Some(StepKind::Duplicate | StepKind::Superseded)) {
+            continue;
+        }
+        let call = first.exchanges.call_of(block.part).and_then(|call| first.parts.get(call));
+        let call = call.map(|call| understand(first, call));
+        let source = reduce::Source {
+            tool: first.tool_of(block.part),
+            argument: call.as_ref().map_or("", |call| call.target.as_ref()),
+            focus: &[],
+        };
+        reduced.push(Reduced::of(&source, pruner.talk(), words, timeline.needed_from(page, index, cut)));
+    }
+    let asked: BTreeSet<&Fact> = reduced.iter().flat_map(|output| output.exam.facts()).collect();
+    let whole = Exam::on(asked.into_iter().cloned(), page.lines());
+    let left = rest.iter().copied().chain(reduced.iter().map(Reduced::text)).flat_map(str::lines);
+    let lost: BTreeSet<&Fact> = whole.lost(left).into_iter().collect();
+    let in_sight = |output: &Reduced<'_>| {
+        let of = output.exam.len() as u64;
+        Tally { kept: of - output.exam.facts().filter(|fact| lost.contains(fact)).count() as u64, of }
+    };
+    reduced.iter().map(|output| output.measured(measure, in_sight(output))).collect()
 }
 
-fn measure_one(source: &reduce::Source<'_>, talk: &Talk, words: &str, needed: Vec<Fact>, measure: &Measure) -> Output {
-    let reduced = reduce::reduce_amid(source, talk, words);
-    let took = (0..RUNS).map(|_| timed(source, talk, words)).min().unwrap_or_default();
-    let exam = Exam::on(needed, words.lines());
-    // What is not worth reducing stays as it is, and keeps everything.
-    let kind = reduced.as_ref().map_or_else(|| reduce::detect(source, words), |reduced| reduced.kind);
-    let after = reduced.as_ref().map_or(words, |reduced| &reduced.text);
-    Output {
-        kind,
-        before: measure.text(words).into(),
-        after: measure.text(after).into(),
-        bytes: words.len(),
-        took,
-        needed: exam.score(after.lines()).total(),
+/// An output with its reduced form and what was needed of it.
+struct Reduced<'a> {
+    words: &'a str,
+    short: Option<String>,
+    kind: Kind,
+    took: Duration,
+    exam: Exam,
+}
+
+impl<'a> Reduced<'a> {
+    fn of(source: &reduce::Source<'_>, talk: &Talk, words: &'a str, needed: Vec<Fact>) -> Reduced<'a> {
+        let reduced = reduce::reduce_amid(source, talk, words);
+        Reduced {
+            words,
+            kind: reduced.as_ref().map_or_else(|| reduce::detect(source, words), |reduced| reduced.kind),
+            short: reduced.map(|reduced| reduced.text),
+            took: (0..RUNS).map(|_| timed(source, talk, words)).min().unwrap_or_default(),
+            exam: Exam::on(needed, words.lines()),
+        }
+    }
+
+    /// What is not worth reducing stays as it is, and keeps everything.
+    fn text(&self) -> &str {
+        self.short.as_deref().unwrap_or(self.words)
+    }
+
+    /// What the reduced form alone keeps of what was needed.
+    fn needed(&self) -> Tally {
+        self.exam.score(self.text().lines()).total()
+    }
+
+    fn measured(&self, measure: &Measure, in_sight: Tally) -> Output {
+        Output {
+            kind: self.kind,
+            before: measure.text(self.words).into(),
+            after: measure.text(self.text()).into(),
+            bytes: self.words.len(),
+            took: self.took,
+            needed: self.needed(),
+            in_sight,
+        }
     }
 }
 
@@ -213,7 +259,9 @@ pub fn with_samples(mut rows: Vec<KindRow>) -> Vec<KindRow> {
         for sample in samples::of(kind) {
             let source = reduce::Source { tool: sample.tool, argument: sample.argument, focus: &[] };
             let needed = sample.needed.iter().filter_map(|name| Fact::named(name)).collect();
-            row.add(&measure_one(&source, &sample.talk(), &sample.text, needed, &measure), Origin::Sample);
+            let reduced = Reduced::of(&source, &sample.talk(), &sample.text, needed);
+            // Nobody else says anything around them.
+            row.add(&reduced.measured(&measure, reduced.needed()), Origin::Sample);
         }
     }
     rows

@@ -109,7 +109,7 @@ fn kind_table(evaluation: &Evaluation) -> Markup {
         div.scroll { table {
             thead { tr {
                 th { "kind" } th.number { "outputs" } th.number { "generated" } th.number { "tokens" } th.number { "reduced" }
-                th.number { "reduction" } th.number { "needed kept" } th.number { "MB/s" }
+                th.number { "reduction" } th.number { "needed kept" } th.number { "in sight" } th.number { "MB/s" }
             } }
             tbody { @for row in rows { (kind_row(row)) } }
             tfoot {
@@ -118,6 +118,7 @@ fn kind_table(evaluation: &Evaluation) -> Markup {
                     td colspan="5" { "mean of kinds" }
                     td.number { (format!("{:.1} %", evaluation.mean_of_kinds.reduction_percent)) }
                     td.number { (format!("{:.0} %", evaluation.mean_of_kinds.needed_kept_percent)) }
+                    td.number { (format!("{:.0} %", evaluation.mean_of_kinds.in_sight_percent)) }
                     td {}
                 }
             }
@@ -134,6 +135,7 @@ fn kind_row(row: &KindRow) -> Markup {
         td.number { (grouped(row.tokens_after)) }
         td.number { (format!("{:.1} %", row.reduction() * 100.0)) }
         td.number { (share(row.needed)) }
+        td.number { (share(row.in_sight)) }
         td.number { (format!("{:.0}", row.mb_per_s)) }
     } }
 }

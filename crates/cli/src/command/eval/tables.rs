@@ -108,19 +108,21 @@ fn worst(evaluation: &Evaluation, detail: &Detail) -> String {
 }
 
 fn kinds(evaluation: &Evaluation) -> String {
-    let head = ["kind", "outputs", "generated", "tokens before", "after", "reduction", "needed kept", "MB/s"];
+    let head =
+        ["kind", "outputs", "generated", "tokens before", "after", "reduction", "needed kept", "in sight", "MB/s"];
     let mut table = table(head.map(str::to_owned).into_iter());
     for row in evaluation.outputs.iter().filter(|row| row.count() > 0) {
         table.add_row(kind_cells(row));
     }
     table.add_row(kind_cells(&evaluation.all_outputs));
     let mean = evaluation.mean_of_kinds;
-    let shares = [mean.reduction_percent, mean.needed_kept_percent].map(|share| format!("{share:.1} %"));
+    let shares =
+        [mean.reduction_percent, mean.needed_kept_percent, mean.in_sight_percent].map(|share| format!("{share:.1} %"));
     table.add_row(["mean of kinds", "", "", "", ""].map(str::to_owned).into_iter().chain(shares));
-    lines(table, 1..8)
+    lines(table, 1..9)
 }
 
-fn kind_cells(row: &KindRow) -> [String; 8] {
+fn kind_cells(row: &KindRow) -> [String; 9] {
     [
         row.kind.clone(),
         row.outputs.to_string(),
@@ -129,6 +131,7 @@ fn kind_cells(row: &KindRow) -> [String; 8] {
         row.tokens_after.to_string(),
         format!("{:.1} %", row.reduction() * 100.0),
         share(row.needed),
+        share(row.in_sight),
         format!("{:.0}", row.mb_per_s),
     ]
 }
