@@ -1,5 +1,6 @@
 //! Whether to act on a request now, beside it, or not at all.
 
+use super::memory::Reports;
 use foldline_core::cache::Economics;
 use foldline_core::planner::{Size, Trigger, Verdict, decide, decide_by_money};
 use foldline_core::policy::Budgets;
@@ -41,6 +42,7 @@ pub(super) struct Course {
     pub(super) beside: Beside,
     /// Prompt tokens that the last rewrite left.
     pub(super) landed: Option<u64>,
+    pub(super) reports: Reports,
     /// What a fold would cost and save, where money decides.
     pub(super) economics: Option<Economics>,
 }
@@ -58,7 +60,8 @@ pub(super) fn choose(size: Size, policy: &Policy, budgets: &Budgets, state: &Ses
     if acts(Trigger::Hygiene) {
         return Move::Fold(Trigger::Hygiene);
     }
-    if course.beside == Beside::Fold {
+    // An estimate alone does not change what went out before a crash; the next report decides.
+    if course.beside == Beside::Fold || course.reports == Reports::Lost {
         return Move::Forward;
     }
     let would_be_felt = policy.summarizer.url.is_some() || size.bytes > FELT_BYTES;
@@ -90,7 +93,7 @@ mod tests {
         let mut policy = Policy::default();
         policy.summarizer.url = model.map(str::to_owned);
         let budgets = Budgets::of(&policy, &ModelProfile::with_window(100_000), BudgetInputs::default());
-        let course = Course { beside, landed: None, economics: None };
+        let course = Course { beside, landed: None, reports: Reports::Known, economics: None };
         choose(Size { tokens, messages: 40, bytes }, &policy, &budgets, state, course)
     }
 
@@ -100,7 +103,7 @@ mod tests {
         let at = |tokens, url: Option<&str>| {
             let mut policy = Policy::default();
             policy.summarizer.url = url.map(str::to_owned);
-            let course = Course { beside: Beside::Nothing, landed: Some(46_000), economics: None };
+            let course = Course { beside: Beside::Nothing, landed: Some(46_000), reports: Reports::Known, economics: None };
             let size = Size { tokens, messages: 40, bytes: 200_000 };
             choose(size, &policy, &budgets, &SessionState::default(), course)
         };

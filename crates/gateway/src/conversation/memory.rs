@@ -90,6 +90,18 @@ pub(super) struct Lane {
     pub(super) last_at: i64,
     #[serde(skip)]
     pub(super) measured: Measured,
+    #[serde(skip)]
+    pub(super) reports: Reports,
+}
+
+/// Whether what providers reported is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Reports {
+    /// As far as there were any.
+    #[default]
+    Known,
+    /// The conversation was under way when a process ended, and what was reported in its last moment may be lost.
+    Lost,
 }
 
 /// A request whose usage the provider reported.
@@ -175,11 +187,11 @@ impl Session {
 
     /// A session out of the store. A record of another release that cannot be read starts anew.
     pub(super) fn of_row(row: &SessionRow) -> Session {
-        Session {
-            namespace: row.namespace.clone(),
-            record: serde_json::from_str(&row.record).unwrap_or_default(),
-            ..Session::default()
+        let mut record: Record = serde_json::from_str(&row.record).unwrap_or_default();
+        for lane in record.lanes.iter_mut().filter(|lane| lane.base.is_none() && lane.latest.is_none()) {
+            lane.reports = Reports::Lost;
         }
+        Session { namespace: row.namespace.clone(), record, ..Session::default() }
     }
 }
 

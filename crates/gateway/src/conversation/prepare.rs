@@ -6,7 +6,7 @@ use super::fault::Fault;
 use super::fold::{Attempt, Fold, FoldTask, Start};
 use super::gate::{Beside, Course, Move, choose};
 use super::inner::{Inner, Rules, name};
-use super::memory::Lane;
+use super::memory::{Lane, Reports};
 use super::moment;
 use super::prepared::{Durability, Outcome, Prepared, Recovery, Turn};
 use super::purpose::{Purpose, purpose};
@@ -251,7 +251,7 @@ impl<'a> Path<'_, 'a> {
             bytes: self.bytes(checkpoint),
         };
         let economics = self.economics(checkpoint, size.tokens);
-        let course = Course { beside, landed: self.lane.landed, economics };
+        let course = Course { beside, landed: self.lane.landed, reports: self.lane.reports, economics };
         choose(size, self.policy, &self.setting.budgets, &self.lane.state, course)
     }
 
@@ -469,6 +469,7 @@ impl<'a> Path<'_, 'a> {
             record.with_lane(&name(&root), |stored| {
                 stored.measured = lane.measured;
                 stored.last_at = stored.last_at.max(self.ask.now.0);
+                stored.reports = Reports::Known;
                 match self.engine {
                     // A fold beside the conversation may have ended meanwhile; what it left is later than ours.
                     Engine::Idle => {

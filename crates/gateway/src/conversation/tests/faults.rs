@@ -25,7 +25,7 @@ fn a_locked_store_costs_a_fold_and_not_the_turn() {
     let path = folder.path().join("s.db");
     let (gateway, mut client) = folded(&path);
     let lock = rusqlite_lock(&path);
-    for step in 30..70 {
+    for step in 30..37 {
         client.work(step);
     }
     let body = client.body();
@@ -36,10 +36,30 @@ fn a_locked_store_costs_a_fold_and_not_the_turn() {
     assert!(prepared.body.len() < body.len(), "what is known is still swapped");
     assert!(!prepared.warnings.is_empty());
     assert_eq!(gateway.totals().sums.failed_open, 1);
+    let known = handles(&prepared.body);
     drop(prepared);
+    // What does not fit the window is folded all the same, and held in memory.
+    let mut longer = client.clone();
+    for step in 37..60 {
+        longer.work(step);
+    }
+    let too_long = longer.body();
+    let prepared = gateway.prepare(&longer.ask(&too_long, 110)).unwrap();
+    assert_eq!((prepared.outcome, prepared.durability), (Outcome::Folded, Durability::Memory));
+    assert!(PROVIDER.answer(Dialect::Chat, &prepared.body).is_ok());
+    assert!(handles(&prepared.body).is_subset(&known), "no handle to what nobody kept");
+    assert_eq!(gateway.totals().sums.failed_open, 2);
+    let again = gateway.prepare(&longer.ask(&too_long, 120)).unwrap();
+    assert_eq!(again.body, prepared.body, "the same bytes for as long as the process lives");
+    drop((prepared, again));
     drop(lock);
     let prepared = gateway.prepare(&client.ask(&body, 5_000)).unwrap();
     assert_eq!(prepared.outcome, Outcome::Folded, "{:?}", prepared.warnings);
+}
+
+/// The handles that a text shows.
+fn handles(text: &str) -> std::collections::BTreeSet<String> {
+    text.match_indices("fl-").filter_map(|(at, _)| text.get(at..at + 15)).map(str::to_owned).collect()
 }
 
 /// Holds the write lock of a store, as a process does that is stuck in a transaction.

@@ -122,6 +122,41 @@ fn a_crash_between_any_two_turns_keeps_the_prefix() {
 }
 
 #[test]
+fn a_crash_that_loses_the_only_report_does_not_fold_what_went_out_whole() {
+    for dialect in DIALECTS {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.db");
+        let open = || Conversations::open(settings(WINDOW, Some(&path))).unwrap();
+        // Counted as more than the trigger, reported as a third of that.
+        let counts_less = provider(0.3);
+        let mut client = Client::new(dialect);
+        client.user("Do it.");
+        for step in 0..11 {
+            client.work(step);
+        }
+        let small = client.body();
+        for step in 11..18 {
+            client.work(step);
+        }
+        let large = client.body();
+        let gateway = open();
+        let first = gateway.prepare(&client.ask(&small, 1)).unwrap();
+        assert_eq!(first.outcome, Outcome::Unchanged);
+        gateway.flush(Timestamp(2)).unwrap();
+        gateway.observe(&first.turn, counts_less.answer(dialect, &first.body).unwrap(), Timestamp(3));
+        let before = gateway.prepare(&client.ask(&large, 4)).unwrap();
+        assert_eq!(before.outcome, Outcome::Unchanged, "{dialect:?}: by what was reported it is small");
+        std::mem::forget(gateway);
+        let gateway = open();
+        let after = gateway.prepare(&client.ask(&large, 5)).unwrap();
+        assert_eq!((after.outcome, &after.body), (Outcome::Unchanged, &before.body), "{dialect:?}");
+        // A provider that never reports is folded for at the next request.
+        let next = gateway.prepare(&client.ask(&large, 6)).unwrap();
+        assert!(matches!(next.outcome, Outcome::Folded | Outcome::Pruned), "{dialect:?}: {:?}", next.outcome);
+    }
+}
+
+#[test]
 fn two_processes_on_one_store_rewrite_alike() {
     for dialect in DIALECTS {
         let folder = tempfile::tempdir().unwrap();

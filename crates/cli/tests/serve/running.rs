@@ -1,125 +1,18 @@
-//! `foldline serve` as a process: what it prints, how it stops, and what survives when it is killed.
-#![allow(clippy::unwrap_used)]
+//! What it prints, how it stops, and what survives when it is killed.
 
+use crate::process::{MESSAGES, Served, command, conversation, serve};
 use foldline_script::{Act, Provider};
-use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use serde_json::Value;
+use std::io::Read;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Output;
+use std::time::Duration;
 use tokio::runtime::Runtime;
-
-/// No test waits longer for anything.
-const PATIENCE: Duration = Duration::from_secs(20);
-
-struct Served {
-    process: Child,
-    address: String,
-    greeting: String,
-}
-
-fn command(folder: &Path, args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_foldline"));
-    command.arg("serve").args(args).current_dir(folder);
-    command.env_clear().env("XDG_DATA_HOME", folder.join("data")).env("XDG_CONFIG_HOME", folder.join("config"));
-    command
-}
-
-/// Starts the gateway and reads what it prints up to the status of the cache, which is the last line.
-fn serve(folder: &Path, upstream: &str, args: &[&str]) -> Served {
-    let common = ["--listen", "127.0.0.1:0", "--upstream-openai", upstream, "--upstream-anthropic", upstream];
-    let mut command = command(folder, &[&common, args].concat());
-    let mut process = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    let mut greeting = String::new();
-    let mut out = BufReader::new(process.stdout.take().unwrap());
-    while !greeting.contains("Prompt caching") {
-        assert!(out.read_line(&mut greeting).unwrap() > 0, "it ended: {greeting}");
-    }
-    let first = greeting.lines().next().unwrap();
-    let address = first.rsplit("http://").next().unwrap().to_owned();
-    Served { process, address, greeting }
-}
-
-impl Served {
-    /// Sends a request; the reply as far as it came.
-    fn post(&self, path: &str, body: &Value) -> String {
-        let mut stream = self.open(path, body);
-        let mut reply = Vec::new();
-        let _ = stream.read_to_end(&mut reply);
-        String::from_utf8_lossy(&reply).into_owned()
-    }
-
-    fn open(&self, path: &str, body: &Value) -> TcpStream {
-        let body = body.to_string();
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        let head = format!(
-            "POST {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx-api-key: k\r\ncontent-length: {}\r\n\r\n{body}",
-            body.len()
-        );
-        stream.write_all(head.as_bytes()).unwrap();
-        stream
-    }
-
-    fn get(&self, path: &str) -> String {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        write!(stream, "GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").unwrap();
-        let mut reply = String::new();
-        stream.read_to_string(&mut reply).unwrap();
-        reply
-    }
-
-    fn wait_until(&self, what: &str, path: &str, holds: impl Fn(&str) -> bool) {
-        let end = Instant::now() + PATIENCE;
-        while !holds(&self.get(path)) {
-            assert!(Instant::now() < end, "{what}");
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    }
-
-    fn signal(&self, name: &str) {
-        let sent = Command::new("kill").arg(format!("-{name}")).arg(self.process.id().to_string()).status();
-        assert!(sent.unwrap().success());
-    }
-
-    fn ended(&mut self) -> Option<i32> {
-        let end = Instant::now() + PATIENCE;
-        loop {
-            if let Some(status) = self.process.try_wait().unwrap() {
-                return status.code();
-            }
-            assert!(Instant::now() < end, "it does not end");
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    }
-}
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
 
 fn refused(folder: &Path, args: &[&str]) -> (i32, String) {
     let Output { status, stderr, .. } = command(folder, args).output().unwrap();
     (status.code().unwrap(), String::from_utf8(stderr).unwrap())
 }
-
-/// A conversation in tools, of so many turns.
-fn conversation(turns: usize, stream: bool) -> Value {
-    let mut messages = vec![json!({"role": "user", "content": "Run all tests."})];
-    for n in 0..turns {
-        let output: String = (0..30).map(|line| format!("case_{line}_{n} PASSED in 0.{line:03}s\n")).collect();
-        messages.push(json!({"role": "assistant", "content": [{"type": "tool_use", "id": format!("c{n}"), "name": "shell", "input": {"command": format!("pytest {n}")}}]}));
-        messages.push(json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": format!("c{n}"), "content": output}]}));
-    }
-    json!({"model": "m", "max_tokens": 99, "stream": stream, "messages": messages})
-}
-
-const MESSAGES: &str = "/v1/messages";
 
 #[test]
 fn a_first_run_says_what_to_export_and_where_things_are() {
@@ -217,8 +110,6 @@ fn a_kill_between_turns_or_in_a_stream_changes_no_byte_of_what_follows() {
         let request = conversation(turns, turns % 8 == 0);
         settle(&served, &request);
         let before = forwarded();
-        // No client asks again within the moment in which a report is written down.
-        std::thread::sleep(Duration::from_millis(50));
         if turns % 8 == 0 {
             // In the middle of its stream.
             let mut stream = served.open(MESSAGES, &request);

@@ -1,0 +1,5 @@
+//! `foldline serve` as a process.
+#![allow(clippy::unwrap_used)]
+
+mod process;
+mod running;
