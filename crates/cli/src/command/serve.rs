@@ -35,6 +35,7 @@ pub fn run(args: &Serve) -> Result<Verdict, Failure> {
     runtime.spawn(serve::follow(gateway.clone(), files, loader(args), reload.clone()));
     let stopped = runtime.block_on(async {
         hang_up(reload)?;
+        outlive_limits_of_files()?;
         let stop = stop()?;
         Ok(serve::serve(gateway, listener, stop).await)
     });
@@ -132,6 +133,14 @@ fn hang_up(reload: Arc<Notify>) -> std::io::Result<()> {
         }
     });
     Ok(())
+}
+
+/// The signal for a write beyond what files may grow to, on every system that this runs on.
+const FILE_TOO_LARGE: i32 = 25;
+
+/// A write that exceeds a limit fails, as on a full disk. Without somebody who listens, the system would end the process.
+fn outlive_limits_of_files() -> std::io::Result<()> {
+    signal(SignalKind::from_raw(FILE_TOO_LARGE)).map(drop)
 }
 
 /// What a user needs to know, with the two lines to copy.

@@ -1,5 +1,8 @@
 //! `foldline serve` as a process.
 #![allow(clippy::unwrap_used)]
 
+mod disk;
 mod process;
 mod running;
+mod silence;
+mod tls;

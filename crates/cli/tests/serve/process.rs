@@ -129,4 +129,3 @@ pub fn conversation(turns: usize, stream: bool) -> Value {
 }
 
 pub const MESSAGES: &str = "/v1/messages";
-

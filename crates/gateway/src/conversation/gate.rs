@@ -103,7 +103,8 @@ mod tests {
         let at = |tokens, url: Option<&str>| {
             let mut policy = Policy::default();
             policy.summarizer.url = url.map(str::to_owned);
-            let course = Course { beside: Beside::Nothing, landed: Some(46_000), reports: Reports::Known, economics: None };
+            let course =
+                Course { beside: Beside::Nothing, landed: Some(46_000), reports: Reports::Known, economics: None };
             let size = Size { tokens, messages: 40, bytes: 200_000 };
             choose(size, &policy, &budgets, &SessionState::default(), course)
         };

@@ -1,8 +1,10 @@
 //! Work beside the requests: folds, and writing down what may wait.
 
 use super::gateway::{Gateway, now};
+use super::rewriting::Trouble;
 use crate::conversation::{FoldTask, Planned, SessionId};
 use crate::summariser::{Spent, Summary, SummaryJob};
+use foldline_core::summary::{Failure, FailureClass};
 use std::sync::Arc;
 use std::time::Duration;
 use tracing::{info, warn};
@@ -15,28 +17,32 @@ pub fn fold(gateway: &Arc<Gateway>, task: FoldTask) {
     let gateway = gateway.clone();
     tokio::spawn(async move {
         let session = task.session().clone();
-        if let Err(error) = fold_now(&gateway, task).await {
-            gateway.metrics.fallback("background");
-            warn!(session = session.as_str(), %error, "a fold in the background failed");
+        if let Err(trouble) = fold_now(&gateway, task).await {
+            trouble.record(&gateway, "background");
+            warn!(session = session.as_str(), "a fold in the background failed");
         }
     });
 }
 
-async fn fold_now(gateway: &Arc<Gateway>, task: FoldTask) -> Result<(), crate::outbound::BoxError> {
+async fn fold_now(gateway: &Arc<Gateway>, task: FoldTask) -> Result<(), Trouble> {
     let rewriter = gateway.rewriter.clone();
     let (task, planned) = tokio::task::spawn_blocking(move || {
         let planned = rewriter.plan(&task);
         (task, planned)
     })
-    .await?;
-    let summary = match planned? {
+    .await
+    .map_err(|_| Trouble::Panic)?;
+    let summary = match planned.map_err(Trouble::Fault)? {
         Planned::Nothing => return Ok(()),
         Planned::Ready => None,
         Planned::Ask(job) => summarise(gateway, task.session(), &job).await,
     };
     let rewriter = gateway.rewriter.clone();
     let session = task.session().clone();
-    tokio::task::spawn_blocking(move || rewriter.run(task, summary, now())).await??;
+    tokio::task::spawn_blocking(move || rewriter.run(task, summary, now()))
+        .await
+        .map_err(|_| Trouble::Panic)?
+        .map_err(Trouble::Fault)?;
     info!(session = session.as_str(), "folded in the background");
     Ok(())
 }
@@ -49,15 +55,32 @@ async fn summarise(gateway: &Gateway, session: &SessionId, job: &SummaryJob) -> 
     for Spent { model, usage } in spent {
         gateway.conversations.charge_summary(session, &model, usage);
     }
-    match &summary {
-        Summary::Written(_) => gateway.metrics.summary("written"),
+    Some(match summary {
+        Summary::Written(written) => {
+            gateway.metrics.summary("written");
+            Summary::Written(written)
+        }
         Summary::Failed(failure) => {
             gateway.metrics.summary("failed");
             gateway.metrics.fallback("summariser");
-            warn!(class = ?failure.class, "the summariser failed");
+            let failure = without_words(failure);
+            warn!(%failure, "the summariser failed");
+            Summary::Failed(failure)
         }
-    }
-    Some(summary)
+    })
+}
+
+/// A failure without what the server said: it may repeat what it was asked, and failures are logged and remembered.
+fn without_words(failure: Failure) -> Failure {
+    let message = match failure.class {
+        // These are in our own words.
+        FailureClass::Timeout | FailureClass::Network => failure.message,
+        _ => {
+            let status = failure.message.split(':').next().filter(|start| start.starts_with("HTTP "));
+            status.unwrap_or("what it said is not logged").to_owned()
+        }
+    };
+    Failure { message, ..failure }
 }
 
 /// Writes down what was reported as soon as it is, what may wait every moment, and all once more when `stop` is done.

@@ -77,7 +77,7 @@ pub struct Known {
 
 /// Why a request goes out as it came.
 #[derive(Debug)]
-enum Trouble {
+pub enum Trouble {
     /// The body is no text.
     NoText,
     /// Something is wrong on our side.
@@ -109,7 +109,7 @@ impl Question {
         match guarded(gateway, limit, work).await {
             Ok(rewritten) => rewritten.counted(gateway),
             Err(trouble) => {
-                trouble.record(gateway);
+                trouble.record(gateway, trouble.kind());
                 let outcome = trouble.outcome();
                 Rewritten { body: None, usage: Usage::Theirs, known: None, outcome, store: Served::Well }
             }
@@ -136,7 +136,7 @@ impl Question {
         match guarded(gateway, SHORTEN_PATIENCE, work).await {
             Ok(rewritten) => rewritten.map(|rewritten| rewritten.counted(gateway)),
             Err(trouble) => {
-                trouble.record(gateway);
+                trouble.record(gateway, trouble.kind());
                 None
             }
         }
@@ -225,18 +225,23 @@ impl Trouble {
         }
     }
 
-    /// Counts it, and logs it without a word of content.
-    fn record(&self, gateway: &Gateway) {
-        let kind = match self {
+    /// For metrics and logs.
+    fn kind(&self) -> &'static str {
+        match self {
             Self::NoText => "no_text",
             Self::Fault(fault) => fault.name(),
             Self::Panic => "panic",
             Self::TooLate => "too_late",
-        };
-        gateway.metrics.fallback(kind);
+        }
+    }
+
+    /// Counts it under a name, and logs it without a word of content.
+    pub fn record(&self, gateway: &Gateway, name: &'static str) {
+        gateway.metrics.fallback(name);
+        let kind = self.kind();
         match self {
-            Self::Fault(Fault::Store(error)) => warn!(kind, %error, "forwarded as it came"),
-            _ => warn!(kind, "forwarded as it came"),
+            Self::Fault(Fault::Store(error)) => warn!(kind, %error, "requests go out without this"),
+            _ => warn!(kind, "requests go out without this"),
         }
     }
 }
