@@ -21,7 +21,7 @@ pub enum Refusal {
     #[error("the request body ended early or its length is not what the headers say")]
     Incomplete,
     /// The body came too slowly.
-    #[error("the request body paused for more than {seconds} seconds")]
+    #[error("the request body came too slowly: a pause of more than {seconds} seconds, or hardly a byte in that time")]
     TooSlow {
         /// The limit.
         seconds: u64,

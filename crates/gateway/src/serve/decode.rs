@@ -51,15 +51,52 @@ pub enum DecodeError {
     Garbled,
 }
 
-/// Decodes a whole body.
+/// Decodes a whole body, which must be complete.
 pub fn decode(coding: Coding, bytes: &[u8], limit: usize) -> Result<Vec<u8>, DecodeError> {
-    let mut decoder = Decoder::new(coding, limit).map_err(|_| DecodeError::Garbled)?;
-    let result = decoder.feed(bytes).and_then(|()| decoder.finish());
-    match result {
-        Ok(()) => Ok(decoder.take()),
+    let mut out = Bounded { bytes: Vec::new(), limit };
+    let decoded = match coding {
+        // Their writing decoders do not tell a stream that ends early from one that ends.
+        Coding::Deflate => inflate(bytes, &mut out),
+        Coding::Zstd => unpack_frames(bytes, &mut out),
+        _ => Decoder::new(coding, limit).and_then(|mut decoder| {
+            decoder.feed(bytes)?;
+            decoder.finish()?;
+            out.bytes = decoder.take();
+            Ok(())
+        }),
+    };
+    match decoded {
+        Ok(()) => Ok(out.bytes),
         Err(error) if error.kind() == io::ErrorKind::FileTooLarge => Err(DecodeError::TooLarge),
         Err(_) => Err(DecodeError::Garbled),
     }
+}
+
+/// A stream of either kind of deflate, with nothing after it.
+fn inflate(bytes: &[u8], out: &mut Bounded) -> io::Result<()> {
+    let rest = if is_zlib(bytes) {
+        let mut decoder = flate2::bufread::ZlibDecoder::new(bytes);
+        io::copy(&mut decoder, out)?;
+        decoder.into_inner()
+    } else {
+        let mut decoder = flate2::bufread::DeflateDecoder::new(bytes);
+        io::copy(&mut decoder, out)?;
+        decoder.into_inner()
+    };
+    if rest.is_empty() { Ok(()) } else { Err(io::ErrorKind::InvalidData.into()) }
+}
+
+/// Frames of zstd, all of them complete.
+fn unpack_frames(bytes: &[u8], out: &mut Bounded) -> io::Result<()> {
+    let mut decoder = zstd::stream::read::Decoder::with_buffer(bytes)?;
+    decoder.window_log_max(ZSTD_WINDOW_LOG_MAX)?;
+    io::copy(&mut decoder, out).map(drop)
+}
+
+/// A zlib header names method 8 in the low half of its first byte; a bare stream that does so by chance would have to
+/// begin with a reserved or stored block of odd shape.
+fn is_zlib(bytes: &[u8]) -> bool {
+    bytes.first().is_some_and(|first| first & 0x0f == 8)
 }
 
 /// Decodes a stream piece by piece.
@@ -101,11 +138,11 @@ impl Decoder {
     /// Takes in a piece; what it decodes to is to be [taken](Self::take).
     pub fn feed(&mut self, bytes: &[u8]) -> io::Result<()> {
         if let Inner::Deflate(limit) = self.0 {
-            let Some(first) = bytes.first() else { return Ok(()) };
+            if bytes.is_empty() {
+                return Ok(());
+            }
             let out = Bounded { bytes: Vec::new(), limit };
-            // A zlib header names method 8 in the low half of its first byte; a bare stream that does so by chance
-            // would have to begin with a reserved or stored block of odd shape.
-            self.0 = if first & 0x0f == 8 {
+            self.0 = if is_zlib(bytes) {
                 Inner::Zlib(flate2::write::ZlibDecoder::new(out))
             } else {
                 Inner::Raw(flate2::write::DeflateDecoder::new(out))
@@ -218,9 +255,12 @@ mod tests {
     fn a_bomb_is_refused_and_a_torn_body_is_an_error() {
         let bomb = zstd::encode_all(vec![0u8; 10_000_000].as_slice(), 1).unwrap();
         assert_eq!(decode(Coding::Zstd, &bomb, 1_000_000), Err(DecodeError::TooLarge));
-        for coding in [Coding::Gzip, Coding::Brotli] {
+        for coding in [Coding::Gzip, Coding::Deflate, Coding::Brotli, Coding::Zstd] {
             let packed = packed(coding);
-            assert_eq!(decode(coding, &packed[..packed.len() - 3], 1000), Err(DecodeError::Garbled), "{coding:?}");
+            for missing in 1..packed.len() - 1 {
+                let torn = &packed[..packed.len() - missing];
+                assert_eq!(decode(coding, torn, 1000), Err(DecodeError::Garbled), "{coding:?} without {missing}");
+            }
         }
         for coding in [Coding::Gzip, Coding::Deflate, Coding::Brotli, Coding::Zstd] {
             assert_eq!(decode(coding, b"\xff\xff\xff\xff", 1000), Err(DecodeError::Garbled), "{coding:?}");

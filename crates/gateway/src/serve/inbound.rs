@@ -7,6 +7,7 @@ use http::{HeaderMap, header};
 use http_body_util::BodyExt;
 use std::fmt;
 use std::time::Duration;
+use tokio::time::Instant;
 
 /// What a body may be.
 #[derive(Clone, Copy, Debug)]
@@ -31,9 +32,15 @@ where
     let mut first: Option<Bytes> = None;
     let mut rest: Option<BytesMut> = None;
     let mut length = 0u64;
+    let too_slow = Refusal::TooSlow { seconds: bounds.pause.as_secs() };
+    let began = Instant::now();
     loop {
         let frame = tokio::time::timeout(bounds.pause, body.frame()).await;
-        let Some(frame) = frame.map_err(|_| Refusal::TooSlow { seconds: bounds.pause.as_secs() })? else { break };
+        let Some(frame) = frame.map_err(|_| too_slow.clone())? else { break };
+        let earned = 2 + u32::try_from(length / SLOWEST).unwrap_or(u32::MAX - 2);
+        if began.elapsed() > bounds.pause.saturating_mul(earned) {
+            return Err(too_slow);
+        }
         let Ok(bytes) = frame.map_err(|_| Refusal::Incomplete)?.into_data() else { continue };
         length += bytes.len() as u64;
         if length > bounds.bytes {
@@ -53,6 +60,9 @@ where
     }
     Ok(rest.map(BytesMut::freeze).or(first).unwrap_or_default())
 }
+
+/// Bytes that must come in the time of the longest pause: one byte now and then is no progress, and holds a place.
+const SLOWEST: u64 = 16 << 10;
 
 /// Memory reserved on the sender's word alone.
 const EXPECTED_MOST: usize = 1 << 20;
