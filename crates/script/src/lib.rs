@@ -2,7 +2,7 @@
 //!
 //! It speaks OpenAI Chat Completions, OpenAI Responses and Anthropic Messages, streaming or not, by the path and
 //! the `stream` field of the request. An [`Act`] says what to do with one request; a script is a list of them, of
-//! which the last repeats.
+//! which the last repeats. [`Strict`] judges requests as their vendor would, and [`Agent`] sends them.
 //!
 //! ```no_run
 //! # async fn example() -> std::io::Result<()> {
@@ -15,9 +15,13 @@
 #![forbid(unsafe_code)]
 
 mod act;
+mod agent;
 mod dialect;
 mod server;
+mod strict;
 
 pub use act::Act;
+pub use agent::{Agent, RULE, breaks};
 pub use dialect::Dialect;
 pub use server::{Provider, Received};
+pub use strict::Strict;

@@ -1,21 +1,13 @@
 //! Many at once: conversations that begin alike, clients that share one, requests that are mostly not conversation.
 
-use crate::agent::{Agent, Refused, breaks};
-use crate::desk::{CHAT, Desk, MESSAGES, RESPONSES};
-use foldline_core::policy::AutoOr;
-use foldline_script::Received;
+use crate::agent::{ask, assert_nothing_is_lost, strict_desk};
+use crate::desk::{CHAT, MESSAGES, RESPONSES};
+use foldline_script::{Agent, Received, breaks};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 const PATHS: [&str; 3] = [CHAT, RESPONSES, MESSAGES];
-
-async fn strict_desk(window: usize) -> (Desk, Refused) {
-    let refused = Refused::default();
-    let count = refused.clone();
-    let choose = move |request: &Received, _| count.strict(request, window);
-    (Desk::choosing(choose, |p| p.model.window = AutoOr::Fixed(window as u32)).await, refused)
-}
 
 /// Tools in the words of a dialect.
 fn tools(path: &str) -> Value {
@@ -36,8 +28,8 @@ fn mark(number: usize) -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_hundred_conversations_that_begin_alike_are_not_mixed_up() {
     const CONVERSATIONS: usize = 200;
-    const TURNS: usize = 22;
-    let (desk, refused) = strict_desk(8_000).await;
+    const TURNS: usize = 30;
+    let (desk, strict) = strict_desk(8_000, |_| {}).await;
     let desk = Arc::new(desk);
     // Also the first message is the same: only what comes later tells them apart.
     let agents: Vec<Agent> = (0..CONVERSATIONS)
@@ -61,12 +53,12 @@ async fn two_hundred_conversations_that_begin_alike_are_not_mixed_up() {
                 }
                 for turn in 0..TURNS {
                     for agent in &mut mine {
-                        agent.ask(&desk).await;
+                        ask(agent, &desk).await;
                         agent.act(turn);
                     }
                 }
                 for agent in &mine {
-                    agent.ask(&desk).await;
+                    ask(agent, &desk).await;
                 }
             })
         })
@@ -74,7 +66,7 @@ async fn two_hundred_conversations_that_begin_alike_are_not_mixed_up() {
     for client in clients {
         client.await.unwrap();
     }
-    assert_eq!(refused.count(), 0, "no request is refused");
+    assert_eq!(strict.refused(), 0, "no request is refused");
     let mut asked = vec![0; CONVERSATIONS];
     let mut folded = vec![false; CONVERSATIONS];
     for request in desk.provider.requests() {
@@ -98,25 +90,25 @@ async fn two_hundred_conversations_that_begin_alike_are_not_mixed_up() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_clients_on_one_conversation_do_not_disturb_each_other() {
     for path in PATHS {
-        let (desk, refused) = strict_desk(12_000).await;
+        let (desk, strict) = strict_desk(12_000, |_| {}).await;
         let mut one = Agent::new(path, "Do it together.");
         for turn in 0..10 {
-            one.ask(&desk).await;
+            ask(&one, &desk).await;
             one.act(turn);
         }
         let mut two = one.clone();
         (one.mark, two.mark) = ("left".to_owned(), "right".to_owned());
         // Now and then both send the same at the same time; then they go their ways.
         for turn in 10..90 {
-            tokio::join!(one.ask(&desk), two.ask(&desk));
+            tokio::join!(ask(&one, &desk), ask(&two, &desk));
             if turn % 3 == 0 {
-                two.ask(&desk).await;
+                ask(&two, &desk).await;
             }
             one.act(turn);
             two.act(turn);
         }
-        tokio::join!(one.ask(&desk), two.ask(&desk));
-        assert_eq!(refused.count(), 0, "{path}: no request is refused");
+        tokio::join!(ask(&one, &desk), ask(&two, &desk));
+        assert_eq!(strict.refused(), 0, "{path}: no request is refused");
         let requests = desk.provider.requests();
         let of = |own: &str, other: &str| -> Vec<Received> {
             let mine: Vec<Received> =
@@ -126,7 +118,7 @@ async fn two_clients_on_one_conversation_do_not_disturb_each_other() {
         };
         for (agent, mine) in [(&one, of("left", "right")), (&two, of("right", "left"))] {
             assert!(mine.len() >= 80, "{path}: {}", mine.len());
-            agent.assert_known_in(&mine.last().unwrap().text());
+            assert_nothing_is_lost(agent, &mine.last().unwrap().text());
             let breaks = breaks(&mine);
             assert!((2..=16).contains(&breaks), "{path}: {breaks} rewrites");
         }
@@ -137,18 +129,18 @@ async fn two_clients_on_one_conversation_do_not_disturb_each_other() {
 async fn a_client_whose_instructions_fill_a_third_of_the_window_keeps_its_prefix() {
     const TURNS: usize = 120;
     for path in PATHS {
-        let (desk, refused) = strict_desk(20_000).await;
+        let (desk, strict) = strict_desk(20_000, |_| {}).await;
         let mut agent = Agent::new(path, "Run all tests and mend what fails.");
         agent.volume = 2;
         agent.system =
             (0..380).map(|n| format!("Rule {n} of the house concerns part {n} of the work here. ")).collect();
         for turn in 0..TURNS {
-            agent.ask(&desk).await;
+            ask(&agent, &desk).await;
             agent.act(turn);
         }
-        agent.ask(&desk).await;
-        assert_eq!(refused.count(), 0, "{path}: no request is refused");
-        agent.assert_known_in(&desk.provider.requests().last().unwrap().text());
+        ask(&agent, &desk).await;
+        assert_eq!(strict.refused(), 0, "{path}: no request is refused");
+        assert_nothing_is_lost(&agent, &desk.provider.requests().last().unwrap().text());
         let folds = desk.metric("foldline_folds_total").await + desk.metric("foldline_prunes_total").await;
         assert!((3.0..=TURNS as f64 / 5.0).contains(&folds), "{path}: {folds} folds in {TURNS} turns");
     }

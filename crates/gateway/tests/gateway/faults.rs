@@ -1,10 +1,10 @@
 //! Whatever is wrong with the gateway, requests reach their provider as they came.
 
-use crate::agent::{Agent, Refused};
+use crate::agent::{ask, assert_nothing_is_lost, strict_desk};
 use crate::desk::{CHAT, Desk, MESSAGES, PATIENCE, RESPONSES};
 use foldline_core::policy::AutoOr;
 use foldline_gateway::serve::{Gateway, Plan};
-use foldline_script::{Act, Provider};
+use foldline_script::{Act, Agent, Provider};
 use serde_json::json;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -136,13 +136,7 @@ async fn a_store_that_is_deleted_under_way_is_made_anew() {
 async fn an_agent_outlives_a_store_that_is_locked_for_long() {
     const WINDOW: usize = 12_000;
     for path in [CHAT, RESPONSES, MESSAGES] {
-        let refused = Refused::default();
-        let count = refused.clone();
-        let desk = Desk::choosing(
-            move |request, _| count.strict(request, WINDOW),
-            |policy| policy.model.window = AutoOr::Fixed(WINDOW as u32),
-        )
-        .await;
+        let (desk, strict) = strict_desk(WINDOW, |_| {}).await;
         let mut agent = Agent::new(path, "Run all tests and mend what fails.");
         let lock = rusqlite::Connection::open(desk.folder.path().join("store.db")).unwrap();
         for turn in 0..90 {
@@ -154,12 +148,12 @@ async fn an_agent_outlives_a_store_that_is_locked_for_long() {
                 // A store that failed is left alone for a moment.
                 tokio::time::sleep(Duration::from_millis(1_100)).await;
             }
-            agent.ask(&desk).await;
+            ask(&agent, &desk).await;
             agent.act(turn);
         }
-        agent.ask(&desk).await;
-        assert_eq!(refused.count(), 0, "{path}: no request is refused");
-        agent.assert_known_in(&desk.provider.requests().last().unwrap().text());
+        ask(&agent, &desk).await;
+        assert_eq!(strict.refused(), 0, "{path}: no request is refused");
+        assert_nothing_is_lost(&agent, &desk.provider.requests().last().unwrap().text());
         assert!(faults_of_the_store(&desk).await >= 1.0, "{path}: it is counted");
         let rewrites = desk.metric("foldline_folds_total").await + desk.metric("foldline_prunes_total").await;
         assert!(rewrites >= 2.0, "{path}: it goes on");

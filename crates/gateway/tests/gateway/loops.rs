@@ -1,30 +1,24 @@
 //! Agents at work: hundreds of turns through a small window, with a provider that checks every request.
 
-use crate::agent::{Agent, Refused, breaks};
-use crate::desk::{CHAT, Desk, MESSAGES, RESPONSES};
-use foldline_core::policy::AutoOr;
+use crate::agent::{ask, assert_nothing_is_lost, strict_desk};
+use crate::desk::{CHAT, MESSAGES, RESPONSES};
+use foldline_script::{Agent, breaks};
 
 const WINDOW: usize = 32_000;
 const TURNS: usize = 300;
 
 async fn loop_on(path: &'static str) {
-    let refused = Refused::default();
-    let count = refused.clone();
-    let desk = Desk::choosing(
-        move |request, _| count.strict(request, WINDOW),
-        |p| p.model.window = AutoOr::Fixed(WINDOW as u32),
-    )
-    .await;
+    let (desk, strict) = strict_desk(WINDOW, |_| {}).await;
     let mut agent = Agent::new(path, "Run all tests and mend what fails.");
     for turn in 0..TURNS {
-        agent.ask(&desk).await;
+        ask(&agent, &desk).await;
         agent.act(turn);
     }
-    agent.ask(&desk).await;
-    assert_eq!(refused.count(), 0, "{path}: no request is refused");
+    ask(&agent, &desk).await;
+    assert_eq!(strict.refused(), 0, "{path}: no request is refused");
     let requests = desk.provider.requests();
     assert!(requests.iter().all(|request| request.body.len() / 4 <= WINDOW));
-    agent.assert_known_in(&requests.last().unwrap().text());
+    assert_nothing_is_lost(&agent, &requests.last().unwrap().text());
     // Between folds each request begins as the one before it.
     let breaks = breaks(&requests);
     assert!((3..=30).contains(&breaks), "{path}: {breaks} folds in {TURNS} turns");
