@@ -14,8 +14,13 @@ const FLUSH_EVERY: Duration = Duration::from_millis(250);
 
 /// Makes a fold in the background. The next request of the conversation finds it.
 pub fn fold(gateway: &Arc<Gateway>, task: FoldTask) {
+    let Ok(place) = gateway.folds.clone().try_acquire_owned() else {
+        gateway.metrics.fallback("crowded");
+        return;
+    };
     let gateway = gateway.clone();
     tokio::spawn(async move {
+        let _place = place;
         let session = task.session().clone();
         if let Err(trouble) = fold_now(&gateway, task).await {
             trouble.record(&gateway, "background");

@@ -39,6 +39,8 @@ pub struct Gateway {
     places: Arc<Semaphore>,
     /// Places for work on threads that may block.
     pub(super) desks: Arc<Semaphore>,
+    /// Places for folds beside the requests.
+    pub(super) folds: Arc<Semaphore>,
     /// Set when a provider refused a request because it asks for usage in a stream.
     pub(super) usage_refused: AtomicBool,
     /// False while the gateway stops.
@@ -64,6 +66,10 @@ pub enum StartError {
         error: std::io::Error,
     },
 }
+
+/// Folds at once beside the requests. Each holds its conversation in memory for as long as a model takes to write; a
+/// conversation that finds no place tries again with its next request.
+const MOST_FOLDS: usize = 64;
 
 /// How long a request waits for a place before it is refused.
 const WAIT_FOR_PLACE: Duration = Duration::from_secs(2);
@@ -97,6 +103,7 @@ impl Gateway {
             rewriter: wrap(conversations.clone()),
             conversations,
             desks: Arc::new(Semaphore::new(2 * cores)),
+            folds: Arc::new(Semaphore::new(MOST_FOLDS)),
             usage_refused: AtomicBool::new(false),
             is_open: AtomicBool::new(true),
         }))

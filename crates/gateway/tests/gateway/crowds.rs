@@ -28,7 +28,7 @@ fn mark(number: usize) -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_hundred_conversations_that_begin_alike_are_not_mixed_up() {
     const CONVERSATIONS: usize = 200;
-    const TURNS: usize = 30;
+    const TURNS: usize = 27;
     let (desk, strict) = strict_desk(8_000, |_| {}).await;
     let desk = Arc::new(desk);
     // Also the first message is the same: only what comes later tells them apart.
@@ -67,8 +67,8 @@ async fn two_hundred_conversations_that_begin_alike_are_not_mixed_up() {
         client.await.unwrap();
     }
     assert_eq!(strict.refused(), 0, "no request is refused");
-    let mut asked = vec![0; CONVERSATIONS];
-    let mut folded = vec![false; CONVERSATIONS];
+    let mut asked = [0; CONVERSATIONS];
+    let mut folded = [false; CONVERSATIONS];
     for request in desk.provider.requests() {
         let text = request.text();
         let marks: std::collections::BTreeSet<&str> =

@@ -148,3 +148,22 @@ async fn a_conversation_that_its_own_model_has_cached_is_handed_to_it_as_it_is()
     assert!(before.len() > 10 && document.get(..before.len() - 1) == before.get(..before.len() - 1), "{document:?}");
     assert!(desk.metric("foldline_summary_dollars").await > 0.0, "what it cost is charged");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_slow_summariser_does_not_gather_conversations_without_end() {
+    let summariser = Provider::start([Act::Stall]).await.unwrap();
+    let url = summariser.url();
+    let (desk, strict) = strict_desk(WINDOW, move |policy| {
+        with_summariser(policy, url);
+        policy.summarizer.first_word_seconds = 60;
+    })
+    .await;
+    for number in 0..80 {
+        let mut agent = Agent::new(CHAT, &format!("Task {number}: run all tests."));
+        (0..14).for_each(|turn| agent.act(turn));
+        ask(&agent, &desk).await;
+    }
+    assert_eq!(strict.refused(), 0);
+    assert_eq!(desk.metric("foldline_background_folds ").await, 64.0);
+    assert_eq!(desk.metric("foldline_fallbacks_total{kind=\"crowded\"}").await, 16.0);
+}

@@ -60,6 +60,8 @@ pub struct Figures {
     pub many: usize,
     /// Memory in megabytes then.
     pub rss_many: f64,
+    /// The same when each request is a session of its own: small ones, and ones that are folded.
+    pub rss_sessions: (f64, f64),
     /// First byte of a slow stream in milliseconds: directly, and through the gateway.
     pub first_byte: (f64, f64),
 }
@@ -80,6 +82,9 @@ const CASES: &[(&str, usize, u32)] = &[
     ("400 KB, folded once", 400 << 10, 128_000),
 ];
 
+/// Bodies of sessions of their own, and the window: nothing to do, and each folded.
+const SESSIONS: &[(usize, u32)] = &[(2 << 10, 1_000_000), (48 << 10, 16_000)];
+
 /// Measures.
 pub fn measure(plan: &Plan, tell: impl Fn(&str)) -> Result<Figures, Failure> {
     let upstream = wire::upstream()?;
@@ -97,9 +102,23 @@ pub fn measure(plan: &Plan, tell: impl Fn(&str)) -> Result<Figures, Failure> {
     let next = AtomicUsize::new(0);
     rush(gateway.address, Until::Count(plan.many), &Bodies::new(2 << 10), &next)?;
     rss_many = rss_many.max(gateway.resident()?);
+    tell("many sessions");
+    let rss_sessions = many_sessions(plan, upstream)?;
     tell("slow streams");
     let first_byte = (first_byte(upstream)?, first_byte(gateway.address)?);
-    Ok(Figures { sizes, rss_idle, many: plan.many, rss_many, first_byte })
+    Ok(Figures { sizes, rss_idle, many: plan.many, rss_many, rss_sessions, first_byte })
+}
+
+/// Memory after as many requests of sessions of their own, small ones and ones that are folded.
+fn many_sessions(plan: &Plan, upstream: SocketAddr) -> Result<(f64, f64), Failure> {
+    let mut resident = Vec::new();
+    for (bytes, window) in SESSIONS {
+        let gateway = Gateway::start(plan, upstream, *window)?;
+        let bodies = Bodies { sessions: Sessions::Apart, ..Bodies::new(*bytes) };
+        rush(gateway.address, Until::Count(plan.many), &bodies, &AtomicUsize::new(0))?;
+        resident.push(gateway.resident()?);
+    }
+    Ok((resident.first().copied().unwrap_or_default(), resident.last().copied().unwrap_or_default()))
 }
 
 fn compare(
@@ -184,9 +203,19 @@ fn first_byte(address: SocketAddr) -> Result<f64, Failure> {
     Ok(median(times?))
 }
 
-/// Bodies of one size that differ in their last message.
+/// Bodies of one size that differ in their last message, or from the first on.
 struct Bodies {
     before: String,
+    sessions: Sessions,
+}
+
+/// Whose session a body belongs to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sessions {
+    /// The same for all.
+    One,
+    /// One of its own for each.
+    Apart,
 }
 
 impl Bodies {
@@ -208,19 +237,30 @@ impl Bodies {
                 list.pop();
             }
         }
+        // What is said first tells sessions apart.
+        let list = body.get_mut("messages").and_then(Value::as_array_mut).into_iter().flatten();
+        if let Some(first) = list.into_iter().find(|message| message["role"] == "user") {
+            let words = first["content"].as_str().unwrap_or_default().to_owned();
+            first["content"] = format!("Session {SESSION}. {words}").into();
+        }
         body["model"] = "load".into();
         let text = body.to_string();
         let before = text.strip_suffix("]}").map(str::to_owned).unwrap_or_else(|| {
             let messages = body["messages"].to_string();
             format!("{{\"model\":\"load\",\"messages\":{}", messages.trim_end_matches(']'))
         });
-        Bodies { before }
+        Bodies { before, sessions: Sessions::One }
     }
 
     fn numbered(&self, number: usize) -> Vec<u8> {
-        format!("{},{{\"role\":\"user\",\"content\":\"Request number {number}.\"}}]}}", self.before).into_bytes()
+        let session = if self.sessions == Sessions::Apart { number } else { 0 };
+        let before = self.before.replacen(SESSION, &session.to_string(), 1);
+        format!("{before},{{\"role\":\"user\",\"content\":\"Request number {number}.\"}}]}}").into_bytes()
     }
 }
+
+/// Stands for the number of a session.
+const SESSION: &str = "@session@";
 
 /// Up to here a body is one short conversation; above it, a generated one.
 const SMALL: usize = 4096;
@@ -312,6 +352,7 @@ impl Figures {
             })
             .collect();
         json!({ "sizes": sizes, "rss_idle_mb": self.rss_idle, "many": self.many, "rss_many_mb": self.rss_many,
+                "rss_sessions_mb": { "small": self.rss_sessions.0, "folded": self.rss_sessions.1 },
                 "first_byte_ms": { "direct": self.first_byte.0, "through": self.first_byte.1 } })
     }
 }
@@ -338,6 +379,8 @@ impl fmt::Display for Figures {
             )?;
         }
         writeln!(f, "memory idle {:.1} MB, after {} requests {:.1} MB", self.rss_idle, self.many, self.rss_many)?;
+        let (small, folded) = self.rss_sessions;
+        writeln!(f, "each a session of its own: {small:.1} MB; each folded: {folded:.1} MB")?;
         writeln!(
             f,
             "first byte of a slow stream: direct {:.2} ms, through {:.2} ms",
