@@ -281,6 +281,7 @@ fn compact_sound<'a>(
         }
     }
     warn_of_pressure(&mut plan, &mut state, &setting.budgets);
+    warn_of_bytes(&mut plan, body.as_ref().map_or(source.len(), String::len), &setting.budgets);
     if verdict.acts() && setting.budgets.trigger_cap == Some(TriggerCap::SummariserWindow) {
         plan.warnings.push(format!(
             "the trigger is lowered to {} tokens, the summariser's window; a summary model with a larger one \
@@ -409,6 +410,17 @@ fn warn_of_pressure(plan: &mut Plan, state: &mut SessionState, budgets: &Budgets
         plan.warnings.push(format!(
             "context is at {share} % of the compaction trigger ({tokens} of {} tokens)",
             budgets.trigger
+        ));
+    }
+}
+
+/// Says when a result is still larger than the provider takes: text that must stay has no shorter form.
+fn warn_of_bytes(plan: &mut Plan, bytes: usize, budgets: &Budgets) {
+    if bytes as u64 > budgets.max_body_bytes {
+        plan.warnings.push(format!(
+            "the result has {bytes} bytes, over the limit of {} (compression.max_body_bytes): what is recent and what must \
+             stay is larger",
+            budgets.max_body_bytes
         ));
     }
 }

@@ -19,6 +19,10 @@ const MOST_RECENT_BY_COUNT: usize = 8;
 /// reach the latest words of either speaker.
 const REACH: f64 = 2.0;
 
+/// What an image is charged beyond its count when it is to stay: prices of images are averages, and a tail that holds
+/// many must not outgrow its budget.
+const IMAGE_RESERVE: u64 = 100;
+
 /// The boundaries: `0..head`, `head..tail`, `tail..`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Zones {
@@ -138,7 +142,7 @@ fn walk_back(transcript: &Transcript<'_>, counts: &Counts, head: usize, budget: 
     let mut start = messages;
     let mut taken = 0;
     while start > head {
-        let cost = counts.message(start - 1);
+        let cost = counts.message(start - 1) + images(transcript, start - 1) * IMAGE_RESERVE;
         let fits = spent < budget.tokens && spent + cost <= budget.ceiling;
         let few = taken < FEWEST_RECENT || (taken < budget.floor && spent + cost <= budget.room.max(budget.ceiling));
         if !fits && !few {
@@ -149,6 +153,10 @@ fn walk_back(transcript: &Transcript<'_>, counts: &Counts, head: usize, budget: 
         taken += usize::from(transcript.messages.get(start).is_some_and(|message| message.role != Role::Meta));
     }
     start
+}
+
+fn images(transcript: &Transcript<'_>, index: usize) -> u64 {
+    transcript.parts_at(index).iter().filter(|part| part.kind == PartKind::Media).count() as u64
 }
 
 /// Moves a boundary to where one may be: earlier if that is affordable, else later.

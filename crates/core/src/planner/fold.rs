@@ -190,7 +190,7 @@ impl Planner<'_, '_> {
     pub(super) fn framing(&self, zones: &Zones, folded: &[usize]) -> u64 {
         let original = self.original_of(folded);
         let bare = self.write_handoff(zones, folded, &Ledger::default(), 0, original.as_ref());
-        u64::from(bare.tokens) + HANDOFF_ENVELOPE
+        bare.tokens.into()
     }
 
     /// What a person says in a message, without what clients slip in between, unless there is nothing else.

@@ -128,7 +128,7 @@ impl Planner<'_, '_> {
             }
             Enough::Framing => {
                 let framing = self.framing(&zones, &folded);
-                *smallest = (*smallest).min(rest + framing);
+                *smallest = (*smallest).min(rest + beside + framing);
                 framing
             }
         };

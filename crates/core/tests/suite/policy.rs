@@ -1,6 +1,6 @@
 //! P: when to act.
 
-use crate::common::kit::{budgets, job, manual, policy, run, run_with, session, tokens};
+use crate::common::kit::{budgets, counts, job, manual, policy, run, run_with, session, tokens};
 use crate::common::writer::{PIXEL, Writer};
 use foldline_core::models::ModelProfile;
 use foldline_core::plan::Outcome;
@@ -8,7 +8,8 @@ use foldline_core::planner::{Size, decide};
 use foldline_core::policy::{
     AutoOr, BudgetInputs, Budgets, Given, Layer, Origin, Preset, Setting, TriggerCap, resolve,
 };
-use foldline_core::{Format, Policy, Report, SessionState, Trigger};
+use foldline_core::zone::{Cuts, TailBudget, zones};
+use foldline_core::{Format, Policy, Report, SessionState, Trigger, wire};
 
 fn size(tokens: u64) -> Size {
     Size { tokens, messages: 50, bytes: 4 * tokens }
@@ -186,6 +187,31 @@ fn k5_a_body_that_is_too_large_is_acted_on_far_below_the_trigger() {
     let done = run(&text, &policy, &job(Format::Anthropic));
     assert_ne!(done.plan.outcome, Outcome::Unchanged, "{}", done.plan.reason);
     assert!(done.body.len() <= text.len() / 2, "{} of {} bytes", done.body.len(), text.len() / 2);
+}
+
+#[test]
+fn k5_a_body_that_stays_too_large_is_spoken_of() {
+    let text = session(Format::OpenAiChat, 1, 1, 400).document();
+    let mut policy = policy(1_000_000);
+    policy.compression.max_body_bytes = AutoOr::Fixed(10_000);
+    let done = run(&text, &policy, &job(Format::OpenAiChat));
+    assert!(done.body.len() > 10_000, "{} bytes", done.body.len());
+    assert!(done.plan.warnings.iter().any(|warning| warning.contains("over the limit of 10000")), "{:?}", done.plan);
+}
+
+#[test]
+fn k3_images_weigh_a_little_more_in_the_tail_than_in_the_count() {
+    let mut writer = Writer::new(Format::Anthropic);
+    (0..12).for_each(|turn| _ = writer.picture(&format!("Screenshot {turn}.")).assistant("I see."));
+    let text = writer.document();
+    let counts = counts(&text, Format::Anthropic);
+    let read = wire::read(&text, Some(Format::Anthropic)).unwrap();
+    // Four images of 1,500 tokens and their words fit; four of 1,600 do not.
+    let room = counts.between(16, 24);
+    assert!((6_000..6_200).contains(&room), "{room}");
+    let budget = TailBudget { tokens: room, ceiling: room, floor: 1, room };
+    let tail = zones(&read, &counts, &Cuts::find(&read), 0, budget).tail;
+    assert_eq!(counts.between(tail, 24) / 1_500, 3, "from message {tail} on");
 }
 
 #[test]
