@@ -169,8 +169,8 @@ fn extension(path: &str) -> Option<&str> {
 }
 
 fn kind_of_extension(extension: &str) -> Option<Kind> {
-    let is_listed = |listed: &&str| listed.eq_ignore_ascii_case(extension);
-    EXTENSIONS.iter().find(|(extensions, _)| extensions.iter().any(|listed| is_listed(listed))).map(|(_, kind)| *kind)
+    let is_in = |listed: &[&str]| listed.iter().any(|listed| listed.eq_ignore_ascii_case(extension));
+    EXTENSIONS.iter().find(|(extensions, _)| is_in(extensions)).map(|(_, kind)| *kind)
 }
 
 fn file_kind(path: &str, text: &str, sample: &Sample<'_>) -> Option<Kind> {
