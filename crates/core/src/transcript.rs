@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// Whose wire format a transcript is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -238,6 +239,8 @@ pub struct Transcript<'a> {
     pub reported: Option<Reported>,
     /// Links of lines, for session files only (parallel to `messages`).
     pub links: Vec<Link>,
+    /// Messages with a handoff and the part that is one, in order: looked for once, asked for at every boundary.
+    pub(crate) handoffs: OnceLock<Vec<(u32, u32)>>,
 }
 
 /// Usage that a session file records.

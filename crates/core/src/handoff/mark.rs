@@ -24,15 +24,24 @@ pub fn is_handoff(transcript: &Transcript<'_>, index: usize) -> bool {
 
 /// The part of a message that is a handoff, or begins with one.
 pub fn handoff_part(transcript: &Transcript<'_>, index: usize) -> Option<usize> {
-    let message = transcript.messages.get(index)?;
-    (message.parts.start..message.parts.end).map(|part| part as usize).find(|&part| {
-        transcript.parts.get(part).is_some_and(|part| {
+    let handoffs = transcript.handoffs.get_or_init(|| find_handoffs(transcript));
+    let place = handoffs.binary_search_by_key(&index, |(message, _)| *message as usize).ok()?;
+    handoffs.get(place).map(|(_, part)| *part as usize)
+}
+
+fn find_handoffs(transcript: &Transcript<'_>) -> Vec<(u32, u32)> {
+    let is_handoff = |part: &u32| {
+        transcript.parts.get(*part as usize).is_some_and(|part| {
             // Marks start with a bracket: most texts are ruled out by their first byte.
             part.kind == PartKind::Text
                 && transcript.raw(part.content.span().inner()).trim_start().starts_with('[')
                 && is_handoff_text(&transcript.words(part))
         })
-    })
+    };
+    let numbered = transcript.messages.iter().zip(0..);
+    numbered
+        .filter_map(|(message, index)| Some((index, (message.parts.start..message.parts.end).find(is_handoff)?)))
+        .collect()
 }
 
 /// Whether the message at `index` is a handoff and nothing else: no words or media of its own are merged with it.

@@ -3,7 +3,7 @@
 //! What agents lose when history goes are exact names. The ledger values a line by the names that it
 //! keeps, so every name is interned once and lines are compared by numbers.
 
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::FxHasher;
 use std::hash::Hasher;
 
 /// Shorter words are syntax, not names.
@@ -161,28 +161,72 @@ fn kind_of(word: &str) -> Option<NameKind> {
 
 /// Names as small numbers. Two names are the same when their hashes are: a collision among the
 /// names of one conversation is rarer than a typing error, and costs one line.
+///
+/// A conversation has more names than the nearest caches hold, so a lookup costs what the memory takes: a slot is eight
+/// bytes, and the one that a hash points to mostly answers.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
-    ids: FxHashMap<u64, u32>,
+    /// A power of two of them, at most half of them used.
+    slots: Vec<Slot>,
     kinds: Vec<NameKind>,
+    hashes: Vec<u64>,
 }
+
+/// Half of a hash, and the number of the name that has it; no number is free.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    check: u32,
+    number: u32,
+}
+
+/// The slots of a small conversation.
+const FEWEST_SLOTS: usize = 1 << 12;
 
 impl Names {
     /// The number of a name.
     pub fn intern(&mut self, name: &str, kind: NameKind) -> u32 {
         let hash = hash(name);
-        if let Some(&id) = self.ids.get(&hash) {
-            return id;
+        if self.slots.len() < 2 * (self.kinds.len() + 1) {
+            self.grow();
         }
-        let id = self.kinds.len() as u32;
-        self.ids.insert(hash, id);
-        self.kinds.push(kind);
-        id
+        let place = self.place(hash);
+        let next = self.kinds.len() as u32;
+        match self.slots.get_mut(place) {
+            Some(slot) if slot.number > 0 => slot.number - 1,
+            slot => {
+                if let Some(slot) = slot {
+                    *slot = Slot { check: check(hash), number: next + 1 };
+                }
+                self.kinds.push(kind);
+                self.hashes.push(hash);
+                next
+            }
+        }
     }
 
     /// The number of a name, if it has one.
     pub fn get(&self, name: &str) -> Option<u32> {
-        self.ids.get(&hash(name)).copied()
+        self.slots.get(self.place(hash(name)))?.number.checked_sub(1)
+    }
+
+    /// The slot that has a hash, or the free one where it would be.
+    fn place(&self, hash: u64) -> usize {
+        let last = self.slots.len().wrapping_sub(1);
+        let mut place = hash as usize & last;
+        while self.slots.get(place).is_some_and(|slot| slot.number > 0 && slot.check != check(hash)) {
+            place = (place + 1) & last;
+        }
+        place
+    }
+
+    fn grow(&mut self) {
+        self.slots = vec![Slot::default(); (2 * self.slots.len()).max(FEWEST_SLOTS)];
+        for (number, &hash) in (1..).zip(&self.hashes) {
+            let place = self.place(hash);
+            if let Some(slot) = self.slots.get_mut(place) {
+                *slot = Slot { check: check(hash), number };
+            }
+        }
     }
 
     /// What a name looks like.
@@ -201,6 +245,11 @@ impl Names {
     }
 }
 
+/// The half of a hash that does not choose the slot.
+const fn check(hash: u64) -> u32 {
+    (hash >> 32) as u32
+}
+
 fn hash(name: &str) -> u64 {
     let mut hasher = FxHasher::default();
     hasher.write(name.as_bytes());
@@ -215,6 +264,18 @@ mod tests {
         let mut all = Vec::new();
         scan(text, |name, kind| all.push((name, kind)));
         all
+    }
+
+    #[test]
+    fn a_name_keeps_its_number_however_many_come() {
+        let mut names = Names::default();
+        assert_eq!(names.get("name_0"), None);
+        for round in 0..2 {
+            for number in 0..20_000 {
+                assert_eq!(names.intern(&format!("name_{number}"), NameKind::Word), number, "round {round}");
+            }
+        }
+        assert_eq!((names.get("name_19999"), names.get("other"), names.len()), (Some(19_999), None, 20_000));
     }
 
     #[test]

@@ -37,12 +37,14 @@ pub(super) fn kind_of(source: &Source<'_>, text: &str) -> Kind {
         Origin::Web => Kind::Web,
         Origin::Report => report_kind(text, &sample),
         Origin::Shell => {
-            let read = file_of_command(source.argument).and_then(|path| file_kind(path, text, &sample));
-            match structure(text, &sample) {
+            let document = document(text, &sample);
+            match document {
                 Some(kind @ (Kind::Json | Kind::Diff | Kind::Web)) => kind,
-                _ if read.is_some() => read.unwrap_or(Kind::Code),
-                Some(kind) => kind,
-                None => Kind::Command,
+                _ => file_of_command(source.argument)
+                    .and_then(|path| file_kind(path, text, &sample))
+                    .or(document)
+                    .or_else(|| look(&sample))
+                    .unwrap_or(Kind::Command),
             }
         }
     }
@@ -143,7 +145,7 @@ fn search_kind(sample: &Sample<'_>) -> Kind {
 
 /// A report of another agent: text, unless it is clearly something else.
 fn report_kind(text: &str, sample: &Sample<'_>) -> Kind {
-    match structure(text, sample) {
+    match document(text, sample) {
         Some(kind @ (Kind::Diff | Kind::Json)) => kind,
         _ => Kind::Prose,
     }
@@ -167,8 +169,8 @@ fn extension(path: &str) -> Option<&str> {
 }
 
 fn kind_of_extension(extension: &str) -> Option<Kind> {
-    let is_listed = |listed: &&str| listed.eq_ignore_ascii_case(extension);
-    EXTENSIONS.iter().find(|(extensions, _)| extensions.iter().any(|listed| is_listed(listed))).map(|(_, kind)| *kind)
+    let is_in = |listed: &[&str]| listed.iter().any(|listed| listed.eq_ignore_ascii_case(extension));
+    EXTENSIONS.iter().find(|(extensions, _)| is_in(extensions)).map(|(_, kind)| *kind)
 }
 
 fn file_kind(path: &str, text: &str, sample: &Sample<'_>) -> Option<Kind> {
@@ -203,18 +205,25 @@ fn file_of_command(command: &str) -> Option<&str> {
 
 /// The kind that the look of a text alone tells.
 fn structure(text: &str, sample: &Sample<'_>) -> Option<Kind> {
-    let lines = &sample.lines;
+    document(text, sample).or_else(|| look(sample))
+}
+
+/// The kind of a text in a notation of its own.
+fn document(text: &str, sample: &Sample<'_>) -> Option<Kind> {
     let headers =
         sample.count(|line| line.starts_with("diff --git ") || line.starts_with("+++ ") || line.starts_with("@@ -"));
     if headers >= 2 {
         return Some(Kind::Diff);
     }
-    if json::looks_like(text) || json::is_lines(lines) {
+    if json::looks_like(text) || json::is_lines(&sample.lines) {
         return Some(if sample.mostly(60, log::is_json_event) { Kind::Log } else { Kind::Json });
     }
-    if web::looks_like(text) {
-        return Some(Kind::Web);
-    }
+    web::looks_like(text).then_some(Kind::Web)
+}
+
+/// The kind that the lines of a text have in common.
+fn look(sample: &Sample<'_>) -> Option<Kind> {
+    let lines = &sample.lines;
     if sample.count(test_report::is_mark) >= 2 || sample.count(test_report::is_summary) >= 1 {
         return Some(Kind::TestReport);
     }

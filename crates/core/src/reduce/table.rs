@@ -281,24 +281,28 @@ fn layout(sample: &[&str]) -> Option<Layout> {
     let barred = few.iter().filter(|line| line.trim_start().starts_with('|')).count();
     let ruled = few
         .iter()
-        .any(|line| line.contains("-+-") && line.trim().bytes().all(|b| matches!(b, b'-' | b'+' | b' ' | b'|')));
+        .any(|line| line.trim().bytes().all(|b| matches!(b, b'-' | b'+' | b' ' | b'|')) && line.contains("-+-"));
     if barred * 10 >= few.len() * 8 || (ruled && few.iter().filter(|line| line.contains(" | ")).count() * 2 > few.len())
     {
         return Some(Layout::Bars);
     }
     for separator in [b'\t', b',', b';'] {
-        let counts: Vec<usize> = few.iter().map(|line| separators(line, separator)).collect();
-        let first = counts.first().copied().unwrap_or(0);
+        let first = few.first().map_or(0, |line| separators(line, separator));
         let least = if separator == b'\t' { 1 } else { 2 };
-        let same = counts.iter().filter(|count| **count == first).count();
+        if first < least {
+            continue;
+        }
+        let same = few.iter().filter(|line| separators(line, separator) == first).count();
         let header_words = few.first().map_or(0, |line| line.split_ascii_whitespace().count());
-        if first >= least && same * 10 >= few.len() * 9 && header_words <= (first + 1) * 3 {
+        if same * 10 >= few.len() * 9 && header_words <= (first + 1) * 3 {
             return Some(Layout::Separated(separator));
         }
     }
-    let widths: Vec<usize> = few.iter().map(|line| aligned_cells(line).count()).collect();
-    let first = widths.first().copied().unwrap_or(0);
-    let same = widths.iter().filter(|width| width.abs_diff(first) <= 1).count();
+    let first = few.first().map_or(0, |line| aligned_cells(line).count());
+    if first < 3 {
+        return None;
+    }
+    let same = few.iter().filter(|line| aligned_cells(line).count().abs_diff(first) <= 1).count();
     let flush = few.iter().filter(|line| !line.starts_with([' ', '\t'])).count();
-    (first >= 3 && same * 10 >= few.len() * 8 && flush * 10 >= few.len() * 8).then_some(Layout::Aligned)
+    (same * 10 >= few.len() * 8 && flush * 10 >= few.len() * 8).then_some(Layout::Aligned)
 }

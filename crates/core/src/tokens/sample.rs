@@ -1,5 +1,5 @@
 //! Counts of texts that are far too much anyway: a document above eight megabytes has two million tokens,
-//! twice the largest window. What lies far from its end folds whatever it costs exactly, so an eighth of its long texts is counted and stands for the rest.
+//! twice the largest window. What lies far from its end folds whatever it costs exactly, so an eighth of its long texts, and the middle of those of some size, is counted and stands for the rest.
 
 use super::EXACT_UP_TO;
 use crate::edit::Span;
@@ -10,6 +10,8 @@ const NEAR_THE_END: usize = 2 << 20;
 /// what its ends cut in two does not count.
 const STRETCH: usize = 512;
 const STRIDE: usize = 8 * STRETCH;
+/// Texts below a stride are told by the middle of them, where they are what they are; shorter ones are counted in full.
+const SHORTEST: usize = 2 * STRETCH;
 
 /// How closely the texts of a document are counted.
 #[derive(Clone, Copy, Debug)]
@@ -27,13 +29,14 @@ impl Sampling {
 
     /// Whether the text at `span` is sampled.
     pub(super) fn covers(self, span: Span) -> bool {
-        (span.start as usize) < self.until && span.len() >= STRIDE
+        (span.start as usize) < self.until && span.len() >= SHORTEST
     }
 }
 
 /// The stretches of a text that are counted.
 pub(super) fn stretches(raw: &str) -> impl Iterator<Item = &str> {
-    (0..raw.len()).step_by(STRIDE).filter_map(|start| {
+    let first = if raw.len() < STRIDE { (raw.len() - STRETCH.min(raw.len())) / 2 } else { 0 };
+    (first..raw.len()).step_by(STRIDE).filter_map(|start| {
         let (start, end) = (raw.ceil_char_boundary(start), raw.floor_char_boundary(start + STRETCH));
         raw.get(start..end)
     })

@@ -15,6 +15,7 @@ use crate::transcript::{Exchanges, Format, Shape, Transcript};
 use items::Gathered;
 use json::{JsonError, Kind, Scanner};
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 pub use detect::Found;
 
@@ -173,6 +174,7 @@ impl<'a> Reader<'a, '_> {
             outer_marks: self.body.marks,
             reported: gathered.reported,
             links: gathered.links,
+            handoffs: OnceLock::new(),
         }
     }
 }
