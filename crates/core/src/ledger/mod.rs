@@ -10,6 +10,7 @@ mod exits;
 mod lines;
 mod merge;
 pub mod names;
+mod need;
 mod phrases;
 mod prose;
 mod todo;
@@ -23,13 +24,14 @@ use crate::handoff::{self, Section};
 use crate::redact::Known;
 use crate::transcript::{PartKind, Role, Transcript};
 use lines::Lines;
-use names::{NameKind, Names};
+use names::Names;
+use need::Need;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 /// Only this much of the newest folded text is searched for lines worth quoting: recency rules what
 /// is needed next, and the work stays bounded however long a conversation gets.
-const QUOTABLE_BYTES: usize = 2 << 20;
+const QUOTABLE_BYTES: usize = 3 << 19;
 
 /// Of older messages only those of this size are told: what people say and short commands. Large ones are outputs, of
 /// which nothing is quoted.
@@ -356,19 +358,15 @@ impl<'t, 'a> Gathering<'t, 'a> {
         self.close_actions(folded);
         self.title_files();
         self.close_lines();
-        let end = folded.last().and_then(|&last| self.transcript.messages.get(last)).map_or(0, |last| last.span.end);
-        let since = |message: u32| {
-            let message = self.transcript.messages.get(message as usize);
-            message.map_or(0, |message| end.saturating_sub(message.span.end)) as f32
-        };
+        let need = Need::of(self.transcript, folded);
         let focused = focus.map(|focus| self.focused(focus)).unwrap_or_default();
         self.ledger.weights = self
             .usage
             .iter()
             .enumerate()
             .map(|(id, usage)| {
-                let weight = weight(self.names.kind(id as u32), usage, since(usage.last));
-                if focused.contains(&(id as u32)) { weight * FOCUS_GAIN } else { weight }
+                let weight = need.weight(self.names.kind(id as u32), usage);
+                if focused.binary_search(&(id as u32)).is_ok() { weight * FOCUS_GAIN } else { weight }
             })
             .collect();
         self.ledger
@@ -399,23 +397,3 @@ const CALLS: &str = "from its calls";
 
 /// A focus topic gets about two thirds of a handoff when its names weigh this much more.
 const FOCUS_GAIN: f32 = 6.0;
-
-/// What a name is worth: how likely the agent is to need it again, by what agents needed later in recorded
-/// sessions (`foldline eval`). Being written by the agent itself tells most, then how often it came up; of two names
-/// that are no longer in sight, the younger one is needed a little more often.
-fn weight(kind: NameKind, usage: &Usage, since: f32) -> f32 {
-    let kind = match kind {
-        NameKind::Path => 1.5,
-        NameKind::Identifier => 1.6,
-        NameKind::Hash => 0.8,
-        NameKind::Word => 0.04,
-    };
-    let recency = (1.0 + since / RECENT_BYTES).powf(-0.27);
-    let frequency = (usage.messages as f32).powf(0.27);
-    let written = if usage.written > 0 { 2.5 * (usage.written as f32).powf(0.45) } else { 1.0 };
-    let asked = if usage.asked { 1.2 } else { 1.0 };
-    kind * recency * frequency * written * asked
-}
-
-/// Within so many bytes of the end all names are equally young.
-const RECENT_BYTES: f32 = 3_000.0;
