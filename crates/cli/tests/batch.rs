@@ -1,48 +1,10 @@
 //! `eval` and `export`: folders of transcripts in, tables, pages and training data out.
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
+use common::{Desk, errors, text};
 use serde_json::{Value, json};
-use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
-
-struct Desk {
-    folder: tempfile::TempDir,
-}
-
-impl Desk {
-    fn new() -> Desk {
-        Desk { folder: tempfile::tempdir().unwrap() }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        let path = self.path(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    }
-
-    fn read(&self, name: &str) -> String {
-        std::fs::read_to_string(self.path(name)).unwrap()
-    }
-
-    fn run(&self, args: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_foldline"));
-        command.args(args).current_dir(self.folder.path()).env_clear().stdin(Stdio::null());
-        command.env("XDG_DATA_HOME", self.path("data")).env("XDG_CONFIG_HOME", self.path("config"));
-        command.output().unwrap()
-    }
-}
-
-fn errors(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-fn text(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
 
 /// A session whose later turns use names of its earlier ones.
 fn session() -> Value {

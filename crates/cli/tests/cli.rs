@@ -1,65 +1,15 @@
 //! The command as users meet it: what goes in, what comes out, which exit code says so.
 #![allow(clippy::unwrap_used)]
 
-use std::io::Write;
+mod common;
+
+use common::{Desk, code, errors, text};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
 
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
 
 fn example(name: &str) -> PathBuf {
     Path::new(EXAMPLES).join(name)
-}
-
-/// A place of its own for each test: settings and store of the user are out of reach.
-struct Desk {
-    folder: tempfile::TempDir,
-}
-
-impl Desk {
-    fn new() -> Desk {
-        Desk { folder: tempfile::tempdir().unwrap() }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_foldline"));
-        command.args(args).current_dir(self.folder.path());
-        command.env_clear().env("XDG_DATA_HOME", self.path("data")).env("XDG_CONFIG_HOME", self.path("config"));
-        command
-    }
-
-    fn run(&self, args: &[&str]) -> Output {
-        self.command(args).stdin(Stdio::null()).output().unwrap()
-    }
-
-    fn feed(&self, args: &[&str], input: &[u8]) -> Output {
-        let mut child =
-            self.command(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut stdin = child.stdin.take().unwrap();
-        let input = input.to_owned();
-        let feeder = std::thread::spawn(move || {
-            let _ = stdin.write_all(&input);
-        });
-        let output = child.wait_with_output().unwrap();
-        feeder.join().unwrap();
-        output
-    }
-}
-
-fn code(output: &Output) -> i32 {
-    output.status.code().unwrap()
-}
-
-fn errors(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-fn text(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
 }
 
 #[test]

@@ -1,52 +1,40 @@
 //! The command with a summariser behind it, and what guards the border: redaction and the doctor.
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
+use common::{code, errors, text};
 use foldline_script::{Act, Provider};
 use serde_json::{Value, json};
 use std::io::Write;
-use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::ops::Deref;
+use std::process::{Output, Stdio};
 
 const GOOD: &str =
     "## Goal\n- Mend the importer before Friday.\n## Key Decisions\n- Keep the old column, because reports read it.\n";
 
 /// A place of its own, and a runtime for the provider.
 struct Desk {
-    folder: tempfile::TempDir,
+    place: common::Desk,
     runtime: tokio::runtime::Runtime,
+}
+
+impl Deref for Desk {
+    type Target = common::Desk;
+
+    fn deref(&self) -> &common::Desk {
+        &self.place
+    }
 }
 
 impl Desk {
     fn new() -> Desk {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        Desk { folder: tempfile::tempdir().unwrap(), runtime }
+        Desk { place: common::Desk::new(), runtime }
     }
 
     fn provider(&self, acts: impl IntoIterator<Item = Act>) -> Provider {
         self.runtime.block_on(Provider::start(acts)).unwrap()
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_foldline"));
-        command.args(args).current_dir(self.folder.path());
-        command.env_clear().env("XDG_DATA_HOME", self.path("data")).env("XDG_CONFIG_HOME", self.path("config"));
-        command
-    }
-
-    fn run(&self, args: &[&str]) -> Output {
-        self.command(args).stdin(Stdio::null()).output().unwrap()
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        std::fs::write(self.path(name), text).unwrap();
-    }
-
-    fn read(&self, name: &str) -> String {
-        std::fs::read_to_string(self.path(name)).unwrap()
     }
 
     fn fold(&self, provider: &Provider, more: &[&str]) -> Output {
@@ -56,18 +44,6 @@ impl Desk {
         args.extend(more);
         self.run(&args)
     }
-}
-
-fn code(output: &Output) -> i32 {
-    output.status.code().unwrap()
-}
-
-fn errors(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-fn text(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 fn conversation(turns: usize) -> String {

@@ -1,34 +1,11 @@
 //! `replay` and `compress --cache-marks`: what sessions cost, and where marks go.
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
+use common::Desk;
 use serde_json::{Value, json};
-use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
-
-struct Desk {
-    folder: tempfile::TempDir,
-}
-
-impl Desk {
-    fn new() -> Desk {
-        Desk { folder: tempfile::tempdir().unwrap() }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn write(&self, name: &str, value: &Value) {
-        std::fs::write(self.path(name), value.to_string()).unwrap();
-    }
-
-    fn run(&self, args: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_foldline"));
-        command.args(args).current_dir(self.folder.path()).env_clear().stdin(Stdio::null());
-        command.env("XDG_DATA_HOME", self.path("data")).env("XDG_CONFIG_HOME", self.path("config"));
-        command.output().unwrap()
-    }
-}
+use std::process::Output;
 
 fn json_of(output: &Output) -> Value {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -58,8 +35,8 @@ fn session(turns: usize) -> Value {
 #[test]
 fn a_replay_compares_policies_in_money() {
     let desk = Desk::new();
-    desk.write("one.json", &session(80));
-    desk.write("two.json", &session(60));
+    desk.write("one.json", &session(80).to_string());
+    desk.write("two.json", &session(60).to_string());
     let replay =
         json_of(&desk.run(&["replay", "one.json", "two.json", "--window", "60000", "--json", "--html", "page.html"]));
     let policies = ["none", "hermes", "sacred-zone", "skill", "runway", "frugal"];
@@ -84,8 +61,8 @@ fn a_replay_compares_policies_in_money() {
 #[test]
 fn policies_are_chosen_and_sessions_chained() {
     let desk = Desk::new();
-    desk.write("one.json", &session(40));
-    desk.write("two.json", &session(40));
+    desk.write("one.json", &session(40).to_string());
+    desk.write("two.json", &session(40).to_string());
     let args = ["replay", ".", "--presets", "runway,none", "--window", "50000", "--chain", "80000", "--json"];
     let replay = json_of(&desk.run(&args));
     assert_eq!(replay["policies"], json!(["none", "runway"]));
@@ -101,14 +78,14 @@ fn a_model_without_prices_is_said_and_not_guessed() {
     let desk = Desk::new();
     let mut unknown = session(10);
     unknown["model"] = json!("house-llm-7");
-    desk.write("one.json", &unknown);
+    desk.write("one.json", &unknown.to_string());
     let output = desk.run(&["replay", "one.json"]);
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.contains("house-llm-7") && said.contains("model.table"), "{said}");
     desk.write(
         "prices.json",
-        &json!([{"match": ["house-llm"], "window": 100_000, "price": {"input": 1, "output": 2}}]),
+        &json!([{"match": ["house-llm"], "window": 100_000, "price": {"input": 1, "output": 2}}]).to_string(),
     );
     let known = desk.run(&["replay", "one.json", "--set", "model.table=prices.json", "--json", "--presets", "none"]);
     assert!(json_of(&known)["totals"][0]["dollars"].as_f64().unwrap() > 0.0);
@@ -120,7 +97,7 @@ fn cache_marks_are_put_where_they_are_asked_for() {
     let mut request = session(3);
     request["system"] = json!("Be brief.");
     request["tools"] = json!([{"name": "bash", "input_schema": {}}]);
-    desk.write("request.json", &request);
+    desk.write("request.json", &request.to_string());
     let marked = |layout: &str| {
         let args =
             ["compress", "request.json", "--store", "none", "--cache-marks", layout, "--set", "model.cache_ttl=1h"];

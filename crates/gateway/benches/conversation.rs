@@ -7,8 +7,7 @@ use divan::Bencher;
 use foldline_core::Policy;
 use foldline_core::policy::AutoOr;
 use foldline_gateway::conversation::{
-    Ask, Bypass, ConversationSettings, Conversations, CredentialId, Dialect, Prepared, PurposeHint, ReportedUsage,
-    Timestamp, Writer,
+    Ask, ConversationSettings, Conversations, CredentialId, Dialect, Prepared, ReportedUsage, Timestamp,
 };
 use std::fmt::Write;
 
@@ -57,18 +56,7 @@ fn body(dialect: Dialect, bytes: usize) -> String {
 }
 
 fn ask(dialect: Dialect, body: &str) -> Ask<'_> {
-    Ask {
-        dialect,
-        body,
-        credential: CredentialId::of_key("k"),
-        session_hint: None,
-        agent_hint: None,
-        focus: None,
-        purpose: PurposeHint::None,
-        bypass: Bypass::No,
-        writer: Writer::Elsewhere,
-        now: Timestamp(1),
-    }
+    Ask::plain(dialect, body, CredentialId::of_key("k"), Timestamp(1))
 }
 
 fn gateway(window: u32, store: Option<&std::path::Path>) -> Conversations {

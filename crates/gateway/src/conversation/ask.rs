@@ -164,6 +164,24 @@ pub struct Ask<'a> {
     pub now: Timestamp,
 }
 
+impl<'a> Ask<'a> {
+    /// A request of which no header says anything.
+    pub fn plain(dialect: Dialect, body: &'a str, credential: CredentialId, now: Timestamp) -> Ask<'a> {
+        Ask {
+            dialect,
+            body,
+            credential,
+            session_hint: None,
+            agent_hint: None,
+            focus: None,
+            purpose: PurposeHint::None,
+            bypass: Bypass::No,
+            writer: Writer::Elsewhere,
+            now,
+        }
+    }
+}
+
 /// Lower-case hex digits.
 pub(super) fn hex(bytes: &[u8]) -> String {
     use fmt::Write;

@@ -46,22 +46,11 @@ fn prefix_call(ask: &Ask<'_>, sight: &Sight<'_>, lane: &Lane, policy: &Policy) -
 
 #[cfg(test)]
 mod tests {
-    use super::super::ask::{Bypass, CredentialId, PurposeHint, Timestamp};
+    use super::super::ask::{CredentialId, Timestamp};
     use super::*;
 
     fn ask<'a>(dialect: Dialect, body: &'a str, writer: Writer, now: i64) -> Ask<'a> {
-        Ask {
-            dialect,
-            body,
-            credential: CredentialId::of_key("k"),
-            session_hint: None,
-            agent_hint: None,
-            focus: None,
-            purpose: PurposeHint::None,
-            bypass: Bypass::No,
-            writer,
-            now: Timestamp(now),
-        }
+        Ask { writer, ..Ask::plain(dialect, body, CredentialId::of_key("k"), Timestamp(now)) }
     }
 
     fn asked(dialect: Dialect, body: &str, writer: Writer, lane: &Lane) -> Request {

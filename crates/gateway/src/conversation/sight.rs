@@ -161,22 +161,11 @@ fn session_of_user(raw: &str) -> Option<Cow<'_, str>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::ask::{Bypass, CredentialId, PurposeHint, Timestamp, Writer};
+    use super::super::ask::{CredentialId, Timestamp};
     use super::*;
 
     fn ask(dialect: Dialect, body: &str) -> Ask<'_> {
-        Ask {
-            dialect,
-            body,
-            credential: CredentialId::of_key("k"),
-            session_hint: None,
-            agent_hint: None,
-            focus: None,
-            purpose: PurposeHint::None,
-            bypass: Bypass::No,
-            writer: Writer::Elsewhere,
-            now: Timestamp(0),
-        }
+        Ask::plain(dialect, body, CredentialId::of_key("k"), Timestamp(0))
     }
 
     #[test]
