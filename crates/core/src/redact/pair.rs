@@ -7,7 +7,7 @@ use crate::redact::judge;
 use crate::redact::key::{self, Kind, MAX_KEY};
 use crate::redact::mask::EARLIEST;
 use crate::redact::rules::Rule;
-use crate::redact::scan::Scan;
+use crate::redact::scan::{Scan, mixes_letters_and_digits};
 use crate::redact::value::{Quote, Quoting, Value};
 use crate::redact::verdict;
 
@@ -100,6 +100,7 @@ fn is_running_text(scan: &Scan<'_>, start: usize) -> bool {
     value.quoting == Quoting::Bare
         && !value.ends_line(scan)
         && !judge::is_random(bytes)
+        && !(mixes_letters_and_digits(bytes) && value.precedes_setting(scan))
         && !judge::is_masked(bytes)
         && scan.at(scan.skip_blanks(value.end)) != b'='
 }
