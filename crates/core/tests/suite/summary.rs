@@ -74,9 +74,15 @@ fn the_prompt_carries_focus_day_memory_budget_and_the_users_own_way_of_writing()
     job.request.memory = Some("Ann signs off every release.".to_owned());
     let made = summary_job(&text, &policy, &job);
     let prompt = prompt(&made);
-    for expected in
-        ["the database schema", "65 %", "2026-11-16", "Ann signs off", "The user writes like this", "## Goal"]
-    {
+    for expected in [
+        "the database schema",
+        "65 %",
+        "2026-11-16",
+        "Ann signs off",
+        "The user began with this request",
+        "newest request",
+        "## Goal",
+    ] {
         assert!(prompt.contains(expected), "{expected}: {prompt}");
     }
     let words = (f64::from(made.budget) * 0.7) as u32;
@@ -159,17 +165,7 @@ fn replies_are_read_however_models_wrap_them() {
 
 #[test]
 fn headings_in_another_language_keep_their_order() {
-    let titles = [
-        "Ziel",
-        "Vorgaben",
-        "Stand",
-        "Laufendes",
-        "Hindernisse",
-        "Entscheidungen",
-        "Geklärtes",
-        "Offenes",
-        "Genaue Werte",
-    ];
+    let titles = ["Ziel", "Vorgaben", "Stand", "Laufendes", "Hindernisse", "Entscheidungen", "Offenes", "Genaue Werte"];
     let reply: String =
         titles.iter().enumerate().map(|(n, title)| format!("## {title}\n- Punkt {n} ist gesagt.\n")).collect();
     let (_, handoff) = folded(&reply);
@@ -194,7 +190,7 @@ fn replies_without_content_are_failures() {
         assert_eq!(written(&job, reply), Err(expected), "{reply:?}");
     }
     let copied = prompt(&job);
-    let (instruction, _) = copied.split_once("\nMATERIAL ").unwrap();
+    let (instruction, _) = copied.split_once("\nThe user began ").unwrap();
     assert_eq!(written(&job, instruction), Err(BadReply::NothingUsable), "a copy of the prompt says nothing");
 }
 
