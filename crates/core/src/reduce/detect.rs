@@ -168,7 +168,7 @@ fn extension(path: &str) -> Option<&str> {
 
 fn kind_of_extension(extension: &str) -> Option<Kind> {
     let is_listed = |listed: &&str| listed.eq_ignore_ascii_case(extension);
-    EXTENSIONS.iter().find(|(extensions, _)| extensions.iter().any(|listed| is_listed(listed))).map(|(_, kind)| *kind)
+    EXTENSIONS.iter().find(|(extensions, _)| extensions.iter().any(&is_listed)).map(|(_, kind)| *kind)
 }
 
 fn file_kind(path: &str, text: &str, sample: &Sample<'_>) -> Option<Kind> {
