@@ -248,6 +248,25 @@ async fn a_prompt_that_is_too_long_is_split_until_it_fits() {
 }
 
 #[tokio::test]
+async fn a_window_that_no_piece_fits_is_a_failure_of_its_own_and_the_ledger_writes() {
+    let provider =
+        Provider::choosing(|_, _| Act::error(400, "context_length_exceeded", "maximum context length is 10 tokens"))
+            .await
+            .unwrap();
+    let policy = policy(&provider.url());
+    let (summary, _) = outcome(&summariser(&provider.url(), Dialect::Auto), &summary_job(&policy)).await;
+    let Summary::Failed(failure) = &summary else { panic!("{summary:?}") };
+    assert_eq!(failure.class, FailureClass::ContextLength, "{failure}");
+    assert!(failure.message.contains("maximum context length") && failure.calls < 20, "{failure:?}");
+    let text = conversation();
+    let done = finish(&text, &policy, Trigger::Manual, summary);
+    assert_eq!(done.plan.outcome, Outcome::Folded);
+    let cooldown = FailureClass::ContextLength.cooldown(1);
+    assert_eq!(done.state.summariser.until_ms, 1_000_000 + 1000 * i64::from(cooldown));
+    assert!(done.plan.fold.unwrap().handoff.text.contains("Note: the model that should have written"));
+}
+
+#[tokio::test]
 async fn a_reply_without_end_is_hung_up_on() {
     let provider = Provider::start([Act::Babble]).await.unwrap();
     let started = Instant::now();

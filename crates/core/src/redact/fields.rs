@@ -9,10 +9,10 @@ pub(crate) static FIELDS: [Rule; 7] = [
         .low().reveal(Reveal::Nothing)
         .hits(&["DB_PASSWORD=<a8>", "password: hunter2", "\"password\": \"<a6>\"", "{\\\"password\\\": \\\"<a9>\\\"}", "password = <a10>", "spring.datasource.password=<a10>", "export PGPASSWORD='<a12>'", "--password <a9>", "<password>swordfish</password>",
             "user=bob password=<a7> host=db", "\"passphrase\": \"correct horse battery staple\"", "Server=db;Password=<a9>;Database=x", "MYSQL_PWD=<a9>", "const password: string = \"<a9>\"", "password=p!<a5>&user=x", "name: DB_PASSWORD\n  value: <a9>",
-            "{\"name\": \"DB_PASSWORD\", \"value\": \"<a9>\"}", "\"password\": \"<a4>\\\"<a4>\"", "a\\nDB_PASSWORD=<a8>\\nHOME=/root"])
+            "{\"name\": \"DB_PASSWORD\", \"value\": \"<a9>\"}", "\"password\": \"<a4>\\\"<a4>\"", "a\\nDB_PASSWORD=<a8>\\nHOME=/root", "x: database:   password: <l10><d6>   host: db"])
         .misses(&["password: string", "password: str = Field()", "\"password\": \"\"", "password=${PASSWORD}", "password: <your-password>", "PASSWORD=***", "password: must be at least 8 characters", "password := os.Getenv(\"X\")", "I have password=foo",
             "\"password\": \"Enter your password\"", "def login(user, password):", "password = getpass.getpass()", "PWD=/home/x", "OLDPWD=/tmp", "password_min_length=12", "HOME=/root SHELL=/bin/bash PATH=/usr/bin:/bin", "type: password", "password: null,",
-            "password=password", "login(password=pw, user=user)", "passwordless: true1", "user, password = split", "self.password = credentials", "needless_pass_by_value = \"allow\"", "\"passwd:shell\""]),
+            "password=password", "login(password=pw, user=user)", "passwordless: true1", "user, password = split", "self.password = credentials", "needless_pass_by_value = \"allow\"", "\"passwd:shell\"", "password: string   host: string", "password: sha256 salt: none", "password: required  user: optional"]),
     Rule::by_hand("key-field", "Value of an API key or other secret key", Anchors::AnyCase(&["_key", "-key", "ikey", "skey", "tkey", "ekey", "nkey", "gkey", "rkey", "dkey", "hkey"]), pair::find).low()
         .hits(&["OPENAI_API_KEY=<a30>", "\"apiKey\": \"<a20>\"", "x-api-key: <a20>", "AccountKey=<b86>==;EndpointSuffix=core.windows.net", "api_key: '<a24>'", "client.setHeader(\"X-Api-Key\", \"<a20>\")",
             "apikey=<a16>&q=1", "os.environ[\"API_KEY\"] = \"<a20>\"", "SharedAccessKey=<b43>="])

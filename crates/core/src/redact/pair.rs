@@ -7,7 +7,7 @@ use crate::redact::judge;
 use crate::redact::key::{self, Kind, MAX_KEY};
 use crate::redact::mask::EARLIEST;
 use crate::redact::rules::Rule;
-use crate::redact::scan::Scan;
+use crate::redact::scan::{Scan, mixes_letters_and_digits};
 use crate::redact::value::{Quote, Quoting, Value};
 use crate::redact::verdict;
 
@@ -97,9 +97,11 @@ fn is_header(name: &[u8]) -> bool {
 fn is_running_text(scan: &Scan<'_>, start: usize) -> bool {
     let value = Value::read(scan, start);
     let bytes = value.judged(scan);
+    let is_joined = mixes_letters_and_digits(bytes) && value.precedes_setting(scan);
     value.quoting == Quoting::Bare
         && !value.ends_line(scan)
         && !judge::is_random(bytes)
+        && !is_joined
         && !judge::is_masked(bytes)
         && scan.at(scan.skip_blanks(value.end)) != b'='
 }

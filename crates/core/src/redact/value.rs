@@ -1,7 +1,8 @@
 //! Where a value begins and where it ends, in the notation that surrounds it.
 
-use crate::redact::alphabet::{INSIDE, WORD};
+use crate::redact::alphabet::{DASH, INSIDE, WORD};
 use crate::redact::judge::JUDGED;
+use crate::redact::key::MAX_KEY;
 use crate::redact::scan::{Run, Scan};
 
 /// The byte range of a value, without its quotes.
@@ -110,6 +111,16 @@ impl Value {
     /// As much of the value as judgement needs; rejecting a long value must not cost more than a short one.
     pub(crate) fn judged<'t>(&self, scan: &Scan<'t>) -> &'t [u8] {
         scan.slice(self.start, self.end.min(self.start + JUDGED))
+    }
+
+    /// Whether the next thing on the line is another setting, as in YAML whose lines were joined: `password: … host: db`.
+    pub(crate) fn precedes_setting(&self, scan: &Scan<'_>) -> bool {
+        let next = scan.skip_blanks(self.end);
+        let name_end = scan.run(next, &DASH, MAX_KEY);
+        next > self.end
+            && name_end > next
+            && scan.at(name_end) == b':'
+            && (name_end + 1 >= scan.len() || matches!(scan.at(name_end + 1), b' ' | b'\t' | b'\n' | b'\r'))
     }
 
     /// Whether nothing but a comment, punctuation or a closing quote follows on the line.

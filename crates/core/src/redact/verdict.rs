@@ -74,7 +74,9 @@ fn is_secret_bare(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value, bytes: &[u8])
             let plain = || is_name(bytes) || judge::is_wordy(bytes) || is_identifier(pair, bytes);
             let chosen =
                 || ends_line && is_lower_word(bytes) && is_setting(scan, pair, value) && !is_in_call(scan, value);
-            (ends_line || judge::is_random(bytes)) && fits_kind(pair, bytes) && (!plain() || chosen())
+            // A word before the next setting of a joined line may be prose; one with digits is no word.
+            let joined = || mixes_letters_and_digits(bytes) && value.precedes_setting(scan);
+            (ends_line || judge::is_random(bytes) || joined()) && fits_kind(pair, bytes) && (!plain() || chosen())
         }
         Carrier::Flag => fits_kind(pair, bytes) && !judge::is_wordy(bytes),
         Carrier::Field | Carrier::Call => false,

@@ -2,9 +2,9 @@
 //! without a model, and outdate only what an earlier model said about the state of things.
 
 use super::Written;
+use super::gist::Gist;
 use crate::handoff::Section;
 use crate::ledger::Ledger;
-use rustc_hash::FxHashSet;
 
 /// Adds what a model wrote to a ledger. `handoffs` are the messages among the folded ones that hold
 /// earlier records.
@@ -16,14 +16,34 @@ pub(crate) fn adopt(ledger: &mut Ledger, written: &Written, handoffs: &[usize]) 
             && handoffs.contains(&(entry.message as usize))
             && says(entry.section))
     });
-    let known: FxHashSet<String> = ledger.entries.iter().map(|entry| ledger.text(entry).to_lowercase()).collect();
+    let recorded = recorded(ledger, written);
     for (section, line) in &written.words.lines {
         // The active task is quoted from the user, word for word.
-        if *section == Section::ActiveTask || known.contains(&line.to_lowercase()) {
+        if *section == Section::ActiveTask {
             continue;
         }
-        ledger.say(*section, u32::MAX, line, worth(*section));
+        let gist = Gist::of(line);
+        let same = recorded.iter().find(|(at, known)| {
+            gist.is_told_by(known) && ledger.entries.get(*at).is_some_and(|entry| entry.section == *section)
+        });
+        match same.and_then(|(at, _)| ledger.entries.get_mut(*at)) {
+            // Said in the words in which it was recorded; that a model tells it shows that it matters.
+            Some(entry) => entry.worth = entry.worth.max(worth(*section)),
+            None => ledger.say(*section, u32::MAX, line, worth(*section)),
+        }
     }
+}
+
+/// What the ledger says in the sections in which the model says something, by place.
+fn recorded(ledger: &Ledger, written: &Written) -> Vec<(usize, Gist)> {
+    let is_told = |section: Section| written.words.lines.iter().any(|(of, _)| *of == section);
+    ledger
+        .entries
+        .iter()
+        .enumerate()
+        .filter(|(_, entry)| entry.group.is_none() && is_told(entry.section))
+        .map(|(at, entry)| (at, Gist::of(ledger.text(entry))))
+        .collect()
 }
 
 /// What only a model can know is worth most.

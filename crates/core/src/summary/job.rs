@@ -7,6 +7,7 @@ use super::writer::Writer;
 use super::{Cooldown, Failure, prefix};
 use crate::engine::Setting;
 use crate::handoff;
+use crate::ledger::spoken;
 use crate::models::{ApiFamily, ModelProfile, ModelTable};
 use crate::plan::Fold;
 use crate::planner::{Request, Trigger};
@@ -14,7 +15,7 @@ use crate::policy::Policy;
 use crate::recall::Handle;
 use crate::redact::{Mode, redact};
 use crate::tokens::Counts;
-use crate::transcript::Transcript;
+use crate::transcript::{PartKind, Transcript};
 use crate::zone::last_request;
 
 /// A handoff that a model should write.
@@ -58,6 +59,8 @@ const REPLY_HEADROOM: u32 = 13;
 const SMALLEST_PIECE: u32 = 200;
 /// Memory is context of the record and gets at most this share of the window.
 const MEMORY_SHARE: u32 = 8;
+/// Characters of a request that tell what work is about.
+const LONGEST_REQUEST: usize = 500;
 /// Words per token in running text.
 const WORDS_PER_TOKEN: f64 = 0.7;
 
@@ -195,24 +198,34 @@ fn brief(
     let share = (policy.compression.focus_share * 100.0).round() as u32;
     let masked = |text: &str| redact(text, Mode::Text).into_owned();
     let memory = request.memory.as_deref().map(masked);
+    let opening = first_request(transcript);
+    let newest = last_request(transcript);
     Brief {
         focus: request.focus.as_deref().map(|focus| (masked(focus), share)),
         today: request.today.clone(),
         memory: memory.map(|memory| shortened(&memory, (window / MEMORY_SHARE) as usize * 3).into_owned()),
-        voice: last_request(transcript).and_then(|index| voice(transcript, index)),
+        opening: opening.and_then(|index| asked(transcript, index)),
+        newest: newest.filter(|_| newest != opening).and_then(|index| asked(transcript, index)),
         words: (f64::from(budget) * WORDS_PER_TOKEN) as u32,
         fence: covers.to_string(),
     }
 }
 
-/// A line that shows which language a user writes.
-fn voice(transcript: &Transcript<'_>, index: usize) -> Option<String> {
-    let part = transcript.parts_at(index).iter().find(|part| part.kind == crate::transcript::PartKind::Text)?;
-    let words = handoff::own_words(transcript, part);
+/// The message in which a person says something first.
+fn first_request(transcript: &Transcript<'_>) -> Option<usize> {
+    (0..transcript.messages.len())
+        .find(|&index| transcript.speaks(index) && !handoff::is_only_handoff(transcript, index))
+}
+
+/// What a user asked in a message, on one line.
+fn asked(transcript: &Transcript<'_>, index: usize) -> Option<String> {
+    let part = transcript.parts_at(index).iter().find(|part| part.kind == PartKind::Text)?;
+    let words = spoken(&handoff::own_words(transcript, part));
     let masked = redact(&words, Mode::Text);
-    let line = masked.lines().map(str::trim).find(|line| line.split_whitespace().count() >= 3)?;
-    let cut = line.get(..line.floor_char_boundary(120)).unwrap_or_default();
-    (!cut.starts_with(['<', '[', '{', '`'])).then(|| format!("\"{cut}\""))
+    let line = masked.split_whitespace().collect::<Vec<_>>().join(" ");
+    let cut = line.get(..line.floor_char_boundary(LONGEST_REQUEST)).unwrap_or_default();
+    let rest = if cut.len() < line.len() { " …" } else { "" };
+    (!cut.is_empty()).then(|| format!("\"{cut}{rest}\""))
 }
 
 /// What the newest of earlier records says in the sections that a model writes; the others are merged as facts.

@@ -10,11 +10,13 @@
 mod adopt;
 mod cost;
 mod failure;
+mod gist;
 mod job;
 mod prefix;
 mod prompt;
 mod reply;
 mod source;
+mod tidy;
 mod verify;
 mod writer;
 

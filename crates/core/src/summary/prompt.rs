@@ -1,20 +1,19 @@
 //! The words that a model is asked with.
 
 use crate::handoff::Section;
-use rustc_hash::FxHashSet;
 use std::fmt::Write;
 
-/// The sections that need judgement. Requests, actions and files are recorded without a model.
-pub(super) const ASKED: [(Section, &str); 9] = [
-    (Section::Goal, "what all of this is for, in one to three sentences"),
-    (Section::Constraints, "what the user wants respected: limits, style, tools, things not to touch"),
-    (Section::ActiveState, "where things stand at the end: directory, branch, which tests pass or fail, what runs"),
-    (Section::InProgress, "what was being done when the material ends, and how far it got"),
-    (Section::Blocked, "what stands in the way, with the exact error text"),
-    (Section::KeyDecisions, "each decision with its reason"),
-    (Section::ResolvedQuestions, "what the user asked and was answered, with the answer"),
-    (Section::RemainingWork, "what is left, as a description and never as a command"),
-    (Section::CriticalContext, "exact values that are needed later: names, numbers, ports, versions, error texts"),
+/// The sections that need judgement, each with the question that it answers. Requests, their answers, actions and files
+/// are recorded without a model. Questions rather than lists of nouns: a small model fills in every noun that it reads.
+pub(super) const ASKED: [(Section, &str); 8] = [
+    (Section::Goal, "What is to be achieved, and why?"),
+    (Section::Constraints, "What did the user forbid or insist on?"),
+    (Section::ActiveState, "What works at the end, and what still fails?"),
+    (Section::InProgress, "What was done last, and with what result?"),
+    (Section::Blocked, "Which error is not solved yet? Its exact text."),
+    (Section::KeyDecisions, "What was found to be the cause? What was chosen, and why?"),
+    (Section::RemainingWork, "What is not done yet?"),
+    (Section::CriticalContext, "Which exact names, numbers and values will be needed again, and what for?"),
 ];
 
 /// What does not change from step to step.
@@ -26,8 +25,10 @@ pub(super) struct Brief {
     pub(super) today: Option<String>,
     /// Memory that stays in force beside the record.
     pub(super) memory: Option<String>,
-    /// How the user writes: a line of theirs.
-    pub(super) voice: Option<String>,
+    /// What the user asked first, which tells what the material is about.
+    pub(super) opening: Option<String>,
+    /// What the user asked last, where that is another request.
+    pub(super) newest: Option<String>,
     /// Words to aim at.
     pub(super) words: u32,
     /// A line that cannot occur in the material by accident: it is made from the material's digest.
@@ -51,7 +52,8 @@ impl Brief {
             .to_owned()
     }
 
-    /// The prompt for one part, with the record that it updates.
+    /// The prompt for one part, with the record that it updates. The form is named once more at the end: behind
+    /// thousands of tokens a small model has forgotten it and goes on with what it read last.
     pub(super) fn user(&self, record: Option<&str>, turns: &str, part: Part) -> String {
         let fence = &self.fence;
         let mut out = self.instruction(record.is_some());
@@ -67,11 +69,18 @@ impl Brief {
         if let Some(memory) = &self.memory {
             let _ = writeln!(out, "\nMEMORY THAT STAYS IN FORCE (no need to repeat it)\n{memory}");
         }
+        if let Some(opening) = &self.opening {
+            let _ = writeln!(out, "\nThe user began with this request: {opening}");
+        }
+        if let Some(newest) = &self.newest {
+            let _ = writeln!(out, "\nThe user's newest request, on which work goes on: {newest}");
+        }
         if let Some(record) = record {
             let _ = writeln!(out, "\nRECORD SO FAR {fence}\n{}\nEND OF RECORD {fence}", record.trim_end());
         }
         let _ = writeln!(out, "\nMATERIAL {fence}\n{}\nEND OF MATERIAL {fence}\n", turns.trim_end());
-        out.push_str("Write the record.");
+        let [(first, _), .., (last, _)] = ASKED;
+        let _ = write!(out, "Write the record, from \"## {}\" to \"## {}\".", first.title(), last.title());
         out
     }
 
@@ -85,37 +94,32 @@ impl Brief {
         out
     }
 
-    fn instruction(&self, updates: bool) -> String {
+    /// What a model is asked for, in the same words at every step. A weak one may repeat them; they are no facts.
+    pub(super) fn instruction(&self, updates: bool) -> String {
         let mut out = String::new();
         out.push_str(
-            "Write with exactly these headings, in this order. Under a heading that has nothing write None.\n\n",
+            "Write with exactly these headings, in this order. Answer the question under each heading in complete sentences \
+             of your own. Under a heading that has no answer write None.\n\n",
         );
-        for (section, what) in ASKED {
-            let _ = writeln!(out, "## {}\n({what})", section.title());
+        for (section, question) in ASKED {
+            let _ = writeln!(out, "## {}\n({question})", section.title());
         }
         out.push_str(
             "\nRules:\n\
              - One fact per line, each line beginning with \"- \".\n\
-             - Copy paths, commands, names, numbers and error texts exactly as they stand. What does not stand in the \
-             material does not stand in the record.\n\
+             - Copy names, numbers and error texts exactly as they stand. What does not stand in the material does not \
+             stand in the record.\n\
              - Put quotation marks only around words that the user wrote, copied exactly.\n\
              - Where a password, key or token would stand, write [REDACTED].\n\
-             - Every request, every file and every command is recorded elsewhere already; do not list them. Say what they \
-             mean: why, with what result, what follows from it.\n",
+             - Every request, every file and every command is recorded elsewhere already; do not list them. Say what \
+             came of them.\n\
+             - Say each thing once. No bold text, no labels, no advice.\n\
+             - Write in the language in which the user writes.\n",
         );
-        match &self.voice {
-            Some(voice) => {
-                let _ = writeln!(
-                    out,
-                    "- Write in the language in which the user writes. The user writes like this: {voice}"
-                );
-            }
-            None => out.push_str("- Write in the language in which the user writes.\n"),
-        }
         if updates {
             out.push_str(
                 "- A record of earlier work is given. Bring it up to date with the new material: keep what still holds, move what \
-                 is finished, drop what is obsolete, add what is new. Do not write about the record itself.\n",
+                 is finished, drop what is obsolete, add what is new.\n",
             );
         }
         if let Some((focus, share)) = &self.focus {
@@ -131,15 +135,4 @@ impl Brief {
         }
         out
     }
-
-    /// Lines of the prompt that a weak model may repeat; they are no facts.
-    pub(super) fn own_lines(&self) -> FxHashSet<String> {
-        let instruction = self.instruction(true);
-        instruction.lines().chain(ASKED.iter().map(|(_, what)| *what)).map(bare).collect()
-    }
-}
-
-/// A line without what lists and models put around it.
-pub(super) fn bare(line: &str) -> String {
-    line.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase()
 }

@@ -1,10 +1,11 @@
 //! Reading a reply: models think aloud, fence their answer, greet, rename headings, repeat themselves.
 
-use super::prompt::{ASKED, Brief, bare as bare_line};
+use super::gist::Gist;
+use super::prompt::{ASKED, Brief};
 use super::source::tokens;
+use super::tidy::Tidy;
 use crate::handoff::Section;
 use crate::redact::{Mode, redact};
-use rustc_hash::FxHashSet;
 
 /// What a model said, line by line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,8 +14,11 @@ pub struct Words {
     pub(crate) lines: Vec<(Section, String)>,
 }
 
-/// Longer lines are no facts but pasted material or a loop without line ends.
-const LONGEST_LINE: usize = 1_200;
+/// What stays true until somebody says otherwise.
+const LASTING: [Section; 3] = [Section::Goal, Section::Constraints, Section::KeyDecisions];
+
+/// Letters and dot of the longest abbreviation that a sentence is not taken to end with.
+const SHORTEST_ENDING: usize = 3;
 
 /// Tags around what a model says to itself.
 const THOUGHTS: [(&str, &str); 5] = [
@@ -36,9 +40,8 @@ impl Words {
         let known = headings.iter().filter(|(_, title)| section_of(title).is_some()).count();
         // In another language the headings keep at least their order.
         let by_order = known * 2 < headings.len() && headings.len() == ASKED.len();
-        let own = brief.own_lines();
+        let tidy = Tidy::of(brief);
         let mut words = Words::default();
-        let mut seen: FxHashSet<String> = FxHashSet::default();
         // What stands before the first heading is a greeting, unless there is no heading at all.
         let mut section = headings.is_empty().then_some(Section::CriticalContext);
         let mut met = 0;
@@ -49,16 +52,37 @@ impl Words {
                 met += 1;
                 continue;
             }
-            let (Some(section), Some(fact)) = (section, fact(line)) else {
-                continue;
-            };
-            let is_prompt = line.contains(&brief.fence) || own.contains(&bare_line(line));
-            if !is_prompt && seen.insert(fact.to_lowercase()) {
-                words.lines.push((section, fact));
+            if let Some(section) = section {
+                let items = statements(line).into_iter().filter_map(|said| tidy.item(section, said));
+                words.lines.extend(items.map(|item| (section, item)));
             }
         }
         words.lines.sort_by_key(|(section, _)| *section);
-        words
+        words.once()
+    }
+
+    /// Everything said once, where it is said first.
+    fn once(mut self) -> Words {
+        let mut told: Vec<Gist> = Vec::new();
+        self.lines.retain(|(_, line)| {
+            let gist = Gist::of(line);
+            let is_news = !told.iter().any(|other| gist == *other || gist.is_told_by(other));
+            if is_news {
+                told.push(gist);
+            }
+            is_news
+        });
+        self
+    }
+
+    /// What an earlier step knew and this one left out: models forget to copy what lasts.
+    pub(super) fn keeping(mut self, earlier: Option<Words>) -> Words {
+        let silent: Vec<Section> =
+            LASTING.into_iter().filter(|section| !self.lines.iter().any(|(of, _)| of == section)).collect();
+        let kept = earlier.into_iter().flat_map(|words| words.lines).filter(|(section, _)| silent.contains(section));
+        self.lines.extend(kept);
+        self.lines.sort_by_key(|(section, _)| *section);
+        self.once()
     }
 
     /// Whether nothing was said.
@@ -180,27 +204,38 @@ fn section_of(title: &str) -> Option<Section> {
     })
 }
 
-/// What a line says, as an item of a list; `None` when it says nothing.
-fn fact(line: &str) -> Option<String> {
+/// What a line says, statement by statement: items of a list are whole, running text is taken apart at its sentences, so
+/// that a bad one does not take good ones along.
+fn statements(line: &str) -> Vec<&str> {
     let text = line.trim();
-    let text = text.strip_prefix(['-', '*', '•', '+']).map_or(text, str::trim_start);
-    let said = text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '.' | '*' | '(' | ')' | '_' | '`'));
-    let nothing = ["none", "n/a", "nothing", "not applicable", "keine", "aucun", "ninguno", "нет", "无", "なし"];
-    if said.chars().filter(|c| c.is_alphanumeric()).count() < 2
-        || nothing.iter().any(|word| said.eq_ignore_ascii_case(word))
-    {
-        return None;
+    if text.starts_with(['-', '*', '•', '+', '|', '>', '(']) || text.starts_with(|c: char| c.is_ascii_digit()) {
+        return vec![text];
     }
-    // A label with nothing behind it: `**Blockers**: None.`, `**What was done?**`
-    let behind = said.rsplit_once(':').map_or("", |(_, rest)| rest).trim_matches(|c: char| !c.is_alphanumeric());
-    let is_label = text.starts_with("**") && (text.ends_with("**") || text.ends_with(':'));
-    if is_label || nothing.iter().any(|word| behind.eq_ignore_ascii_case(word)) {
-        return None;
+    let mut found = Vec::new();
+    let mut start = 0;
+    for (at, _) in text.match_indices(". ") {
+        let sentence = text.get(start..=at).unwrap_or_default();
+        let goes_on = text.get(at + 2..).is_some_and(|rest| rest.starts_with(|c: char| c.is_uppercase() || c == '`'));
+        // A dot after few letters ends an abbreviation.
+        let last_word = sentence.rsplit(char::is_whitespace).next().unwrap_or_default();
+        if goes_on && last_word.len() > SHORTEST_ENDING {
+            found.push(sentence);
+            start = at + 2;
+        }
     }
-    // Our own marks inside a reply would end the handoff early.
-    if text.contains(crate::handoff::OPENING) || text.contains(crate::handoff::CLOSING) {
-        return None;
+    found.push(text.get(start..).unwrap_or_default());
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::statements;
+
+    #[test]
+    fn running_text_is_taken_apart_at_its_sentences_and_items_are_not() {
+        assert_eq!(statements("One thing works. The other fails."), ["One thing works.", "The other fails."]);
+        assert_eq!(statements("- One thing works. The other fails."), ["- One thing works. The other fails."]);
+        assert_eq!(statements("Ask Dr. Who about version 3. it waits."), ["Ask Dr. Who about version 3. it waits."]);
+        assert_eq!(statements(""), [""]);
     }
-    let cut = text.get(..text.floor_char_boundary(LONGEST_LINE)).unwrap_or_default();
-    Some(format!("- {cut}{}", if cut.len() < text.len() { " …" } else { "" }))
 }

@@ -9,14 +9,56 @@ use crate::tokens::Counter;
 use crate::transcript::{PartKind, Role, Transcript};
 use std::borrow::Cow;
 
-/// Characters that a tool output gets, from roomy to terse; the roomiest that fits is taken. Words of the
-/// assistant get twice as much, those of the user four times.
-const LENGTHS: [usize; 7] = [6_000, 3_000, 1_600, 800, 400, 200, 100];
+/// How long turns are told, from roomy to terse; the roomiest that fits is taken. Before words are cut to nothing,
+/// outputs go: goals and reasons stand in what people and the assistant say, and what was run is recorded anyway.
+const LENGTHS: [Length; 9] = [
+    Length { outputs: 6_000, words: 6_000 },
+    Length { outputs: 3_000, words: 3_000 },
+    Length { outputs: 1_600, words: 1_600 },
+    Length { outputs: 800, words: 800 },
+    Length { outputs: 400, words: 400 },
+    Length { outputs: 200, words: 200 },
+    Length { outputs: 100, words: 200 },
+    Length { outputs: 0, words: 400 },
+    Length { outputs: 0, words: 150 },
+];
+
+/// Characters that a turn gets.
+#[derive(Clone, Copy, Debug)]
+struct Length {
+    /// For a call or its output; none at all when zero.
+    outputs: usize,
+    /// For words: the assistant's get twice, the user's four times as much.
+    words: usize,
+}
+
+impl Length {
+    fn of(self, share: Share) -> usize {
+        match share {
+            Share::Output => self.outputs,
+            Share::Words(times) => self.words * times,
+        }
+    }
+
+    fn at_most(self, most: usize) -> Length {
+        Length { outputs: self.outputs.min(most), words: self.words.min(most) }
+    }
+}
+
+/// What a part may take.
+#[derive(Clone, Copy, Debug)]
+enum Share {
+    Output,
+    Words(usize),
+}
+
 /// Of an output longer than this, beginning and end are read: enough for every reducer to see what it is.
 const LONGEST_READ: usize = 512 * 1024;
 /// Characters of a token in the densest text that is common (hexadecimal, CJK are denser and rare). It only
 /// guides the choice of a length; what goes into a prompt is counted.
 const CHARS_PER_TOKEN: usize = 3;
+/// Where the estimate was too low, one of so many messages is left out before the next try.
+const SKIPPED_AT_ONCE: usize = 12;
 /// What stands around a turn.
 const LABEL: usize = 24;
 
@@ -33,36 +75,39 @@ pub(super) struct Room {
 pub(super) fn pieces(transcript: &Transcript<'_>, folded: &[usize], room: Room) -> Vec<String> {
     let capacity = room.piece as usize * room.pieces as usize * CHARS_PER_TOKEN;
     let sizes = Sizes::of(transcript, folded);
-    let mut made = Vec::new();
     for length in LENGTHS {
         if sizes.at(length) <= capacity {
-            made = cut(transcript, folded, 0, length, room);
+            let made = cut(transcript, folded, 0, length, room);
             // Characters only guide; where the text is denser than usual, the next shorter length is tried.
             if made.len() <= room.pieces as usize {
                 return made;
             }
         }
     }
-    if made.is_empty() {
-        // Even tersely it is too much: the oldest turns are left to the ledger.
-        let [.., tersest] = LENGTHS;
-        made = cut(transcript, folded, sizes.skipped(tersest, capacity), tersest, room);
+    // Even tersely it is too much: the oldest turns are left to the ledger, as few as possible.
+    let [.., tersest] = LENGTHS;
+    let mut skip = sizes.skipped(tersest, capacity);
+    loop {
+        let made = cut(transcript, folded, skip, tersest, room);
+        let left = folded.len().saturating_sub(skip);
+        if made.len() <= room.pieces as usize || left <= 1 {
+            return made.into_iter().take(room.pieces as usize).collect();
+        }
+        skip += (left / SKIPPED_AT_ONCE).max(1);
     }
-    let surplus = made.len().saturating_sub(room.pieces as usize);
-    made.split_off(surplus)
 }
 
 /// The turns after the first `skip` messages, each quoted at about `length`.
-fn cut(transcript: &Transcript<'_>, folded: &[usize], skip: usize, length: usize, room: Room) -> Vec<String> {
+fn cut(transcript: &Transcript<'_>, folded: &[usize], skip: usize, length: Length, room: Room) -> Vec<String> {
     // No turn may fill a piece by itself.
-    let length = length.min(room.piece as usize * CHARS_PER_TOKEN / 8).max(40);
+    let length = length.at_most((room.piece as usize * CHARS_PER_TOKEN / 8).max(40));
     let mut cutter = Cutter { room: room.piece, done: Vec::new(), piece: String::new(), tokens: 0 };
     if skip > 0 {
         cutter.add(&format!("[{skip} earlier messages are not shown; their facts are recorded elsewhere]\n"));
     }
     for &index in folded.iter().skip(skip) {
-        for (part_index, quota) in quotable(transcript, index) {
-            if let Some(turn) = turn(transcript, index, part_index, length * quota) {
+        for (part_index, share) in quotable(transcript, index) {
+            if let Some(turn) = turn(transcript, index, part_index, length.of(share)) {
                 cutter.add(&turn);
             }
         }
@@ -93,15 +138,15 @@ pub(super) fn user_words(transcript: &Transcript<'_>, folded: &[usize]) -> Vec<S
 }
 
 /// The parts of a message that are told, with their share.
-fn quotable(transcript: &Transcript<'_>, index: usize) -> impl Iterator<Item = (usize, usize)> {
+fn quotable(transcript: &Transcript<'_>, index: usize) -> impl Iterator<Item = (usize, Share)> {
     let message = transcript.messages.get(index);
     let role = message.map_or(Role::User, |message| message.role);
     let (start, end) = message.map_or((0, 0), |message| (message.parts.start as usize, message.parts.end as usize));
     (start..end).filter_map(move |part_index| {
         let share = match (transcript.parts.get(part_index)?.kind, role) {
-            (PartKind::Text, Role::User) => 4,
-            (PartKind::Text, _) => 2,
-            (PartKind::ToolResult | PartKind::ToolCall, _) => 1,
+            (PartKind::Text, Role::User) => Share::Words(4),
+            (PartKind::Text, _) => Share::Words(2),
+            (PartKind::ToolResult | PartKind::ToolCall, _) => Share::Output,
             _ => return None,
         };
         Some((part_index, share))
@@ -109,7 +154,7 @@ fn quotable(transcript: &Transcript<'_>, index: usize) -> impl Iterator<Item = (
 }
 
 /// How long turns are in the document; decoding them only to measure would double the work.
-struct Sizes(Vec<Vec<(usize, usize)>>);
+struct Sizes(Vec<Vec<(usize, Share)>>);
 
 impl Sizes {
     fn of(transcript: &Transcript<'_>, folded: &[usize]) -> Sizes {
@@ -122,16 +167,17 @@ impl Sizes {
         )
     }
 
-    fn message(parts: &[(usize, usize)], length: usize) -> usize {
-        parts.iter().map(|&(size, share)| size.min(length * share) + LABEL).sum()
+    fn message(parts: &[(usize, Share)], length: Length) -> usize {
+        let told = parts.iter().map(|&(size, share)| size.min(length.of(share)));
+        told.filter(|&told| told > 0).map(|told| told + LABEL).sum()
     }
 
-    fn at(&self, length: usize) -> usize {
+    fn at(&self, length: Length) -> usize {
         self.0.iter().map(|parts| Sizes::message(parts, length)).sum()
     }
 
     /// How many of the oldest messages must go so that the rest fits.
-    fn skipped(&self, length: usize, capacity: usize) -> usize {
+    fn skipped(&self, length: Length, capacity: usize) -> usize {
         let mut size = 0;
         for (index, parts) in self.0.iter().enumerate().rev() {
             size += Sizes::message(parts, length);
@@ -145,7 +191,7 @@ impl Sizes {
 
 /// One part, with a label.
 fn turn(transcript: &Transcript<'_>, index: usize, part_index: usize, length: usize) -> Option<String> {
-    let part = transcript.parts.get(part_index)?;
+    let part = transcript.parts.get(part_index).filter(|_| length > 0)?;
     let words = match part.kind {
         PartKind::Text => handoff::own_words(transcript, part),
         _ => transcript.words(part),

@@ -115,7 +115,8 @@ impl Writer {
         if words.is_empty() {
             return Err(BadReply::NothingUsable);
         }
-        self.record = Some(words.within(self.job.reply_room()));
+        let earlier = self.record.take();
+        self.record = Some(words.keeping(earlier).within(self.job.reply_room()));
         if std::mem::take(&mut self.tries_document) {
             self.at = self.job.pieces.len();
         } else {

@@ -74,9 +74,15 @@ fn the_prompt_carries_focus_day_memory_budget_and_the_users_own_way_of_writing()
     job.request.memory = Some("Ann signs off every release.".to_owned());
     let made = summary_job(&text, &policy, &job);
     let prompt = prompt(&made);
-    for expected in
-        ["the database schema", "65 %", "2026-11-16", "Ann signs off", "The user writes like this", "## Goal"]
-    {
+    for expected in [
+        "the database schema",
+        "65 %",
+        "2026-11-16",
+        "Ann signs off",
+        "The user began with this request",
+        "newest request",
+        "## Goal",
+    ] {
         assert!(prompt.contains(expected), "{expected}: {prompt}");
     }
     let words = (f64::from(made.budget) * 0.7) as u32;
@@ -159,17 +165,7 @@ fn replies_are_read_however_models_wrap_them() {
 
 #[test]
 fn headings_in_another_language_keep_their_order() {
-    let titles = [
-        "Ziel",
-        "Vorgaben",
-        "Stand",
-        "Laufendes",
-        "Hindernisse",
-        "Entscheidungen",
-        "Geklärtes",
-        "Offenes",
-        "Genaue Werte",
-    ];
+    let titles = ["Ziel", "Vorgaben", "Stand", "Laufendes", "Hindernisse", "Entscheidungen", "Offenes", "Genaue Werte"];
     let reply: String =
         titles.iter().enumerate().map(|(n, title)| format!("## {title}\n- Punkt {n} ist gesagt.\n")).collect();
     let (_, handoff) = folded(&reply);
@@ -194,7 +190,7 @@ fn replies_without_content_are_failures() {
         assert_eq!(written(&job, reply), Err(expected), "{reply:?}");
     }
     let copied = prompt(&job);
-    let (instruction, _) = copied.split_once("\nMATERIAL ").unwrap();
+    let (instruction, _) = copied.split_once("\nThe user began ").unwrap();
     assert_eq!(written(&job, instruction), Err(BadReply::NothingUsable), "a copy of the prompt says nothing");
 }
 
@@ -265,6 +261,66 @@ fn a_middle_larger_than_the_window_is_folded_in_steps_that_update_the_record() {
     let words = writer.finish().unwrap();
     assert!(words.text().contains(&format!("Learnt in step {step}.")));
     assert_eq!(words.effort.calls as usize, job.calls());
+}
+
+#[test]
+fn words_come_before_outputs_and_few_prompts_are_used_in_full() {
+    let mut writer = session(CHAT, 60, 3, 120);
+    for n in 0..40 {
+        writer.user(&format!("Wish {n}: {}", "please mind the old rule about the cellar door. ".repeat(12)));
+        writer.assistant(&format!(
+            "Wish {n} is granted, because {}",
+            "the cellar door is oak and opens inwards. ".repeat(12)
+        ));
+    }
+    writer.user("Now go on.");
+    let text = writer.document();
+    let mut policy = with_model(tokens(&text, CHAT) * 2 - 2);
+    policy.summarizer.window = foldline_core::policy::AutoOr::Fixed(8_000);
+    policy.summarizer.max_calls = 1;
+    let job = summary_job(&text, &policy, &manual(CHAT));
+    let prompt = prompt(&job);
+    assert_eq!(job.calls(), 1);
+    assert!(prompt.contains("[user] Wish 3") && prompt.contains("[assistant] Wish 3"), "{prompt}");
+    assert!(!prompt.contains("[result]") && prompt.contains("earlier messages are not shown"), "{prompt}");
+    assert!(exact(&prompt) > 2_500, "{} tokens", exact(&prompt));
+}
+
+#[test]
+fn what_lasts_stays_when_a_later_step_forgets_it() {
+    let text = session(CHAT, 60, 3, 120).document();
+    let mut policy = with_model(tokens(&text, CHAT) * 2 - 2);
+    policy.summarizer.window = foldline_core::policy::AutoOr::Fixed(8_000);
+    let mut writer = summary_job(&text, &policy, &manual(CHAT)).start();
+    writer
+        .reply("## Key Decisions\n- Parts go in order, because Ann said so.\n## Blocked\n- Error 7 is open.\n")
+        .unwrap();
+    while writer.ask().is_some() {
+        writer.reply("## Active State\n- All 9 parts are mended.\n").unwrap();
+    }
+    let words = writer.finish().unwrap().text();
+    assert!(words.contains("because Ann said so") && !words.contains("Error 7"), "{words}");
+}
+
+#[test]
+fn what_the_ledger_has_recorded_is_not_told_again_by_a_model() {
+    let mut writer = session(CHAT, 10, 3, 30);
+    writer.user("Never touch the harbour files, they belong to Ann.");
+    writer.assistant("Understood.");
+    writer.call(Call::run("make harbour", "ok".to_owned()));
+    for n in 0..12 {
+        writer.user(&format!("Go on with part {n}."));
+        writer.assistant("Done.");
+    }
+    writer.user("Now the rest.");
+    let text = writer.document();
+    let policy = with_model(tokens(&text, CHAT) * 2 - 2);
+    let mut asked = manual(CHAT);
+    let reply = "## Constraints & Preferences\n- Never touch the harbour files; they belong to Ann.\n";
+    asked.request.summary = Some(Summary::Written(written(&summary_job(&text, &policy, &asked), reply).unwrap()));
+    let done = run(&text, &policy, &asked);
+    let handoff = &done.plan.fold.as_ref().unwrap().handoff.text;
+    assert_eq!(section(handoff, "Constraints & Preferences").matches("harbour files").count(), 1, "{handoff}");
 }
 
 #[test]
