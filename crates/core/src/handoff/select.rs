@@ -14,8 +14,10 @@ use std::collections::BinaryHeap;
 const AGAIN: [f32; 3] = [1.0, 0.2, 0.05];
 /// Indent and line break.
 const LINE_OVERHEAD: u32 = 2;
-/// User messages come first, up to this share of the budget: few tokens, and everything hangs on them.
+/// User messages come first, up to this share of the budget: few tokens, and everything hangs on them. The goal, which
+/// carries the rules for all that follows, may take more.
 const ASKS_SHARE: f64 = 0.12;
+const GOAL_SHARE: f64 = 0.2;
 /// What is told before names are weighed against each other.
 const LATEST: [Latest; 2] = [
     // An agent that does not know what it did last does it again.
@@ -184,7 +186,8 @@ impl<'l> Selection<'l> {
 
     /// What the user said, newest first; the goal before all.
     fn take_asks(&mut self) {
-        let share = (f64::from(self.budget) * ASKS_SHARE) as u32;
+        let share = |share: f64| (f64::from(self.budget) * share) as u32;
+        let (asks_share, goal_share) = (share(ASKS_SHARE), share(GOAL_SHARE));
         let mut asks: Vec<usize> = (0..self.ledger.entries.len())
             .filter(|&entry| {
                 self.ledger.entries.get(entry).is_some_and(|entry| {
@@ -202,6 +205,8 @@ impl<'l> Selection<'l> {
         });
         let taken = self.left;
         for entry in asks {
+            let is_goal = self.ledger.entries.get(entry).is_some_and(|entry| entry.section == Section::Goal);
+            let share = if is_goal { goal_share } else { asks_share };
             let cost = self.count(entry);
             if taken - self.left + cost <= share {
                 self.take(entry);

@@ -101,8 +101,20 @@ impl Gathering<'_, '_> {
             let Ask { message, text, answer } = ask;
             if Some(message) == first {
                 // The active task stands beside the handoff in full.
-                let goal = if Some(message) == active { first_line(&text).unwrap_or_default() } else { text };
-                self.entry(message, Section::Goal, format!("User: {goal}"), GOAL_WORTH, Voice::User);
+                if Some(message) == active {
+                    let opening = first_line(&text).unwrap_or_default();
+                    self.entry(message, Section::Goal, format!("User: {opening}"), GOAL_WORTH, Voice::User);
+                    continue;
+                }
+                // A handoff that has no room for all of it still says what it is for.
+                let (opening, rest) = match text.split_once('\n') {
+                    Some((opening, rest)) if opening.trim().len() > 2 => (opening, rest.trim_end()),
+                    _ => (text.as_str(), ""),
+                };
+                self.entry(message, Section::Goal, format!("User: {opening}"), GOAL_WORTH, Voice::User);
+                if !rest.trim().is_empty() {
+                    self.entry(message, Section::Goal, rest, GOAL_WORTH, Voice::User);
+                }
                 continue;
             }
             if Some(message) == active {
