@@ -61,7 +61,7 @@ impl<V: Copy, const SLOTS: usize> Lexicon<V, SLOTS> {
 
 /// The number of a short word, read in at most two overlapping pieces.
 #[inline]
-fn number(word: &[u8]) -> Option<u128> {
+pub(super) fn number(word: &[u8]) -> Option<u128> {
     let length = word.len();
     if length > LONGEST {
         return None;

@@ -47,6 +47,16 @@ pub(super) fn trim(line: &str) -> &str {
     }
 }
 
+/// What [`str::trim_start`] leaves, told in the same way.
+#[inline]
+pub(super) fn trim_start(line: &str) -> &str {
+    let rest = line.trim_ascii_start();
+    match rest.as_bytes().first() {
+        Some(b'!'..=b'~') => rest,
+        _ => rest.trim_start(),
+    }
+}
+
 /// The largest prefix of at most `limit` bytes that ends between two characters.
 pub(super) fn prefix(text: &str, limit: usize) -> &str {
     text.get(..text.floor_char_boundary(limit)).unwrap_or(text)
@@ -116,6 +126,7 @@ mod tests {
     fn trimming_agrees_with_the_standard_library() {
         for text in ["", " a b ", "\u{a0}a\u{2003}", "\u{b}a\u{b}\n", "\tä ", " \u{85} "] {
             assert_eq!(trim(text), text.trim(), "{text:?}");
+            assert_eq!(trim_start(text), text.trim_start(), "{text:?}");
         }
     }
 

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::lines::{prefix, push, trim};
 use super::names::{Name, names};
@@ -18,13 +18,17 @@ const LONGEST_PIECE: usize = 120;
 /// What a piece of a longer line keeps before its name.
 const BEFORE: usize = 50;
 
+/// Reduced forms are dense with names: one that is coined comes every so many bytes, so that their table need not grow.
+const BYTES_PER_NAME: usize = 16;
+
 /// Adds such lines to a body.
 pub(super) fn add(output: &Output<'_>, kind: Kind, body: &mut String) {
     let Some(talk) = output.focus.talk else {
         return;
     };
     let text = unfolded(prefix(output.text, MOST_SEARCHED), kind);
-    let shown: FxHashSet<u64> = names(body).filter(|name| name.coined).map(Name::key).collect();
+    let mut shown: FxHashSet<u64> = FxHashSet::with_capacity_and_hasher(body.len() / BYTES_PER_NAME, FxBuildHasher);
+    shown.extend(names(body).filter(|name| name.coined).map(Name::key));
     let mut candidates = Vec::new();
     let mut line = Line { start: 0, end: 0 };
     let mut taken = 0;

@@ -3,6 +3,7 @@
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 
+use super::lexicon::number;
 use super::words::is_common;
 
 /// Shorter words are syntax.
@@ -110,9 +111,14 @@ impl<'a> Iterator for Names<'a> {
 impl Names<'_> {
     /// Goes on to the next block; `None` when there is none.
     fn turn(&mut self) -> Option<()> {
-        self.base += BLOCK;
-        self.block = Block::at(self.text, self.base);
-        (self.base < self.text.len()).then_some(())
+        let base = self.base + BLOCK;
+        // Most texts are lines, which end in their first block.
+        if base >= self.text.len() {
+            return None;
+        }
+        self.base = base;
+        self.block = Block::at(self.text, base);
+        Some(())
     }
 }
 
@@ -122,20 +128,18 @@ impl Block {
         let rest = text.as_bytes().get(base..).unwrap_or_default();
         match rest.first_chunk() {
             Some(bytes) => Block::of(bytes),
-            None => {
-                let mut bytes = [0; BLOCK];
-                bytes.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
-                Block::of(&bytes)
-            }
+            None => Block::of(&padded(rest)),
         }
     }
 
     #[inline]
     fn of(bytes: &[u8; BLOCK]) -> Block {
-        let lower = bits(&bytes.map(|byte| u8::from(byte.wrapping_sub(b'a') < 26)));
-        let upper = bits(&bytes.map(|byte| u8::from(byte.wrapping_sub(b'A') < 26)));
-        let joint = bits(&bytes.map(|byte| u8::from(byte.wrapping_sub(b'0') < 10) | u8::from(byte == b'_')));
-        let all = lower | upper | joint;
+        // Gathering bits costs more than telling bytes apart, and two bits are enough for three looks.
+        let is_joint = |byte: u8| u8::from(byte.wrapping_sub(b'0') < 10) | u8::from(byte == b'_');
+        let no_upper = bits(&bytes.map(|byte| u8::from(byte.wrapping_sub(b'a') < 26) | is_joint(byte)));
+        let no_lower = bits(&bytes.map(|byte| u8::from(byte.wrapping_sub(b'A') < 26) | is_joint(byte)));
+        let (lower, upper, joint) = (no_upper & !no_lower, no_lower & !no_upper, no_upper & no_lower);
+        let all = no_upper | no_lower;
         // Short runs inside of a block are no names; one that touches its end may go on.
         let starts = all & all >> 1 & all >> 2 & all >> 3;
         let touching = !(u64::MAX.checked_shr(all.leading_ones()).unwrap_or(0));
@@ -151,6 +155,30 @@ impl Block {
         self.unread &= !run;
         run
     }
+}
+
+/// Fewer bytes than a block, copied in pieces of one size: a copy of any length is slower.
+#[inline]
+fn padded(bytes: &[u8]) -> [u8; BLOCK] {
+    const PIECE: usize = 16;
+    let mut block = [0; BLOCK];
+    match bytes.last_chunk::<PIECE>() {
+        Some(last) => {
+            let (whole, rest) = bytes.as_chunks::<PIECE>();
+            // What whole pieces leave over is the end of the last sixteen bytes.
+            let copied = 8 * (PIECE - rest.len()) as u32;
+            let rest = u128::from_le_bytes(*last).checked_shr(copied).unwrap_or(0).to_le_bytes();
+            for (to, from) in block.as_chunks_mut::<PIECE>().0.iter_mut().zip(whole.iter().chain([&rest])) {
+                *to = *from;
+            }
+        }
+        None => {
+            if let Some(to) = block.first_chunk_mut() {
+                *to = number(bytes).unwrap_or(0).to_le_bytes();
+            }
+        }
+    }
+    block
 }
 
 /// Where the last bit of a run ends.

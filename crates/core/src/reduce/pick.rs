@@ -95,8 +95,8 @@ impl Scale {
         // A line brings about two names that no line before it has.
         let mut known: FxHashMap<u64, u32> =
             FxHashMap::with_capacity_and_hasher(candidates.len().saturating_mul(2), FxBuildHasher);
-        let mut found: Vec<Found> = Vec::new();
-        let mut numbers: Vec<u32> = Vec::new();
+        let mut found: Vec<Found> = Vec::with_capacity(candidates.len().saturating_mul(2));
+        let mut numbers: Vec<u32> = Vec::with_capacity(candidates.len().saturating_mul(4));
         let mut ends = Vec::with_capacity(candidates.len());
         for candidate in candidates {
             let start = numbers.len();

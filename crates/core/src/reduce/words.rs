@@ -1,6 +1,7 @@
 //! Decides which words name nothing, and which lines define something.
 
 use super::lexicon::Lexicon;
+use super::lines::trim_start;
 
 /// Words that name nothing: keywords of common languages and English filler of four letters and more.
 static COMMON: Lexicon<(), 1024> = Lexicon::new(&[
@@ -252,7 +253,7 @@ pub(crate) fn is_common(word: &str) -> bool {
 
 /// The rank of a line that defines something in one of the common languages.
 pub(super) fn definition(line: &str) -> Option<Rank> {
-    let trimmed = line.trim_start();
+    let trimmed = trim_start(line);
     // Everything that defines begins with a word.
     if !trimmed
         .as_bytes()

@@ -8,7 +8,7 @@ mod plain;
 use std::borrow::Cow;
 use std::path::Path;
 
-use super::lines::{cut, push, roll, trim};
+use super::lines::{count, cut, push, roll, trim};
 use super::pick::{Candidate, MOST_CANDIDATES, pick};
 use super::words::Rank;
 use super::{Body, Output};
@@ -44,7 +44,9 @@ struct Definition<'a> {
 pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
     let numbering = Numbering::of(output.text);
     let read: Vec<CodeLine<'_>> = if output.text.len() <= MOST_PARSED {
-        numbered::code_lines(output.text, numbering).collect()
+        let mut read = Vec::with_capacity(count(output.text));
+        read.extend(numbered::code_lines(output.text, numbering));
+        read
     } else {
         numbered::code_lines(output.text, numbering)
             .filter(|line| super::words::definition(line.text).is_some())
@@ -103,7 +105,7 @@ fn definitions<'a>(read: &[CodeLine<'a>], _extension: &str, _size: usize) -> Vec
 fn candidates<'a>(read: &[CodeLine<'a>], definitions: &'a [Definition<'_>], imports: &[usize]) -> Vec<Candidate<'a>> {
     let mut defined = definitions.iter().peekable();
     let mut imported = imports.iter().peekable();
-    let mut candidates = Vec::new();
+    let mut candidates = Vec::with_capacity(read.len());
     for (position, line) in read.iter().enumerate() {
         let extra = 2 + digits(line.number);
         while imported.next_if(|index| **index < position).is_some() {}
@@ -111,9 +113,12 @@ fn candidates<'a>(read: &[CodeLine<'a>], definitions: &'a [Definition<'_>], impo
         if let Some(definition) = defined.next_if(|definition| definition.index == position) {
             let text = plain::trimmed(super::lines::prefix(&definition.signature, LONGEST_SIGNATURE));
             candidates.push(Candidate { position, weight: weight(definition), text, extra });
-        } else if imported.peek() != Some(&&position) && !plain::is_comment(line.text) {
-            let text = plain::trimmed(super::lines::prefix(trim(line.text), LONGEST_LINE));
-            candidates.push(Candidate { position, weight: 0, text, extra });
+        } else if imported.peek() != Some(&&position) {
+            let text = trim(line.text);
+            if !plain::is_comment(text) {
+                let text = plain::trimmed(super::lines::prefix(text, LONGEST_LINE));
+                candidates.push(Candidate { position, weight: 0, text, extra });
+            }
         }
     }
     candidates.truncate(MOST_CANDIDATES);

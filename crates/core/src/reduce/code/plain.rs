@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{CodeLine, Definition};
-use crate::reduce::lines::trim;
+use crate::reduce::lines::{trim, trim_start};
 use crate::reduce::words::definition;
 
 /// Comment marks of common languages.
@@ -59,6 +59,10 @@ pub(super) fn imports(read: &[CodeLine<'_>]) -> Imports {
 }
 
 fn is_import(text: &str) -> bool {
+    // Most lines begin with another letter.
+    if !matches!(text.as_bytes().first(), Some(b'i' | b'u' | b'p' | b'#' | b'r' | b'f' | b'c')) {
+        return false;
+    }
     ["import ", "use ", "pub use ", "#include ", "require ", "require_relative ", "using "]
         .iter()
         .any(|start| text.starts_with(start))
@@ -80,7 +84,7 @@ fn imported(text: &str) -> Option<String> {
 }
 
 pub(super) fn is_comment(text: &str) -> bool {
-    let text = text.trim_start();
+    let text = trim_start(text);
     // No mark is a letter, and most lines begin with one.
     !text.as_bytes().first().is_some_and(u8::is_ascii_alphabetic)
         && COMMENTS.iter().any(|mark| text.starts_with(mark))
