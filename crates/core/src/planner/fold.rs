@@ -208,21 +208,23 @@ impl Planner<'_, '_> {
         if own.trim().is_empty() { words } else { own }
     }
 
-    /// What a person says costs: words and media, without the tool results beside them.
+    /// What a person says costs: words and media, without the tool results and the handoff beside them.
     pub(super) fn spoken_tokens(&self, index: usize) -> u64 {
         let Some(message) = self.transcript.messages.get(index) else {
             return 0;
         };
-        (message.parts.start as usize..message.parts.end as usize)
-            .filter(|&part| {
-                self.transcript
-                    .parts
-                    .get(part)
-                    .is_some_and(|part| matches!(part.kind, PartKind::Text | PartKind::Media))
-            })
-            .map(|part| u64::from(self.counts.parts.get(part).copied().unwrap_or_default()))
-            .sum::<u64>()
-            + HANDOFF_ENVELOPE
+        let holds_handoff = handoff::is_handoff(self.transcript, index);
+        let cost = |at: usize| match self.transcript.parts.get(at) {
+            Some(part) if part.kind == PartKind::Text && holds_handoff => {
+                self.measure.text(&handoff::own_words(self.transcript, part))
+            }
+            Some(part) if matches!(part.kind, PartKind::Text | PartKind::Media) => {
+                self.counts.parts.get(at).copied().unwrap_or_default()
+            }
+            _ => 0,
+        };
+        let parts = message.parts.start as usize..message.parts.end as usize;
+        parts.map(|at| u64::from(cost(at))).sum::<u64>() + HANDOFF_ENVELOPE
     }
 
     /// The folded stretch as it stands in the document.

@@ -88,7 +88,7 @@ impl Planner<'_, '_> {
         CannotFit {
             target,
             fixed: self.counts.outside() + self.counts.between(0, self.bare_head()),
-            request: last_request(self.transcript).map_or(0, |index| self.counts.message(index)),
+            request: last_request(self.transcript).map_or(0, |index| self.spoken_tokens(index)),
             smallest,
         }
     }
@@ -123,7 +123,7 @@ impl Planner<'_, '_> {
         let enough = match enough {
             Enough::Tokens(tokens) => tokens,
             Enough::Share(share) => {
-                let request = last_request(self.transcript).map_or(0, |index| self.counts.message(index));
+                let request = last_request(self.transcript).map_or(0, |index| self.spoken_tokens(index));
                 ((free.saturating_sub(request) as f64 * share) as u64).max(USEFUL_HANDOFF)
             }
             Enough::Framing => {

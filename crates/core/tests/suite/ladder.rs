@@ -85,6 +85,21 @@ fn f7_the_last_rung_starts_again_from_handoff_and_request() {
 }
 
 #[test]
+fn f7_a_handoff_inside_the_request_shrinks_with_the_target() {
+    for format in WITH_CALLS {
+        let mut writer = session(format, 12, 3, 60);
+        writer.user("Now list every port that is in use.").call(Call::run("ss -ltn", log(20, 7)));
+        let mut text = writer.document();
+        for target in [6_000, 3_000, 1_500, 900] {
+            let done = run(&text, &policy(200_000), &within(format, target));
+            assert!(done.plan.tokens.after <= target, "{format}: {} of {target}", done.plan.tokens.after);
+            text = done.body.into_owned();
+        }
+        assert!(text.contains("Now list every port that is in use."), "{format}");
+    }
+}
+
+#[test]
 fn f7_a_call_in_flight_is_never_left_behind() {
     let mut writer = session(Format::OpenAiChat, 6, 3, 40);
     writer.user("Now list every port that is in use.");
