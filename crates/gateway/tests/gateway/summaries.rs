@@ -22,6 +22,19 @@ fn with_summariser(policy: &mut Policy, url: String) {
     policy.summarizer.retries = 0;
 }
 
+/// An agent after its work.
+async fn worked(path: &'static str, desk: &Desk) -> Agent {
+    let mut agent = Agent::new(path, "Run all tests and mend what fails.");
+    for turn in 0..TURNS {
+        ask(&agent, desk).await;
+        agent.act(turn);
+        // A model thinks for longer than that; folds beside the conversation get their time.
+        tokio::time::sleep(Duration::from_millis(3)).await;
+    }
+    ask(&agent, desk).await;
+    agent
+}
+
 /// How agents fare with a summariser that does this. Returns how often it was asked.
 async fn agents_work_on(name: &str, act: Option<Act>) -> usize {
     let summariser = match act {
@@ -31,14 +44,7 @@ async fn agents_work_on(name: &str, act: Option<Act>) -> usize {
     for path in [CHAT, RESPONSES, MESSAGES] {
         let url = summariser.as_ref().map_or(NOBODY.to_owned(), Provider::url);
         let (desk, strict) = strict_desk(WINDOW, move |policy| with_summariser(policy, url)).await;
-        let mut agent = Agent::new(path, "Run all tests and mend what fails.");
-        for turn in 0..TURNS {
-            ask(&agent, &desk).await;
-            agent.act(turn);
-            // A model thinks for longer than that; folds beside the conversation get their time.
-            tokio::time::sleep(Duration::from_millis(3)).await;
-        }
-        ask(&agent, &desk).await;
+        let agent = worked(path, &desk).await;
         assert_eq!(strict.refused(), 0, "{name}, {path}: no request is refused");
         let requests = desk.provider.requests();
         assert_nothing_is_lost(&agent, &requests.last().unwrap().text());
@@ -92,13 +98,7 @@ async fn headings_that_nobody_asked_for_do_no_harm() {
     for path in [CHAT, RESPONSES, MESSAGES] {
         let url = summariser.url();
         let (desk, strict) = strict_desk(WINDOW, move |policy| with_summariser(policy, url)).await;
-        let mut agent = Agent::new(path, "Run all tests and mend what fails.");
-        for turn in 0..TURNS {
-            ask(&agent, &desk).await;
-            agent.act(turn);
-            tokio::time::sleep(Duration::from_millis(3)).await;
-        }
-        ask(&agent, &desk).await;
+        let agent = worked(path, &desk).await;
         assert_eq!(strict.refused(), 0, "{path}: no request is refused");
         assert_nothing_is_lost(&agent, &desk.provider.requests().last().unwrap().text());
         assert!(desk.metric("foldline_folds_total").await >= 3.0);
