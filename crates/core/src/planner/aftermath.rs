@@ -37,10 +37,8 @@ impl Aftermath {
 
     /// Notes in a session's memory how its summariser fared.
     pub(crate) fn note(self, state: &mut SessionState, request: &Request) {
-        match &request.summary {
-            Some(Summary::Written(_)) => state.summariser.clear(),
-            Some(Summary::Failed(failure)) => state.summariser.note(failure, request.now_ms.unwrap_or_default()),
-            None => {}
+        if let Some(summary) = &request.summary {
+            state.summariser.learn(summary, request.now_ms.unwrap_or_default());
         }
         if self == Aftermath::Ledger {
             state.summariser.fallbacks = state.summariser.fallbacks.saturating_add(1);

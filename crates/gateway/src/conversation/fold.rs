@@ -317,29 +317,40 @@ impl FoldTask {
         }
     }
 
+    /// The fold that the task is about.
+    fn fold<'f, 'a>(
+        &'f self,
+        inner: &'f Inner,
+        policy: &'f Policy,
+        ask: &'f Ask<'a>,
+        sight: &'f Sight<'a>,
+        request: Request,
+    ) -> Fold<'f, 'a> {
+        Fold {
+            inner,
+            rules: &self.rules,
+            policy,
+            ask,
+            sight,
+            root: self.root,
+            checkpoint: self.checkpoint.as_deref(),
+            request,
+            precedence: Precedence::First,
+            seals: Seals::Stale,
+            durability: Durability::Disk,
+        }
+    }
+
     /// What a model is to be asked, if one is.
     pub(super) fn plan(&self, inner: &Inner) -> Result<Planned, Fault> {
         let ask = self.ask(self.ask.now);
         let sight = Sight::of(&ask)?;
         let policy = self.rules.policy(self.window);
-        let checkpoint = self.checkpoint.as_deref();
-        let mut request = self.request.clone();
-        request.keeps_originals = inner.store_for(&self.rules).is_some();
-        let fold = Fold {
-            inner,
-            rules: &self.rules,
-            policy: &policy,
-            ask: &ask,
-            sight: &sight,
-            root: self.root,
-            checkpoint,
-            request,
-            precedence: Precedence::First,
-            seals: Seals::Stale,
-            durability: Durability::Disk,
-        };
+        let keeps_originals = inner.store_for(&self.rules).is_some();
+        let request = Request { keeps_originals, ..self.request.clone() };
+        let fold = self.fold(inner, &policy, &ask, &sight, request);
         let view = fold.view();
-        let usage = usage_for(&self.lane, &sight, checkpoint);
+        let usage = usage_for(&self.lane, &sight, fold.checkpoint);
         let state = SessionState { usage, ..self.lane.state.clone() };
         match fold.compact(&view, &state) {
             Ok(Compaction { summary_job: Some(job), .. }) => Ok(Planned::Ask(Box::new(job))),
@@ -355,27 +366,13 @@ impl FoldTask {
         let ask = self.ask(now);
         let sight = Sight::of(&ask)?;
         let root = name(&self.root);
-        let current = inner.memory().session(&self.session).and_then(|session| session.record.lane(&root).cloned());
-        // Somebody folded meanwhile, because it could not wait: this one is about a conversation that is gone.
-        if current.is_some_and(|lane| lane.latest != self.lane.latest) {
+        if self.is_overtaken(inner, &root, summary.as_ref(), now) {
             return Ok(());
         }
         let policy = self.rules.policy(self.window);
         let mut lane = self.lane.clone();
-        let fold = Fold {
-            inner,
-            rules: &self.rules,
-            policy: &policy,
-            ask: &ask,
-            sight: &sight,
-            root: self.root,
-            checkpoint: self.checkpoint.as_deref(),
-            request: Request { summary, now_ms: Some(now.0), ..self.request.clone() },
-            precedence: Precedence::First,
-            seals: Seals::Stale,
-            durability: Durability::Disk,
-        };
-        let attempt = fold.make(&mut lane)?;
+        let request = Request { summary, now_ms: Some(now.0), ..self.request.clone() };
+        let attempt = self.fold(inner, &policy, &ask, &sight, request).make(&mut lane)?;
         let mut memory = inner.memory();
         if let Some(session) = memory.session(&self.session) {
             session.record.with_lane(&root, |stored| {
@@ -401,5 +398,22 @@ impl FoldTask {
         }
         memory.add(&self.session, &sums);
         result.map(drop)
+    }
+
+    /// Whether somebody folded meanwhile, because it could not wait: then this fold is about a conversation that is
+    /// gone. What the model did is remembered all the same; a slow one would be asked at every fold.
+    fn is_overtaken(&self, inner: &Inner, root: &str, summary: Option<&Summary>, now: Timestamp) -> bool {
+        let mut memory = inner.memory();
+        let Some(session) = memory.session(&self.session) else {
+            return false;
+        };
+        if session.record.lane(root).is_none_or(|lane| lane.latest == self.lane.latest) {
+            return false;
+        }
+        if let Some(summary) = summary {
+            session.record.with_lane(root, |lane| lane.state.summariser.learn(summary, now.0));
+            session.is_dirty = true;
+        }
+        true
     }
 }

@@ -5,6 +5,11 @@ use foldline_core::Policy;
 use foldline_core::policy::AutoOr;
 use foldline_script::{Agent, Strict};
 
+/// How long agents work, whatever goes wrong meanwhile.
+pub const TURNS: usize = 300;
+/// The window that they work in.
+pub const WINDOW: usize = 32_000;
+
 /// Asks, and takes it for granted that there is an answer.
 pub async fn ask(agent: &Agent, desk: &Desk) {
     let seen = desk.post(agent.path, &agent.body()).await;

@@ -1,6 +1,6 @@
 //! Many at once: conversations that begin alike, clients that share one, requests that are mostly not conversation.
 
-use crate::agent::{ask, assert_nothing_is_lost, strict_desk};
+use crate::agent::{TURNS, WINDOW, ask, assert_nothing_is_lost, strict_desk};
 use crate::desk::{CHAT, MESSAGES, RESPONSES};
 use foldline_script::{Agent, Received, breaks};
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ fn mark(number: usize) -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_hundred_conversations_that_begin_alike_are_not_mixed_up() {
     const CONVERSATIONS: usize = 200;
-    const TURNS: usize = 27;
+    const EACH: usize = 27;
     let (desk, strict) = strict_desk(8_000, |_| {}).await;
     let desk = Arc::new(desk);
     // Also the first message is the same: only what comes later tells them apart.
@@ -51,7 +51,7 @@ async fn two_hundred_conversations_that_begin_alike_are_not_mixed_up() {
                 while let Some(agent) = agents.get(next.fetch_add(1, Ordering::Relaxed)) {
                     mine.push(agent.clone());
                 }
-                for turn in 0..TURNS {
+                for turn in 0..EACH {
                     for agent in &mut mine {
                         ask(agent, &desk).await;
                         agent.act(turn);
@@ -82,7 +82,7 @@ async fn two_hundred_conversations_that_begin_alike_are_not_mixed_up() {
         // The first output is gone from the place where it stood; a handoff may quote a line of it.
         folded[number] |= text.contains("FOLDLINE HANDOFF") || !text.contains(&format!("{own}_3_0 PASSED in 0.003s"));
     }
-    assert!(asked.iter().all(|&requests| requests == TURNS), "{asked:?}");
+    assert!(asked.iter().all(|&requests| requests == EACH), "{asked:?}");
     let rest = folded.iter().filter(|folded| !**folded).count();
     assert_eq!(rest, 0, "conversations that were never folded");
 }
@@ -90,7 +90,7 @@ async fn two_hundred_conversations_that_begin_alike_are_not_mixed_up() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_clients_on_one_conversation_do_not_disturb_each_other() {
     for path in PATHS {
-        let (desk, strict) = strict_desk(12_000, |_| {}).await;
+        let (desk, strict) = strict_desk(WINDOW, |_| {}).await;
         let mut one = Agent::new(path, "Do it together.");
         for turn in 0..10 {
             ask(&one, &desk).await;
@@ -99,7 +99,7 @@ async fn two_clients_on_one_conversation_do_not_disturb_each_other() {
         let mut two = one.clone();
         (one.mark, two.mark) = ("left".to_owned(), "right".to_owned());
         // Now and then both send the same at the same time; then they go their ways.
-        for turn in 10..90 {
+        for turn in 10..TURNS {
             tokio::join!(ask(&one, &desk), ask(&two, &desk));
             if turn % 3 == 0 {
                 ask(&two, &desk).await;
@@ -117,7 +117,7 @@ async fn two_clients_on_one_conversation_do_not_disturb_each_other() {
             mine
         };
         for (agent, mine) in [(&one, of("left", "right")), (&two, of("right", "left"))] {
-            assert!(mine.len() >= 80, "{path}: {}", mine.len());
+            assert!(mine.len() >= TURNS - 10, "{path}: {}", mine.len());
             assert_nothing_is_lost(agent, &mine.last().unwrap().text());
             let breaks = breaks(&mine);
             assert!((2..=16).contains(&breaks), "{path}: {breaks} rewrites");
@@ -127,7 +127,6 @@ async fn two_clients_on_one_conversation_do_not_disturb_each_other() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_whose_instructions_fill_a_third_of_the_window_keeps_its_prefix() {
-    const TURNS: usize = 120;
     for path in PATHS {
         let (desk, strict) = strict_desk(20_000, |_| {}).await;
         let mut agent = Agent::new(path, "Run all tests and mend what fails.");

@@ -1,6 +1,6 @@
 //! Whatever is wrong with the gateway, requests reach their provider as they came.
 
-use crate::agent::{ask, assert_nothing_is_lost, strict_desk};
+use crate::agent::{TURNS, WINDOW, ask, assert_nothing_is_lost, strict_desk};
 use crate::desk::{CHAT, Desk, MESSAGES, PATIENCE, RESPONSES};
 use foldline_core::policy::AutoOr;
 use foldline_gateway::serve::{Gateway, Plan};
@@ -134,16 +134,15 @@ async fn a_store_that_is_deleted_under_way_is_made_anew() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_agent_outlives_a_store_that_is_locked_for_long() {
-    const WINDOW: usize = 12_000;
     for path in [CHAT, RESPONSES, MESSAGES] {
         let (desk, strict) = strict_desk(WINDOW, |_| {}).await;
         let mut agent = Agent::new(path, "Run all tests and mend what fails.");
         let lock = rusqlite::Connection::open(desk.folder.path().join("store.db")).unwrap();
-        for turn in 0..90 {
+        for turn in 0..TURNS {
             if turn == 20 {
                 lock.execute_batch("BEGIN IMMEDIATE").unwrap();
             }
-            if turn == 70 {
+            if turn == 220 {
                 lock.execute_batch("ROLLBACK").unwrap();
                 // A store that failed is left alone for a moment.
                 tokio::time::sleep(Duration::from_millis(1_100)).await;

@@ -1,11 +1,8 @@
 //! Agents at work: hundreds of turns through a small window, with a provider that checks every request.
 
-use crate::agent::{ask, assert_nothing_is_lost, strict_desk};
+use crate::agent::{TURNS, WINDOW, ask, assert_nothing_is_lost, strict_desk};
 use crate::desk::{CHAT, MESSAGES, RESPONSES};
 use foldline_script::{Agent, breaks};
-
-const WINDOW: usize = 32_000;
-const TURNS: usize = 300;
 
 async fn loop_on(path: &'static str) {
     let (desk, strict) = strict_desk(WINDOW, |_| {}).await;
