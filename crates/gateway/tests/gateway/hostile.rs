@@ -43,6 +43,14 @@ fn packed(text: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
+/// Fifty million spaces in 80 bytes, as `zlib.brotliCompressSync` of Node packs them.
+fn brotli_bomb() -> Vec<u8> {
+    let hex = "cbffff3ff82540e2b14020f7fe8fffff7ff04b00c4611180eefd1fffffffe0970088c30200ddfb3ffeffffc12f0110870500baf77f\
+               fcffff835f02200e0b0074effff20f5e0fbf04401c1600e8a0eb01";
+    let digit = |at: usize| u8::from_str_radix(&hex[at..at + 2], 16).unwrap();
+    (0..hex.len()).step_by(2).map(digit).collect()
+}
+
 #[tokio::test]
 async fn bodies_that_burst_or_break_off_when_unpacked_are_refused() {
     let desk = Desk::tuned([Act::say("x")], |p| p.gateway.max_body_bytes = 1_000_000).await;
@@ -55,6 +63,7 @@ async fn bodies_that_burst_or_break_off_when_unpacked_are_refused() {
         }
     }
     for path in PATHS {
+        assert_refused(path, &desk.post_with(path, &[("content-encoding", "br")], &brotli_bomb()).await, 413, "br");
         for (coding, body) in packed(short(path, false).repeat(20).as_bytes()) {
             for torn in [&body[..body.len() / 2], &body[..body.len() - 1], &body[1..], b"".as_slice()] {
                 // A body of no bytes at all says nothing, whatever it is packed with.

@@ -5,6 +5,7 @@ mod agent;
 mod crowds;
 mod desk;
 mod faults;
+mod frames;
 mod hostile;
 mod limits;
 mod loops;
