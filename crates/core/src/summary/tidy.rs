@@ -13,10 +13,26 @@ const LONGEST_LINE: usize = 1_200;
 const NOTHING: [&str; 11] =
     ["none", "n/a", "nothing", "not applicable", "no answer", "keine", "aucun", "ninguno", "нет", "无", "なし"];
 /// A short line that begins with one of these …
-const DENIALS: [&str; 9] =
-    ["no ", "none ", "nothing ", "there is no ", "there are no ", "there was no ", "not ", "the user has not ", "n/a "];
+const DENIALS: [&str; 12] = [
+    "no ",
+    "none ",
+    "nothing ",
+    "there is no ",
+    "there are no ",
+    "there was no ",
+    "not ",
+    "the user has not ",
+    "the user did not ",
+    "they did not ",
+    "the assistant did not ",
+    "n/a ",
+];
 /// … and has one of these tells that there is nothing to tell.
-const UNTOLD: [&str; 13] = [
+const UNTOLD: [&str; 17] = [
+    "any specific",
+    "any particular",
+    "any other",
+    "blocked",
     "specified",
     "mentioned",
     "provided",
@@ -32,7 +48,12 @@ const UNTOLD: [&str; 13] = [
     "was set",
 ];
 /// Words of such a line at most.
-const LONGEST_DENIAL: usize = 12;
+const LONGEST_DENIAL: usize = 14;
+/// Looking at something is recorded with its file; a line that tells no more than that has one of these words …
+const LOOKING: [&str; 10] =
+    ["read", "reading", "look", "looking", "view", "viewing", "open", "opening", "examine", "examining"];
+/// … among its first few.
+const VERB_WITHIN: usize = 6;
 /// Talk about the task of writing instead of the work, and about no work in particular.
 const ABOUT_WRITING: [&str; 19] = [
     "the material",
@@ -153,7 +174,7 @@ impl Tidy {
         }
         let text = without_emphasis(text);
         let text = text.trim();
-        if says_nothing(text) || is_file_list(text) {
+        if says_nothing(text) || is_file_list(text) || is_only_looking(text) {
             return None;
         }
         // Work on transcripts and models exists; a line that names something of it is no talk.
@@ -262,6 +283,18 @@ fn is_file_list(text: &str) -> bool {
     !files.is_empty() && words < FEWEST_BESIDE_FILES
 }
 
+/// Whether a line tells that the assistant looks at something, and not what it saw there.
+fn is_only_looking(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let Some(deed) = lower.strip_prefix("the assistant ") else {
+        return false;
+    };
+    let looks = |word: &str| LOOKING.contains(&word);
+    let tells = text.bytes().any(|byte| byte.is_ascii_digit())
+        || [" and ", " because ", ": "].iter().any(|joint| lower.contains(joint));
+    !tells && deed.split_whitespace().take(VERB_WITHIN).any(looks)
+}
+
 /// Whether a line has something that only this work has: a number, a name, code, a quote.
 fn is_specific(text: &str) -> bool {
     let mut named = text.bytes().any(|byte| byte.is_ascii_digit() || matches!(byte, b'`' | b'"'));
@@ -308,7 +341,7 @@ mod tests {
             "- No constraints or preferences specified.",
             "- There are no errors reported.",
             "- **What was decided?**",
-            "(What is not done yet?)",
+            "(What did the user ask for that is not done yet?)",
             "- Decisions made:",
             "- The user insisted on exact names and values.",
             "- Which error is still unsolved, in its own words?",
@@ -318,6 +351,10 @@ mod tests {
             "- **Test suite**: `shop/reports/render.py`",
             "- Review the results to ensure that they are correct.",
             "- Please check the branch.",
+            "- The user did not forbid or insist on any specific tools or methods.",
+            "- There are no blocked errors.",
+            "- The assistant is reading the store.py file to understand the import.",
+            "- The assistant has finished reading `logs/server.log`.",
             "MATERIAL fl-0123",
         ] {
             assert_eq!(item(Section::ActiveState, line), None, "{line}");
@@ -335,6 +372,8 @@ mod tests {
             "- The transcript of run 7 lacks its last line.",
             "- A language model writes the texts of `shop/mail.py`.",
             "- Run 14 failed with `**kwargs` missing.",
+            "- The assistant read both modules and found that `parse_amount` loses cents.",
+            "- The user did not want any other index on order_line.",
             "- Die Prüfung der Wochen läuft noch.",
             "- 测试全部通过",
         ] {
