@@ -4,7 +4,7 @@
 //!   into the other two wire formats.
 //! - [`matrix`] runs the engine over sessions, formats, windows and presets and checks what must always hold.
 //! - [`cache`] holds the cache simulator against recorded usage.
-//! - `tokens`, `speed`, `load` and `redact` measure; [`fuzz`] holds the bodies of the fuzz targets, so that plain tests
+//! - `tokens`, `speed`, `load`, `redact` and [`reduce`] measure; [`fuzz`] holds the bodies of the fuzz targets, so that plain tests
 //!   replay them.
 #![forbid(unsafe_code)]
 #![warn(missing_docs, unreachable_pub)]
@@ -14,12 +14,12 @@ pub mod cache;
 pub mod convert;
 pub mod fuzz;
 pub mod generate;
-pub mod hostile;
 #[cfg(feature = "measure")]
 pub mod load;
 pub mod matrix;
 #[cfg(feature = "measure")]
 pub mod redact;
+pub mod reduce;
 #[cfg(feature = "measure")]
 pub mod speed;
 #[cfg(feature = "measure")]

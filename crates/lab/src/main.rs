@@ -3,7 +3,7 @@
 
 use clap::{Parser, Subcommand};
 use foldline_core::Format;
-use foldline_lab::{Failure, cache, fuzz, generate, hostile, load, matrix, redact, speed, tokens};
+use foldline_lab::{Failure, cache, fuzz, generate, load, matrix, redact, reduce, speed, tokens};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -79,8 +79,10 @@ enum Command {
         #[arg(long, default_value_t = 5)]
         runs: usize,
     },
-    /// Time reducers on inputs of 50 MB that are made to hurt.
+    /// Time reducers on inputs of 50 MB that are made to hurt; with sessions, on their outputs.
     Reduce {
+        /// Directory with sessions.
+        directory: Option<PathBuf>,
         /// Repetitions, of which the best counts.
         #[arg(long, default_value_t = 3)]
         runs: usize,
@@ -155,7 +157,10 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
                 None => print(&redact::speeds(runs).to_string())?,
             };
         }
-        Command::Reduce { runs } => print(&hostile::measure(runs).to_string())?,
+        Command::Reduce { directory, runs } => match directory {
+            Some(directory) => print(&reduce::on_sessions(&matrix::sessions(&directory)?, runs)?.to_string())?,
+            None => print(&reduce::on_hostile(runs).to_string())?,
+        },
         Command::Generate { messages, format, seed } => print(&generate::transcript(format, messages, seed))?,
         Command::Replay { target, files } => {
             let known = fuzz::TARGETS.iter().find(|(name, _)| *name == target);

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value};
 
-use super::choice::{CacheTtl, Dialect, Fidelity, Preset, PruneOrder, SignedReasoning};
+use super::choice::{CacheTtl, Dialect, Fidelity, Outlines, Preset, PruneOrder, SignedReasoning};
 use super::field::{AutoOr, Field, Tail};
 use super::kind::{Kind, bytes, choice, count, fraction, tokens};
 use super::knob::Knob;
@@ -91,6 +91,8 @@ table! {
         prune_minimum: AutoOr<u32> = tokens(0, 10_000_000).or(&["auto"]), "0", [Runway, Frugal] "auto";
         /// Tool outputs of at most this many tokens are left alone.
         prune_above: u32 = tokens(0, 1_000_000), "50", [SacredZone, Skill] "500";
+        /// How definitions are found in source code that becomes an outline.
+        outlines: Outlines = choice(Outlines::NAMES), "lines";
         /// Which outputs a prune takes first.
         prune_order: PruneOrder = choice(PruneOrder::NAMES), "largest";
         /// Tokens of recent tool output outside the tail that a prune spares; `auto` grows with the window.

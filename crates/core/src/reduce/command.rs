@@ -78,7 +78,7 @@ fn middle(output: &Output<'_>, middle: &str, room: usize) -> Vec<String> {
             .map(|(position, line)| Candidate { position, weight: 0, text: prefix(line.trim_end(), 160), extra: 1 })
             .take(MOST_CANDIDATES)
             .collect();
-        for picked in pick(candidates, room - used, output.focus) {
+        for picked in pick(candidates, room - used, output.focus, output.names) {
             if !written.iter().any(|line| line.starts_with(picked.text.trim())) {
                 written.push(picked.text.to_owned());
             }

@@ -6,6 +6,7 @@ use std::hash::Hasher;
 use super::alarm::severity;
 use super::focus::Focus;
 use super::lines::{count, lines, prefix};
+use super::names::Index;
 use super::pick::{Candidate, MOST_CANDIDATES, pick};
 use super::room::Room;
 
@@ -42,7 +43,7 @@ pub(crate) fn difference(older: &str, newer: &str) -> Option<Difference> {
     if differing * 100 > total * MOST_DIFFERENT {
         return None;
     }
-    let picked = pick(candidates, Room::of(older.len()).bytes(), &Focus::new(&[], None));
+    let picked = pick(candidates, Room::of(older.len()).bytes(), &Focus::new(&[], None), &Index::of(older));
     Some(Difference { differing, lines: picked.iter().map(|picked| picked.text.to_owned()).collect() })
 }
 

@@ -47,7 +47,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
         })
         .collect();
     let left = room.saturating_sub((names + heading).min(room / 2));
-    for picked in pick(candidates, left, output.focus) {
+    for picked in pick(candidates, left, output.focus, output.names) {
         if let Some(change) = changes.get(picked.position)
             && let Some(file) = files.get_mut(change.file)
         {

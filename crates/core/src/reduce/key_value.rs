@@ -28,7 +28,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
         return None;
     }
     let mut text = String::new();
-    for picked in pick(candidates, output.room.bytes(), output.focus) {
+    for picked in pick(candidates, output.room.bytes(), output.focus, output.names) {
         push(&mut text, picked.text);
     }
     Some(Body { note: format!("{keys} keys"), text })

@@ -127,7 +127,7 @@ fn debug_lines(debug: &[&str], room: usize, output: &Output<'_>) -> Vec<String> 
             extra: 6,
         })
         .collect();
-    pick(candidates, room, output.focus)
+    pick(candidates, room, output.focus, output.names)
         .iter()
         .map(|picked| match distinct.entries.get(picked.position).map_or(1, |entry| entry.count) {
             1 => picked.text.to_owned(),

@@ -1,18 +1,16 @@
 //! Decides which lines stay for the sake of the conversation: those with names that it speaks of and that no other
 //! line of the result has.
 
-use std::borrow::Cow;
-
 use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::lines::{prefix, push, trim};
-use super::names::{Name, names};
+use super::names::{Index, Name, names};
 use super::pick::{Candidate, MOST_CANDIDATES, pick};
 use super::room::Room;
 use super::{Kind, Output};
 
-/// Above this size the rest is not searched.
-const MOST_SEARCHED: usize = 1 << 20;
+/// Above this size the rest is not unfolded.
+const MOST_UNFOLDED: usize = 1 << 20;
 /// The longest piece of a line.
 const LONGEST_PIECE: usize = 120;
 /// What a piece of a longer line keeps before its name.
@@ -26,14 +24,16 @@ pub(super) fn add(output: &Output<'_>, kind: Kind, body: &mut String) {
     let Some(talk) = output.focus.talk else {
         return;
     };
-    let text = unfolded(prefix(output.text, MOST_SEARCHED), kind);
+    let unfolded = unfolded(output.text, kind);
+    let own = unfolded.as_deref().map(Index::of);
+    let text = unfolded.as_deref().unwrap_or(output.text);
+    let index = own.as_ref().unwrap_or(output.names);
     let mut shown: FxHashSet<u64> = FxHashSet::with_capacity_and_hasher(body.len() / BYTES_PER_NAME, FxBuildHasher);
     shown.extend(names(body).filter(|name| name.coined).map(Name::key));
     let mut candidates = Vec::new();
     let mut line = Line { start: 0, end: 0 };
     let mut taken = 0;
-    for name in names(&text).filter(|name| name.coined) {
-        let key = name.key();
+    for (name, key) in index.coined() {
         if name.at < taken || !talk.speaks_of(key) || shown.contains(&key) {
             continue;
         }
@@ -41,7 +41,7 @@ pub(super) fn add(output: &Output<'_>, kind: Kind, body: &mut String) {
             if candidates.len() >= MOST_CANDIDATES {
                 break;
             }
-            line = Line::around(&text, name.at);
+            line = Line::around(text, name.at);
         }
         let whole = text.get(line.start..line.end).unwrap_or_default();
         let (start, piece) = piece(whole, name.at - line.start);
@@ -51,7 +51,7 @@ pub(super) fn add(output: &Output<'_>, kind: Kind, body: &mut String) {
     if candidates.is_empty() {
         return;
     }
-    let picked = pick(candidates, Room::beside(output.text.len()).bytes(), output.focus);
+    let picked = pick(candidates, Room::beside(output.text.len()).bytes(), output.focus, index);
     let picked: Vec<String> = picked.iter().map(|picked| picked.text.to_owned()).collect();
     if !picked.is_empty() {
         push(body, "[also spoken of:]");
@@ -76,13 +76,11 @@ impl Line {
     }
 }
 
-/// The lines inside of strings as lines of their own.
-fn unfolded(text: &str, kind: Kind) -> Cow<'_, str> {
-    if kind == Kind::Json && text.contains("\\n") {
-        Cow::Owned(text.replace("\\n", "\n").replace("\\t", " ").replace("\\\"", "\""))
-    } else {
-        Cow::Borrowed(text)
-    }
+/// The text with the lines inside of its strings as lines of their own, where it has some.
+fn unfolded(text: &str, kind: Kind) -> Option<String> {
+    let text = prefix(text, MOST_UNFOLDED);
+    (kind == Kind::Json && text.contains("\\n"))
+        .then(|| text.replace("\\n", "\n").replace("\\t", " ").replace("\\\"", "\""))
 }
 
 /// The line, or the part of a long one around a name, and where it starts.

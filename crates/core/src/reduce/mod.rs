@@ -39,6 +39,7 @@ mod words;
 #[cfg(test)]
 mod tests;
 
+use crate::policy::Outlines;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -47,6 +48,7 @@ pub(crate) use compare::difference;
 pub use detect::detect;
 use focus::Focus;
 pub(crate) use lines::lines;
+use names::Index;
 use room::Room;
 pub use talk::Talk;
 pub(crate) use words::is_common;
@@ -60,7 +62,7 @@ const WORTHWHILE: (usize, usize) = (4, 5);
 const LARGEST_RESULT: usize = 128 * 1024;
 
 /// What is known about an output beside its text.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Source<'a> {
     /// Name of the tool that produced the output.
     pub tool: &'a str,
@@ -68,6 +70,8 @@ pub struct Source<'a> {
     pub argument: &'a str,
     /// Lower-case words of the current task. May be empty.
     pub focus: &'a [&'a str],
+    /// How definitions are found in source code.
+    pub outlines: Outlines,
 }
 
 /// What an output is made of.
@@ -168,6 +172,7 @@ struct Output<'a> {
     source: Source<'a>,
     text: &'a str,
     focus: &'a Focus<'a>,
+    names: &'a Index<'a>,
     room: Room,
 }
 
@@ -204,7 +209,9 @@ fn reduced(source: &Source<'_>, talk: Option<&Talk>, text: &str) -> Option<Reduc
     };
     let detected = named.unwrap_or_else(|| detect::kind_of(source, &plain));
     let text_of_kind = if detected == Kind::Code { &clean } else { &plain };
-    let output = Output { source: *source, text: text_of_kind, focus: &focus, room: Room::of(clean.len()) };
+    let names = Index::of(text_of_kind);
+    let output =
+        Output { source: *source, text: text_of_kind, focus: &focus, names: &names, room: Room::of(clean.len()) };
     let (kind, mut body) = body_of(detected, &output);
     if detect::is_shell(source) && kind.holds_foreign_text() {
         let announced = alarm::Distinct::announced(output.text);

@@ -1,9 +1,11 @@
 //! Decides what counts as a name in a text, and what it is worth.
 
 use rustc_hash::FxHasher;
+use std::cell::OnceCell;
 use std::hash::Hasher;
 
 use super::lexicon::number;
+use super::lines::prefix;
 use super::words::is_common;
 
 /// Shorter words are syntax.
@@ -14,27 +16,33 @@ const LONGEST: usize = 64;
 /// A name: a run of letters, digits and underscores that starts with no digit and has four characters.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Name<'a> {
+    /// The text that it is in.
+    source: &'a str,
     /// Where it starts.
     pub at: usize,
-    /// The name itself.
-    pub text: &'a str,
+    length: usize,
     /// True for names that nobody writes in a sentence: `snake_case`, `camelCase`, `v2`.
     pub coined: bool,
 }
 
-impl Name<'_> {
+impl<'a> Name<'a> {
+    /// The name itself.
+    pub(super) fn text(self) -> &'a str {
+        self.source.get(self.at..self.at + self.length).unwrap_or_default()
+    }
+
     /// What the name is in tables. Collisions cost a line that did not have to stay, no more.
     #[inline]
     pub(super) fn key(self) -> u64 {
         let mut hasher = FxHasher::default();
-        hasher.write(self.text.as_bytes());
+        hasher.write(self.source.as_bytes().get(self.at..self.at + self.length).unwrap_or_default());
         hasher.finish()
     }
 
     /// What a name is worth: a coined one can be searched for, a common word cannot. The ratio is measured: a higher one
     /// keeps hardly more of the names that agents use later, and loses other words.
     pub(super) fn worth(self) -> u32 {
-        if self.text.len() > LONGEST || is_common(self.text) {
+        if self.length > LONGEST || is_common(self.text()) {
             0
         } else if self.coined {
             6
@@ -102,7 +110,7 @@ impl<'a> Iterator for Names<'a> {
             }
             if end - start >= SHORTEST && !self.text.as_bytes().get(start).is_some_and(u8::is_ascii_digit) {
                 let coined = joint != 0 || upper != 0 && lower != 0;
-                return self.text.get(start..end).map(|text| Name { at: start, text, coined });
+                return Some(Name { source: self.text, at: start, length: end - start, coined });
             }
         }
     }
@@ -196,6 +204,100 @@ fn bits(flags: &[u8; BLOCK]) -> u64 {
     eights.fold(0, |bits, (place, eight)| bits | (u64::from_le_bytes(*eight).wrapping_mul(GATHER) >> 56) << (8 * place))
 }
 
+/// The names of a text, looked for once, when somebody asks first.
+#[derive(Debug)]
+pub(super) struct Index<'a> {
+    text: &'a str,
+    spots: OnceCell<Vec<Spot>>,
+}
+
+/// Where a name is, and what it is in tables.
+#[derive(Debug, Clone, Copy)]
+struct Spot {
+    key: u64,
+    at: u32,
+    length: u32,
+    coined: bool,
+}
+
+impl Spot {
+    fn of(name: Name<'_>) -> Spot {
+        Spot { key: name.key(), at: name.at as u32, length: name.length as u32, coined: name.coined }
+    }
+}
+
+/// The rest of a larger text is not looked through.
+const MOST_INDEXED: usize = 1 << 20;
+/// A name comes every so many bytes, at the most.
+const BYTES_PER_SPOT: usize = 10;
+
+impl<'a> Index<'a> {
+    pub(super) const fn of(text: &'a str) -> Index<'a> {
+        Index { text, spots: OnceCell::new() }
+    }
+
+    fn spots(&self) -> &[Spot] {
+        self.spots.get_or_init(|| {
+            let text = prefix(self.text, MOST_INDEXED);
+            let mut spots = Vec::with_capacity(text.len() / BYTES_PER_SPOT);
+            names(text).for_each(|name| spots.push(Spot::of(name)));
+            spots
+        })
+    }
+
+    fn name(&self, spot: &Spot) -> Name<'a> {
+        Name { source: self.text, at: spot.at as usize, length: spot.length as usize, coined: spot.coined }
+    }
+
+    /// The coined names and what they are in tables.
+    pub(super) fn coined(&self) -> impl Iterator<Item = (Name<'a>, u64)> {
+        self.spots().iter().filter(|spot| spot.coined).map(|spot| (self.name(spot), spot.key))
+    }
+
+    /// Reads the names of one part after the other.
+    pub(super) fn reader(&self) -> Reader<'_, 'a> {
+        Reader { index: self, next: 0 }
+    }
+
+    /// Where a part of the text begins, if it is one and was looked through.
+    fn place_of(&self, part: &str) -> Option<usize> {
+        let at = (part.as_ptr() as usize).checked_sub(self.text.as_ptr() as usize)?;
+        (at + part.len() <= self.text.len().min(MOST_INDEXED)).then_some(at)
+    }
+}
+
+/// Reads names of parts of a text. Parts mostly come in the order of the text, so it stays where it was.
+#[derive(Debug)]
+pub(super) struct Reader<'i, 'a> {
+    index: &'i Index<'a>,
+    next: usize,
+}
+
+impl Reader<'_, '_> {
+    /// The names of a part and what they are in tables. A part of another text is looked through for itself.
+    #[inline]
+    pub(super) fn each(&mut self, part: &str, mut take: impl FnMut(Name<'_>, u64)) {
+        let Some(start) = self.index.place_of(part) else {
+            names(part).for_each(|name| take(name, name.key()));
+            return;
+        };
+        let spots = self.index.spots();
+        if self.next.checked_sub(1).and_then(|last| spots.get(last)).is_some_and(|last| last.at as usize >= start) {
+            self.next = spots.partition_point(|spot| (spot.at as usize) < start);
+        }
+        while let Some(spot) = spots.get(self.next) {
+            let at = spot.at as usize;
+            if at + spot.length as usize > start + part.len() {
+                break;
+            }
+            self.next += 1;
+            if at >= start {
+                take(self.index.name(spot), spot.key);
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -207,7 +309,7 @@ mod tests {
     #[test]
     fn names_are_found_with_their_places_and_looks() {
         let found: Vec<_> = names("let saveStep = über_all(x1, v200, 9lives, the Word);")
-            .map(|name| (name.at, name.text, name.coined))
+            .map(|name| (name.at, name.text(), name.coined))
             .collect();
         assert_eq!(found, [(4, "saveStep", true), (17, "ber_all", true), (29, "v200", true), (47, "Word", false)]);
     }
@@ -217,9 +319,29 @@ mod tests {
         let name = "a".repeat(60) + "_Z9" + &"bC".repeat(40);
         for blanks in 0..140 {
             let text = format!("{}{name} 12ab {}", " ".repeat(blanks), &name[..5]);
-            let found: Vec<_> = names(&text).map(|name| (name.at, name.text, name.coined)).collect();
+            let found: Vec<_> = names(&text).map(|name| (name.at, name.text(), name.coined)).collect();
             assert_eq!(found, [(blanks, &*name, true), (blanks + name.len() + 6, "aaaaa", false)], "{blanks} blanks");
         }
+    }
+
+    #[test]
+    fn names_of_parts_are_those_of_the_text_in_any_order() {
+        let text = "first_name = load(second_name)\n  third_name\n";
+        let index = Index::of(text);
+        let mut reader = index.reader();
+        let mut read = |part: &str| {
+            let mut found = Vec::new();
+            reader.each(part, |name, key| {
+                assert_eq!(key, name.key());
+                found.push(name.text().to_owned());
+            });
+            found
+        };
+        assert_eq!(read(&text[..30]), ["first_name", "load", "second_name"]);
+        assert_eq!(read(&text[33..]), ["third_name"]);
+        assert_eq!(read(&text[13..22]), ["load"], "what a part cuts is no name of it");
+        assert_eq!(read(&text[13..30]), ["load", "second_name"]);
+        assert_eq!(read("of_elsewhere"), ["of_elsewhere"]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::focus::Focus;
-use super::names::names;
+use super::names::Index;
 
 /// A line that could stay.
 #[derive(Debug, Clone)]
@@ -33,11 +33,20 @@ const LINE_COST: usize = 20;
 const DOUBLINGS: u32 = 3;
 
 /// The candidates that fill `room` best, in their original order.
-pub(super) fn pick<'a>(candidates: Vec<Candidate<'a>>, room: usize, focus: &Focus<'_>) -> Vec<Candidate<'a>> {
-    let mut scale = Scale::of(&candidates, focus);
+///
+/// `names` are those of the text that the candidates are parts of; they are told by their places in it.
+pub(super) fn pick<'a>(
+    candidates: Vec<Candidate<'a>>,
+    room: usize,
+    focus: &Focus<'_>,
+    names: &Index<'_>,
+) -> Vec<Candidate<'a>> {
+    let mut scale = Scale::of(&candidates, focus, names);
     let gains =
         candidates.iter().enumerate().map(|(index, candidate)| (scale.density(index, candidate), Reverse(index)));
-    let mut heap: BinaryHeap<(u64, Reverse<usize>)> = gains.filter(|(gain, _)| *gain > 0).collect();
+    let mut gaining: Vec<(u64, Reverse<usize>)> = Vec::with_capacity(candidates.len());
+    gaining.extend(gains.filter(|(gain, _)| *gain > 0));
+    let mut heap = BinaryHeap::from(gaining);
     let mut left = room;
     let mut chosen: Vec<usize> = Vec::new();
     while let Some((_, Reverse(index))) = heap.pop() {
@@ -91,17 +100,17 @@ struct Found {
 const NO_NAME: u32 = u32::MAX;
 
 impl Scale {
-    fn of(candidates: &[Candidate<'_>], focus: &Focus<'_>) -> Scale {
+    fn of(candidates: &[Candidate<'_>], focus: &Focus<'_>, names: &Index<'_>) -> Scale {
         // A line brings about two names that no line before it has.
         let mut known: FxHashMap<u64, u32> =
             FxHashMap::with_capacity_and_hasher(candidates.len().saturating_mul(2), FxBuildHasher);
         let mut found: Vec<Found> = Vec::with_capacity(candidates.len().saturating_mul(2));
         let mut numbers: Vec<u32> = Vec::with_capacity(candidates.len().saturating_mul(4));
         let mut ends = Vec::with_capacity(candidates.len());
+        let mut reader = names.reader();
         for candidate in candidates {
             let start = numbers.len();
-            for name in names(candidate.text) {
-                let key = name.key();
+            reader.each(candidate.text, |name, key| {
                 let number = *known.entry(key).or_insert_with(|| match name.worth() {
                     0 => NO_NAME,
                     worth => {
@@ -111,13 +120,13 @@ impl Scale {
                         found.len() as u32 - 1
                     }
                 });
-                let Some(name) = found.get_mut(number as usize) else { continue };
+                let Some(name) = found.get_mut(number as usize) else { return };
                 name.count += 1;
                 let on_line = numbers.get(start..).unwrap_or_default();
                 if on_line.len() < MOST_NAMES && !on_line.contains(&number) {
                     numbers.push(number);
                 }
-            }
+            });
             ends.push(numbers.len());
         }
         let worths = found.iter().map(|found| found.worth * (2 + found.count.ilog2().min(DOUBLINGS))).collect();
@@ -181,22 +190,26 @@ mod tests {
 
     #[test]
     fn a_repeated_line_is_picked_once() {
-        let picked =
-            pick(candidates(&["save_state(a)", "save_state(a)", "load_state(b)"]), 1000, &Focus::new(&[], None));
+        let picked = pick(
+            candidates(&["save_state(a)", "save_state(a)", "load_state(b)"]),
+            1000,
+            &Focus::new(&[], None),
+            &Index::of(""),
+        );
         assert_eq!(picked.iter().map(|c| c.position).collect::<Vec<_>>(), [0, 2]);
     }
 
     #[test]
     fn among_equal_lines_the_task_decides() {
         let lines = ["alphaBeta first", "retryPolicy x", "epsilonZeta y"];
-        let picked = pick(candidates(&lines), 20, &Focus::new(&["retry"], None));
+        let picked = pick(candidates(&lines), 20, &Focus::new(&["retry"], None), &Index::of(""));
         assert_eq!(picked.iter().map(|c| c.position).collect::<Vec<_>>(), [1]);
     }
 
     #[test]
     fn a_name_that_comes_up_often_comes_first() {
         let lines = ["rareName a", "oftenName b", "oftenName = 1 + 2 + 3", "oftenName = 4 + 5 + 6"];
-        let picked = pick(candidates(&lines), 14, &Focus::new(&[], None));
+        let picked = pick(candidates(&lines), 14, &Focus::new(&[], None), &Index::of(""));
         assert_eq!(picked.iter().map(|c| c.position).collect::<Vec<_>>(), [1]);
     }
 }

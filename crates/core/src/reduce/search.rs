@@ -75,7 +75,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
     let names: usize = files.iter().map(|file| file.path.len().saturating_sub(shared.len()) + 6).sum();
     let room = output.room.bytes();
     let for_lines = room.saturating_sub(names.min(room / 2));
-    for picked in pick(candidates, for_lines, output.focus) {
+    for picked in pick(candidates, for_lines, output.focus, output.names) {
         if let Some((at, hit)) = hits.get(picked.position)
             && let Some(file) = files.get_mut(*at)
         {

@@ -258,7 +258,7 @@ pub(super) fn definition(line: &str) -> Option<Rank> {
     if !trimmed
         .as_bytes()
         .first()
-        .is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'#' | b'_' | b'-'))
+        .is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'#' | b'_' | b'-' | b'~' | b'$'))
     {
         return None;
     }
@@ -276,15 +276,27 @@ pub(super) fn definition(line: &str) -> Option<Rank> {
     let end = word.bytes().position(|byte| matches!(byte, b'(' | b'<')).unwrap_or(word.len());
     let keyword = word.as_bytes().get(..end).unwrap_or_default();
     if let Some(rank) = DEFINERS.get(keyword) {
-        let named = words.next().is_some() || word.len() > keyword.len();
-        let local = nested && !modified && rank == Rank::Value;
-        let sentence = trimmed.ends_with('.') || trimmed.ends_with(',');
-        return (named && !local && !sentence).then_some(rank);
+        let next = words.next();
+        let is_named = next.is_some_and(|next| !next.starts_with(['=', '{'])) || word.len() > keyword.len();
+        // `const fn name`
+        let rank = next.filter(|_| rank == Rank::Value).and_then(|next| DEFINERS.get(next.as_bytes())).unwrap_or(rank);
+        let is_local = nested && !modified && rank == Rank::Value;
+        let is_variable = words.next().is_some() && is_variable(keyword, trimmed);
+        return (is_named && !is_local && !is_sentence(trimmed) && !is_variable).then_some(rank);
     }
-    if named_case(trimmed) {
-        return Some(Rank::Item);
-    }
-    (c_like(trimmed, nested, modified) || shell_function(trimmed)).then_some(Rank::Item)
+    (named_case(trimmed) || callable(trimmed, nested, modified) || shell_function(trimmed)).then_some(Rank::Item)
+}
+
+/// `class of its own.` and `type of the value,`: a list of parameters may end with a comma, too.
+fn is_sentence(line: &str) -> bool {
+    line.ends_with('.') && !line.ends_with("...") || line.ends_with(',') && !line.contains('(')
+}
+
+/// `struct stat entry;` and `struct node *next)` of C define nothing, where a type of no fields has one word.
+fn is_variable(keyword: &[u8], line: &str) -> bool {
+    matches!(keyword, b"struct" | b"union" | b"enum")
+        && line.ends_with([';', ')', ','])
+        && !line.contains(['(', '<', '{', '='])
 }
 
 /// Calls that name a test: `it("…")`, `t.Run("…")`.
@@ -296,21 +308,105 @@ fn named_case(line: &str) -> bool {
             .any(|call| line.strip_prefix(call).is_some_and(|rest| rest.starts_with(['"', '\'', '`'])))
 }
 
-/// `type name(…) {` at the left edge, or a method with a modifier.
-fn c_like(line: &str, nested: bool, modified: bool) -> bool {
-    let opens = line.ends_with('{') || (modified && line.ends_with(';'));
-    let starts = line.as_bytes().first().is_some_and(u8::is_ascii_alphabetic);
-    if (nested && !modified) || !opens || !starts {
+/// Words before a parenthesis that begin a statement.
+static STATEMENTS: Lexicon<(), 128> = Lexicon::new(&[
+    ("assert", ()),
+    ("await", ()),
+    ("case", ()),
+    ("catch", ()),
+    ("defer", ()),
+    ("del", ()),
+    ("do", ()),
+    ("echo", ()),
+    ("elif", ()),
+    ("else", ()),
+    ("for", ()),
+    ("foreach", ()),
+    ("go", ()),
+    ("guard", ()),
+    ("if", ()),
+    ("lock", ()),
+    ("loop", ()),
+    ("match", ()),
+    ("new", ()),
+    ("not", ()),
+    ("raise", ()),
+    ("return", ()),
+    ("select", ()),
+    ("switch", ()),
+    ("synchronized", ()),
+    ("throw", ()),
+    ("try", ()),
+    ("unless", ()),
+    ("until", ()),
+    ("using", ()),
+    ("when", ()),
+    ("while", ()),
+    ("with", ()),
+    ("yield", ()),
+]);
+
+/// What has parameters and no keyword: functions of C and its relatives, methods of any type.
+fn callable(line: &str, nested: bool, modified: bool) -> bool {
+    let last = line.bytes().last().unwrap_or_default();
+    // What most lines end with settles it.
+    let may_be = match last {
+        b'{' | b'}' => true,
+        b')' | b',' | b'(' => !nested,
+        b';' => modified || nested && line.contains("): "),
+        _ => false,
+    };
+    if !may_be {
         return false;
     }
-    let Some((head, _)) = line.split_once('(') else {
+    let Some(open) = memchr::memchr(b'(', line.as_bytes()) else {
         return false;
     };
-    (2..=7).contains(&head.split_ascii_whitespace().count())
-        && !head.contains(['=', '.', '"'])
-        && !["if", "for", "while", "switch", "return", "else", "catch", "match"]
-            .iter()
-            .any(|word| head.starts_with(word))
+    let (head, list) = line.split_at_checked(open).unwrap_or_default();
+    let words = head.split_ascii_whitespace().count();
+    if !(1..=7).contains(&words) || !declares(head) {
+        return false;
+    }
+    // In a sentence there is a blank before a parenthesis.
+    let touches = head.ends_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '>'));
+    let is_typed = words >= 2 && touches;
+    let Some(rest) = after_list(list) else {
+        // It goes on below.
+        return !nested && is_typed && matches!(last, b',' | b'(');
+    };
+    match rest.bytes().next() {
+        // The brace is on the next line.
+        None => !nested && is_typed,
+        Some(b';') => modified && words >= 2,
+        Some(b'{' | b':' | b'-' | b'a'..=b'z') if matches!(last, b'{' | b'}') => {
+            (touches || nested) && rest.contains('{') && !rest.contains("=>")
+        }
+        // `name(): type;` of an interface.
+        Some(b':') => nested && last == b';' && touches,
+        _ => false,
+    }
+}
+
+/// What follows a list in parentheses; `None` where it is not closed.
+fn after_list(list: &str) -> Option<&str> {
+    let mut depth = 0usize;
+    for (at, byte) in list.bytes().enumerate() {
+        depth += usize::from(byte == b'(');
+        depth -= usize::from(byte == b')');
+        if depth == 0 {
+            return list.get(at + 1..).map(str::trim_ascii_start);
+        }
+    }
+    None
+}
+
+/// Whether what stands before a parenthesis can be types and a name.
+fn declares(head: &str) -> bool {
+    let name = head.trim_start_matches(['#', '~', '$']);
+    let first = name.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+    name.as_bytes().first().is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
+        && STATEMENTS.get(first.as_bytes()).is_none()
+        && !head.bytes().any(|byte| matches!(byte, b'=' | b'.' | b'"' | b'\'' | b';' | b'`'))
 }
 
 /// `name() {`
@@ -349,6 +445,20 @@ mod tests {
             "it('works', () => {",
             "\tt.Run(\"empty\", func(t *testing.T) {",
             "#define MAX 3",
+            "pub struct Invalid;",
+            "static int count_lines(const char *path)",
+            "    void insert(int key, T value) {",
+            "  async load(id: string): Promise<void> {",
+            "  constructor(private store: Store) {",
+            "  get size () {",
+            "  #grow(by) {",
+            "  ~Pool() {",
+            "  abort(): void;",
+            "    pub const fn new(text: &str) -> Self {",
+            "    def read(self, key: str) -> str: ...",
+            "    def __init__(self, path,",
+            "static bool is_raw(Delimiter *d) { return d->flags; }",
+            "size_t Merger::Merge(const std::set<int> &first,",
         ] {
             assert!(definition(line).is_some(), "{line}");
         }
@@ -365,6 +475,18 @@ mod tests {
             "} else {",
             "    const y = 1;",
             "} else if (a b) {",
+            "    for (int i = 0; i < n; i++) {",
+            "    setTimeout(function () {",
+            "    items.forEach((item) => {",
+            "    return build(a) {",
+            "See the notes of the last release (below)",
+            "  x = call(y) {",
+            "            Ok(name) => {",
+            "        Some(x) if x > 3 => {",
+            "    func = target.load",
+            "    struct stat entry;",
+            "Both the open() and the close() call, or only the close()",
+            "main()",
         ] {
             assert_eq!(definition(line), None, "{line}");
         }

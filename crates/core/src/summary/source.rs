@@ -221,7 +221,7 @@ fn reduced<'t>(transcript: &Transcript<'_>, part_index: usize, text: &'t str, le
     let call = transcript.exchanges.call_of(part_index).and_then(|call| transcript.parts.get(call));
     let call = call.map(|call| understand(transcript, call));
     let argument = call.as_ref().map_or("", |call| call.target.as_ref());
-    let source = reduce::Source { tool: transcript.tool_of(part_index), argument, focus: &[] };
+    let source = reduce::Source { tool: transcript.tool_of(part_index), argument, ..reduce::Source::default() };
     match reduce::reduce(&source, &read) {
         Some(reduced) => Cow::Owned(reduced.text),
         None => read,

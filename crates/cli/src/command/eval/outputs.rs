@@ -176,7 +176,7 @@ pub fn measure_all(
         let source = reduce::Source {
             tool: first.tool_of(block.part),
             argument: call.as_ref().map_or("", |call| call.target.as_ref()),
-            focus: &[],
+            ..reduce::Source::default()
         };
         reduced.push(Reduced::of(&source, pruner.talk(), words, timeline.needed_from(page, index, cut)));
     }
@@ -257,7 +257,7 @@ pub fn with_samples(mut rows: Vec<KindRow>) -> Vec<KindRow> {
     let measure = Measure::default();
     for (row, kind) in rows.iter_mut().zip(Kind::ALL).filter(|(row, _)| row.outputs < RARE) {
         for sample in samples::of(kind) {
-            let source = reduce::Source { tool: sample.tool, argument: sample.argument, focus: &[] };
+            let source = reduce::Source { tool: sample.tool, argument: sample.argument, ..reduce::Source::default() };
             let needed = sample.needed.iter().filter_map(|name| Fact::named(name)).collect();
             let reduced = Reduced::of(&source, &sample.talk(), &sample.text, needed);
             // Nobody else says anything around them.

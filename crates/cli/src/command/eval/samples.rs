@@ -341,7 +341,7 @@ mod tests {
     fn every_sample_is_of_its_kind_and_large() {
         for kind in Kind::ALL {
             for sample in of(kind) {
-                let source = Source { tool: sample.tool, argument: sample.argument, focus: &[] };
+                let source = Source { tool: sample.tool, argument: sample.argument, ..Source::default() };
                 assert_eq!(detect(&source, &sample.text), kind, "{:.400}", sample.text);
                 assert!(foldline_core::tokens::estimate(&sample.text) > 500, "{kind}");
             }

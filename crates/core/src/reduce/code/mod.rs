@@ -12,6 +12,7 @@ use super::lines::{count, cut, push, roll, trim};
 use super::pick::{Candidate, MOST_CANDIDATES, pick};
 use super::words::Rank;
 use super::{Body, Output};
+use crate::policy::Outlines;
 use numbered::Numbering;
 pub(super) use numbered::plain as without_numbers;
 
@@ -54,7 +55,11 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
             .collect()
     };
     let extension = extension(output.source.argument);
-    let definitions = definitions(&read, extension, output.text.len());
+    let definitions = match output.source.outlines {
+        Outlines::Parser if output.text.len() <= MOST_PARSED => parsed(&read, extension),
+        _ => None,
+    };
+    let definitions = definitions.unwrap_or_else(|| plain::definitions(&read));
     let mut text = String::new();
     let room = output.room;
     if let Some(heading) = plain::heading(&read) {
@@ -65,7 +70,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
         push(&mut text, &line);
     }
     let candidates = candidates(&read, &definitions, &imports.lines);
-    for picked in pick(candidates, room.bytes().saturating_sub(text.len()), output.focus) {
+    for picked in pick(candidates, room.bytes().saturating_sub(text.len()), output.focus, output.names) {
         let number = read.get(picked.position).map_or(0, |line| line.number);
         match number {
             0 => push(&mut text, picked.text),
@@ -86,19 +91,15 @@ fn extension(argument: &str) -> &str {
         .unwrap_or_default()
 }
 
+/// What a parser finds; `None` without one for the language.
 #[cfg(feature = "tree-sitter")]
-fn definitions<'a>(read: &[CodeLine<'a>], extension: &str, size: usize) -> Vec<Definition<'a>> {
-    if size <= MOST_PARSED
-        && let Some(found) = outline::definitions(read, extension)
-    {
-        return found;
-    }
-    plain::definitions(read)
+fn parsed<'a>(read: &[CodeLine<'a>], extension: &str) -> Option<Vec<Definition<'a>>> {
+    outline::definitions(read, extension)
 }
 
 #[cfg(not(feature = "tree-sitter"))]
-fn definitions<'a>(read: &[CodeLine<'a>], _extension: &str, _size: usize) -> Vec<Definition<'a>> {
-    plain::definitions(read)
+fn parsed<'a>(_: &[CodeLine<'a>], _: &str) -> Option<Vec<Definition<'a>>> {
+    None
 }
 
 /// Definitions weigh more than other lines; comments and closing braces are no candidates.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{CodeLine, Definition};
+use super::{CodeLine, Definition, LONGEST_SIGNATURE};
 use crate::reduce::lines::{trim, trim_start};
 use crate::reduce::words::definition;
 
@@ -15,12 +15,39 @@ pub(super) fn definitions<'a>(read: &[CodeLine<'a>]) -> Vec<Definition<'a>> {
     let mut found = Vec::new();
     for (index, line) in read.iter().enumerate() {
         if let Some(rank) = definition(line.text) {
-            let signature = trim(line.text);
             let nested = line.text.len() > line.text.trim_start().len();
-            found.push(Definition { index, rank, nested, signature: Cow::Borrowed(signature) });
+            found.push(Definition { index, rank, nested, signature: signature(read.get(index..).unwrap_or_default()) });
         }
     }
     found
+}
+
+/// The first line; where it leaves a parenthesis open, on one line with those that follow up to its end.
+fn signature<'a>(lines: &[CodeLine<'a>]) -> Cow<'a, str> {
+    let mut lines = lines.iter().map(|line| trim(line.text));
+    let first = lines.next().unwrap_or_default();
+    if !leaves_open(first) {
+        return Cow::Borrowed(first);
+    }
+    let mut whole = first.to_owned();
+    for line in lines.take(MOST_LINES) {
+        if !whole.ends_with('(') && !line.starts_with(')') {
+            whole.push(' ');
+        }
+        whole.push_str(line);
+        if whole.len() > LONGEST_SIGNATURE || !leaves_open(&whole) {
+            break;
+        }
+    }
+    Cow::Owned(whole)
+}
+
+/// Lines of one signature at most.
+const MOST_LINES: usize = 12;
+
+fn leaves_open(text: &str) -> bool {
+    let count = |mark: u8| text.bytes().filter(|byte| *byte == mark).count();
+    count(b'(') > count(b')')
 }
 
 /// The first words of a leading comment: what the file says about itself.

@@ -53,7 +53,7 @@ fn time_is_linear_on_hostile_inputs() {
         ("code", "Read", "a.zig", "fn a() {\n"),
     ];
     for (name, tool, argument, piece) in shapes {
-        let source = Source { tool, argument, focus: &["slow"] };
+        let source = Source { tool, argument, focus: &["slow"], ..Source::default() };
         let factor = 16;
         // Quadratic time would grow by the square of the factor; a busy machine stays far below.
         let grown = growth(&source, |size| piece.repeat(size / piece.len()), 1 << 17, factor);
@@ -63,7 +63,7 @@ fn time_is_linear_on_hostile_inputs() {
 
 #[test]
 fn distinct_failures_stay_linear() {
-    let source = Source { tool: "Bash", argument: "cargo test", focus: &[] };
+    let source = Source { tool: "Bash", argument: "cargo test", ..Source::default() };
     let grown = growth(&source, |size| many(size / 32, |i| format!("test case_{i:08} ... FAILED")), 1 << 17, 8);
     assert!(grown < 32.0, "{grown}");
 }
@@ -111,7 +111,7 @@ fn nothing_panics_on_short_and_odd_texts() {
             ("WebFetch", "u"),
             ("Task", ""),
         ] {
-            let source = Source { tool, argument, focus: &["a"] };
+            let source = Source { tool, argument, focus: &["a"], ..Source::default() };
             assert_eq!(reduce(&source, text), None, "{text:?}");
             let _ = reduce(&source, &text.repeat(1000));
             let _ = reduce(&source, &format!("{text}\n").repeat(1000));

@@ -223,7 +223,7 @@ fn search_results_are_grouped_by_file() {
     let input = many(30, |i| format!("crates/core/src/plan.rs:{}:    let plan_{i} = Plan::default();", i + 10))
         + "crates/core/src/apply.rs:7:pub fn apply(plan: &Plan) -> Body {\ncrates/core/src/apply.rs-8-    splice(plan)\n";
     keeps(
-        Source { tool: "Grep", argument: "Plan", focus: &[] },
+        Source { tool: "Grep", argument: "Plan", ..Source::default() },
         &input,
         Kind::Search,
         &[
@@ -377,7 +377,7 @@ fn pages_keep_title_headings_and_link_count() {
         ))
     );
     let text = keeps(
-        Source { tool: "WebFetch", argument: "https://example.com", focus: &[] },
+        Source { tool: "WebFetch", argument: "https://example.com", ..Source::default() },
         &input,
         Kind::Web,
         &["# Release notes", "## Breaking changes", "The store moved.", "60 links"],
@@ -447,7 +447,7 @@ fn kinds_are_written_in_kebab_case() {
 
 #[test]
 fn data_that_a_web_tool_fetches_is_no_page() {
-    let source = Source { tool: "web_fetch", argument: "https://api.example.test/jobs", focus: &[] };
+    let source = Source { tool: "web_fetch", argument: "https://api.example.test/jobs", ..Source::default() };
     let jobs = many(60, |index| format!("{{\"job\": \"job_{index}\", \"state\": \"done\"}},"));
     let text = format!("[{}]", jobs.trim_end().trim_end_matches(','));
     assert_eq!(crate::reduce::detect(&source, &text), Kind::Json);

@@ -74,7 +74,7 @@ proptest! {
         text in output(), tool in prop::sample::select(TOOLS), argument in prop::sample::select(ARGUMENTS), timing in any::<bool>(),
     ) {
         let focus: &[&str] = if timing { &["slow", "thing"] } else { &[] };
-        let source = Source { tool, argument, focus };
+        let source = Source { tool, argument, focus, ..Source::default() };
         if let Some(reduced) = reduce(&source, &text) {
             prop_assert!(reduced.text.len() * 5 <= text.len() * 4);
             prop_assert_eq!(&reduce(&source, &text), &Some(reduced.clone()));
@@ -94,7 +94,7 @@ proptest! {
             lines.insert((*place).min(lines.len()), format!("error: {word}{} is broken", char::from(b'a' + index as u8)));
         }
         let text = lines.join("\n") + "\n" + &many(200, |i| format!("line {i} of other output"));
-        if let Some(reduced) = reduce(&Source { tool: "Bash", argument: "", focus: &[] }, &text) {
+        if let Some(reduced) = reduce(&Source { tool: "Bash", argument: "", ..Source::default() }, &text) {
             for index in 0..at.len() {
                 let name = format!("{word}{}", char::from(b'a' + index as u8));
                 prop_assert!(reduced.text.contains(&name), "{} lost as {}:\n{}", name, reduced.kind, reduced.text);

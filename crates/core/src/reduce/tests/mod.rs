@@ -25,12 +25,12 @@ fn keeps(source: Source<'_>, input: &str, kind: Kind, kept: &[&str]) -> String {
     reduced.text
 }
 
-const fn shell(command: &str) -> Source<'_> {
-    Source { tool: "Bash", argument: command, focus: &[] }
+fn shell(command: &str) -> Source<'_> {
+    Source { tool: "Bash", argument: command, ..Source::default() }
 }
 
-const fn read(path: &str) -> Source<'_> {
-    Source { tool: "Read", argument: path, focus: &[] }
+fn read(path: &str) -> Source<'_> {
+    Source { tool: "Read", argument: path, ..Source::default() }
 }
 
 /// `count` lines made from their numbers.
