@@ -178,3 +178,35 @@ fn inspect_shows_where_the_tokens_are() {
         found["by_source"].as_array().unwrap().iter().map(|share| share["percent"].as_f64().unwrap()).sum();
     assert!((shares - 100.0).abs() < 0.5, "the sources add up to the whole: {shares}");
 }
+
+#[test]
+fn definitions_that_no_line_shows_are_found_by_a_parser_where_that_is_asked_for() {
+    let desk = Desk::new();
+    // A return type on a line of its own, as in many C files.
+    let function = |n: usize| {
+        format!("static struct order *\nload_{n} (const char *path)\n{{\n{}}}\n\n", "  step (path);\n".repeat(9))
+    };
+    let file: String = (0..30).map(function).collect();
+    let messages = serde_json::json!({"model": "m", "messages": [
+        {"role": "user", "content": "Read orders.c."},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "read_file", "input": {"path": "orders.c"}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": file}]},
+    ]});
+    desk.write("in.json", &messages.to_string());
+    let outline = |outlines: &str| {
+        let setting = format!("compression.outlines={outlines}");
+        let admitting = ["--set", "compression.admission=true", "--set", "compression.admission_above=300"];
+        let done = desk.run(&[&["compress", "in.json", "--set", &setting], admitting.as_slice()].concat());
+        assert_eq!(code(&done), 0, "{}", errors(&done));
+        text(&done)
+    };
+    assert!(outline("lines").contains("; 0 definitions]"), "{}", outline("lines"));
+    let parsed = outline("parser");
+    assert!(
+        parsed.contains("; 30 definitions]") && parsed.contains("static struct order * load_7 (const char *path)"),
+        "{parsed}"
+    );
+    let wrong = desk.run(&["compress", "in.json", "--set", "compression.outlines=guess"]);
+    assert_eq!(code(&wrong), 2);
+    assert!(errors(&wrong).contains("lines") && errors(&wrong).contains("parser"), "{}", errors(&wrong));
+}

@@ -5,8 +5,8 @@ use std::hash::Hasher;
 
 use super::alarm::severity;
 use super::focus::Focus;
+use super::index::Index;
 use super::lines::{count, lines, prefix};
-use super::names::Index;
 use super::pick::{Candidate, MOST_CANDIDATES, pick};
 use super::room::Room;
 

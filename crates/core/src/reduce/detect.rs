@@ -10,12 +10,12 @@ const SAMPLE: usize = 6 * 1024;
 #[must_use]
 pub fn detect(source: &Source<'_>, text: &str) -> Kind {
     let clean = super::clean::clean(text);
-    kind_of(source, &super::code::without_numbers(&clean))
+    kind_of(Origin::of(source), source, &super::code::without_numbers(&clean))
 }
 
 /// What kind of output a tool gives whatever its text says, as far as its name and argument tell.
-pub(super) fn by_name(source: &Source<'_>) -> Option<Kind> {
-    match Origin::of(source) {
+pub(super) fn by_name(origin: Origin, source: &Source<'_>) -> Option<Kind> {
+    match origin {
         Origin::Listing => Some(Kind::Listing),
         Origin::File if extension(source.argument).and_then(kind_of_extension).is_none() => Some(Kind::Code),
         _ => None,
@@ -23,12 +23,12 @@ pub(super) fn by_name(source: &Source<'_>) -> Option<Kind> {
 }
 
 /// What kind of output a cleaned text without line numbers is.
-pub(super) fn kind_of(source: &Source<'_>, text: &str) -> Kind {
-    if let Some(kind) = by_name(source) {
+pub(super) fn kind_of(origin: Origin, source: &Source<'_>, text: &str) -> Kind {
+    if let Some(kind) = by_name(origin, source) {
         return kind;
     }
     let sample = Sample::of(text);
-    match Origin::of(source) {
+    match origin {
         Origin::Search => search_kind(&sample),
         Origin::Listing => Kind::Listing,
         Origin::File => file_kind(source.argument, text, &sample).unwrap_or(Kind::Code),
@@ -51,17 +51,19 @@ pub(super) fn kind_of(source: &Source<'_>, text: &str) -> Kind {
 }
 
 /// What the tool does, as far as its name tells.
-enum Origin {
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
     Search,
     Listing,
     File,
     Web,
     Report,
+    /// A command, which may say that it failed in any kind of output.
     Shell,
 }
 
 impl Origin {
-    fn of(source: &Source<'_>) -> Origin {
+    pub(super) fn of(source: &Source<'_>) -> Origin {
         let tool = prefix(source.tool, 64).to_ascii_lowercase();
         let has = |parts: &[&str]| parts.iter().any(|part| tool.contains(part));
         let url = source.argument.starts_with("http://") || source.argument.starts_with("https://");
@@ -81,11 +83,6 @@ impl Origin {
             Origin::Shell
         }
     }
-}
-
-/// True when the output comes from a command, which may say that it failed in any kind of output.
-pub(super) fn is_shell(source: &Source<'_>) -> bool {
-    matches!(Origin::of(source), Origin::Shell)
 }
 
 /// Lines of the start, the middle and the end of a text.

@@ -3,8 +3,9 @@
 
 use rustc_hash::{FxBuildHasher, FxHashSet};
 
+use super::index::Index;
 use super::lines::{prefix, push, trim};
-use super::names::{Index, Name, names};
+use super::names::each_name;
 use super::pick::{Candidate, MOST_CANDIDATES, pick};
 use super::room::Room;
 use super::{Kind, Output};
@@ -29,7 +30,11 @@ pub(super) fn add(output: &Output<'_>, kind: Kind, body: &mut String) {
     let text = unfolded.as_deref().unwrap_or(output.text);
     let index = own.as_ref().unwrap_or(output.names);
     let mut shown: FxHashSet<u64> = FxHashSet::with_capacity_and_hasher(body.len() / BYTES_PER_NAME, FxBuildHasher);
-    shown.extend(names(body).filter(|name| name.coined).map(Name::key));
+    each_name(body, |name| {
+        if name.coined {
+            shown.insert(name.key());
+        }
+    });
     let mut candidates = Vec::new();
     let mut line = Line { start: 0, end: 0 };
     let mut taken = 0;

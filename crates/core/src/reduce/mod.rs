@@ -9,6 +9,7 @@
 //! in the input, whatever the input holds.
 
 mod alarm;
+mod block;
 mod build;
 mod clean;
 mod code;
@@ -17,6 +18,7 @@ mod compare;
 mod detect;
 mod diff;
 mod focus;
+mod index;
 mod json;
 mod key_value;
 mod lexicon;
@@ -45,10 +47,11 @@ use std::fmt;
 
 pub(crate) use alarm::{Severity, each as each_trouble};
 pub(crate) use compare::difference;
+use detect::Origin;
 pub use detect::detect;
 use focus::Focus;
+use index::Index;
 pub(crate) use lines::lines;
-use names::Index;
 use room::Room;
 pub use talk::Talk;
 pub(crate) use words::is_common;
@@ -201,19 +204,20 @@ fn reduced(source: &Source<'_>, talk: Option<&Talk>, text: &str) -> Option<Reduc
     }
     let clean = clean::clean(text);
     let focus = Focus::new(source.focus, talk);
-    let named = detect::by_name(source);
+    let origin = Origin::of(source);
+    let named = detect::by_name(origin, source);
     // Code keeps its numbers: a copy without them would be for nothing.
     let plain = match named {
         Some(Kind::Code) => Cow::Borrowed(&*clean),
         _ => code::without_numbers(&clean),
     };
-    let detected = named.unwrap_or_else(|| detect::kind_of(source, &plain));
+    let detected = named.unwrap_or_else(|| detect::kind_of(origin, source, &plain));
     let text_of_kind = if detected == Kind::Code { &clean } else { &plain };
     let names = Index::of(text_of_kind);
     let output =
         Output { source: *source, text: text_of_kind, focus: &focus, names: &names, room: Room::of(clean.len()) };
     let (kind, mut body) = body_of(detected, &output);
-    if detect::is_shell(source) && kind.holds_foreign_text() {
+    if origin == Origin::Shell && kind.holds_foreign_text() {
         let announced = alarm::Distinct::announced(output.text);
         for line in announced.write(output.room.percent(50), &body.text) {
             lines::push(&mut body.text, &line);

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::focus::Focus;
-use super::names::Index;
+use super::index::Index;
 
 /// A line that could stay.
 #[derive(Debug, Clone)]

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::names::names;
+use super::names::each_name;
 use crate::transcript::{Part, PartKind, Role, Transcript};
 
 /// What is said lately: the last part of so many. What an agent does at present, it goes on with.
@@ -108,17 +108,22 @@ impl Talk {
     }
 
     fn say(&mut self, words: &str, said: Said) {
-        for name in names(words).filter(|name| name.worth() > 0) {
-            let key = name.key();
-            let standing = self.names.entry(key).or_default();
-            standing.said = standing.said.max(Some(said));
-            self.spoken.note(key);
-        }
+        each_name(words, |name| {
+            if name.worth() > 0 {
+                let key = name.key();
+                let standing = self.names.entry(key).or_default();
+                standing.said = standing.said.max(Some(said));
+                self.spoken.note(key);
+            }
+        });
     }
 
     fn show(&mut self, transcript: &Transcript<'_>, part: &Part, index: usize) {
         let output = u32::try_from(index + 1).unwrap_or(u32::MAX);
-        for name in names(&transcript.words(part)).filter(|name| name.coined) {
+        each_name(&transcript.words(part), |name| {
+            if !name.coined {
+                return;
+            }
             let key = name.key();
             let standing = self.names.entry(key).or_default();
             if standing.last != output {
@@ -128,7 +133,7 @@ impl Talk {
                     self.spoken.note(key);
                 }
             }
-        }
+        });
     }
 
     /// How many times likelier the name with this key is needed than one that a single output shows and nobody speaks of.
@@ -172,7 +177,11 @@ mod tests {
         messages.push(said("writing save_step"));
         let body = format!(r#"{{"messages":[{}]}}"#, messages.join(","));
         let talk = Talk::of(&wire::read(&body, None).expect("a transcript"));
-        let of = |name: &str| names(name).next().map_or(0, |name| talk.likelihood(name.key()));
+        let of = |name: &str| {
+            let mut likelihood = 0;
+            each_name(name, |name| likelihood = talk.likelihood(name.key()));
+            likelihood
+        };
         assert_eq!(
             (of("load_order"), of("save_step"), of("merge_rows"), of("other_name")),
             (AT_WORK, AT_WORK, SPOKEN_OF, 1)

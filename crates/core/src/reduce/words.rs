@@ -295,7 +295,7 @@ fn is_sentence(line: &str) -> bool {
 /// `struct stat entry;` and `struct node *next)` of C define nothing, where a type of no fields has one word.
 fn is_variable(keyword: &[u8], line: &str) -> bool {
     matches!(keyword, b"struct" | b"union" | b"enum")
-        && line.ends_with([';', ')', ','])
+        && line.ends_with([';', ')', ',', '*'])
         && !line.contains(['(', '<', '{', '='])
 }
 
@@ -485,6 +485,7 @@ mod tests {
             "        Some(x) if x > 3 => {",
             "    func = target.load",
             "    struct stat entry;",
+            "static struct order *",
             "Both the open() and the close() call, or only the close()",
             "main()",
         ] {
