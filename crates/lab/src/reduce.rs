@@ -14,8 +14,8 @@ use std::time::Duration;
 
 /// Bytes of a full-size input.
 const FULL: usize = 50_000_000;
-/// The smaller input that growth is held against.
-const SHARE: usize = 8;
+/// The smaller inputs that growth is held against are this many times smaller, each than the next.
+const STEP: usize = 2;
 
 /// An input and how it is made.
 struct Shape {
@@ -57,8 +57,8 @@ pub struct Pace {
     pub bytes: usize,
     /// Millions of bytes per second at full size.
     pub mb_per_s: f64,
-    /// Time per byte at full size over time per byte at an eighth: one is linear.
-    pub growth: f64,
+    /// Time per byte at half of the size over time per byte at a quarter, and at full size over half: one is linear.
+    pub growth: [f64; 2],
 }
 
 /// All shapes.
@@ -69,19 +69,22 @@ pub struct Paces(pub Vec<Pace>);
 pub fn on_hostile(runs: usize) -> Paces {
     let talk = Talk::of_words(["some_name it_broke"]);
     let pace = |shape: &Shape| {
-        let (small, full) = ((shape.make)(FULL / SHARE), (shape.make)(FULL));
-        let timed = |text: &str| best::of(runs, || reduce_amid(&shape.source, &talk, text)).as_secs_f64();
-        let (short, long) = (timed(&small) / small.len() as f64, timed(&full) / full.len() as f64);
-        Pace { name: shape.name, bytes: full.len(), mb_per_s: 1e-6 / long.max(1e-15), growth: long / short.max(1e-15) }
+        let per_byte = |size: usize| {
+            let text = (shape.make)(size);
+            let took = best::of(runs, || reduce_amid(&shape.source, &talk, &text)).as_secs_f64();
+            (text.len(), (took / text.len() as f64).max(1e-15))
+        };
+        let [(_, quarter), (_, half), (bytes, full)] = [FULL / STEP / STEP, FULL / STEP, FULL].map(per_byte);
+        Pace { name: shape.name, bytes, mb_per_s: 1e-6 / full, growth: [half / quarter, full / half] }
     };
     Paces(SHAPES.iter().map(pace).collect())
 }
 
 impl fmt::Display for Paces {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{:<20} {:>10} {:>8} {:>8}", "input", "bytes", "MB/s", "growth")?;
-        for Pace { name, bytes, mb_per_s, growth } in &self.0 {
-            writeln!(f, "{name:<20} {bytes:>10} {mb_per_s:>8.0} {growth:>8.2}")?;
+        writeln!(f, "{:<20} {:>10} {:>8} {:>14}", "input", "bytes", "MB/s", "growth ¼→½→1")?;
+        for Pace { name, bytes, mb_per_s, growth: [first, second] } in &self.0 {
+            writeln!(f, "{name:<20} {bytes:>10} {mb_per_s:>8.0} {first:>9.2} {second:>4.2}")?;
         }
         Ok(())
     }

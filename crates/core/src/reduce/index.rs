@@ -17,14 +17,22 @@ pub(super) struct Index<'a> {
 struct Spot {
     key: u64,
     at: u32,
-    length: u32,
-    coined: bool,
+    /// Its length, and in the lowest bit whether it is coined: an output has thousands, and they stay in the cache.
+    look: u32,
 }
 
 impl Spot {
     #[inline]
     fn of(name: Name<'_>) -> Spot {
-        Spot { key: name.key(), at: name.at as u32, length: name.length as u32, coined: name.coined }
+        Spot { key: name.key(), at: name.at as u32, look: (name.length as u32) << 1 | u32::from(name.coined) }
+    }
+
+    const fn length(self) -> usize {
+        (self.look >> 1) as usize
+    }
+
+    const fn is_coined(self) -> bool {
+        self.look & 1 == 1
     }
 }
 
@@ -48,12 +56,12 @@ impl<'a> Index<'a> {
     }
 
     fn name(&self, spot: &Spot) -> Name<'a> {
-        Name { source: self.text, at: spot.at as usize, length: spot.length as usize, coined: spot.coined }
+        Name { source: self.text, at: spot.at as usize, length: spot.length(), coined: spot.is_coined() }
     }
 
     /// The coined names and what they are in tables.
     pub(super) fn coined(&self) -> impl Iterator<Item = (Name<'a>, u64)> {
-        self.spots().iter().filter(|spot| spot.coined).map(|spot| (self.name(spot), spot.key))
+        self.spots().iter().filter(|spot| spot.is_coined()).map(|spot| (self.name(spot), spot.key))
     }
 
     /// Reads the names of one part after the other.
@@ -89,7 +97,7 @@ impl Reader<'_, '_> {
         }
         while let Some(spot) = spots.get(self.next) {
             let at = spot.at as usize;
-            if at + spot.length as usize > start + part.len() {
+            if at + spot.length() > start + part.len() {
                 break;
             }
             self.next += 1;

@@ -42,15 +42,14 @@ pub(super) fn pick<'a>(
     names: &Index<'_>,
 ) -> Vec<Candidate<'a>> {
     let mut scale = Scale::of(&candidates, focus, names);
-    let gains =
-        candidates.iter().enumerate().map(|(index, candidate)| (scale.density(index, candidate), Reverse(index)));
-    let mut gaining: Vec<(u64, Reverse<usize>)> = Vec::with_capacity(candidates.len());
+    let mut gaining: Vec<(u32, Reverse<u32>)> = Vec::with_capacity(candidates.len());
+    let gains = candidates.iter().zip(0..).map(|(candidate, index)| (scale.density(index, candidate), Reverse(index)));
     gaining.extend(gains.filter(|(gain, _)| *gain > 0));
     let mut heap = BinaryHeap::from(gaining);
     let mut left = room;
-    let mut chosen: Vec<usize> = Vec::new();
+    let mut chosen: Vec<u32> = Vec::new();
     while let Some((_, Reverse(index))) = heap.pop() {
-        let Some(candidate) = candidates.get(index) else {
+        let Some(candidate) = candidates.get(index as usize) else {
             continue;
         };
         let cost = candidate.text.len() + candidate.extra;
@@ -73,7 +72,7 @@ pub(super) fn pick<'a>(
         }
     }
     chosen.sort_unstable();
-    chosen.iter().filter_map(|index| candidates.get(*index).cloned()).collect()
+    chosen.iter().filter_map(|index| candidates.get(*index as usize).cloned()).collect()
 }
 
 /// Less room than this holds no line that says something.
@@ -133,22 +132,24 @@ impl Scale {
         Scale { worths, numbers, ends, bonus: focus_bonus(candidates, focus) }
     }
 
-    fn range_of(&self, index: usize) -> std::ops::Range<usize> {
+    fn range_of(&self, index: u32) -> std::ops::Range<usize> {
+        let index = index as usize;
         let start = index.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
         start..self.ends.get(index).copied().unwrap_or(start)
     }
 
-    /// Worth per byte, scaled up. A line that brings no name is worth half of its weight.
-    fn density(&self, index: usize, candidate: &Candidate<'_>) -> u64 {
+    /// Worth per byte, as the bits of a fraction: they order as it does. A line that brings no name is worth half of its
+    /// weight.
+    fn density(&self, index: u32, candidate: &Candidate<'_>) -> u32 {
         let numbers = self.numbers.get(self.range_of(index)).unwrap_or_default();
         let brought: u32 = numbers.iter().filter_map(|number| self.worths.get(*number as usize)).sum();
-        let weight = candidate.weight + self.bonus.get(index).copied().unwrap_or(0);
+        let weight = candidate.weight + self.bonus.get(index as usize).copied().unwrap_or(0);
         let total = if brought == 0 { weight / 2 } else { brought + weight };
-        u64::from(total) * 10_000 / (candidate.text.len() + candidate.extra + LINE_COST) as u64
+        (total as f32 / (candidate.text.len() + candidate.extra + LINE_COST) as f32).to_bits()
     }
 
     /// Takes note that a line stays: its names are brought.
-    fn cover(&mut self, index: usize) {
+    fn cover(&mut self, index: u32) {
         for number in self.numbers.get(self.range_of(index)).unwrap_or_default() {
             if let Some(worth) = self.worths.get_mut(*number as usize) {
                 *worth = 0;
