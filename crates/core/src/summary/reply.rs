@@ -61,14 +61,16 @@ impl Words {
         words.once()
     }
 
-    /// Everything said once, where it is said first.
+    /// Everything said once, where it is said first. What the user insists on is said again where a goal mentions it:
+    /// nobody looks for it there.
     fn once(mut self) -> Words {
-        let mut told: Vec<Gist> = Vec::new();
-        self.lines.retain(|(_, line)| {
+        let mut told: Vec<(Section, Gist)> = Vec::new();
+        self.lines.retain(|(section, line)| {
             let gist = Gist::of(line);
-            let is_news = !told.iter().any(|other| gist == *other || gist.is_told_by(other));
+            let counts = |of: Section| (of, *section) != (Section::Goal, Section::Constraints);
+            let is_news = !told.iter().any(|(of, other)| counts(*of) && (gist == *other || gist.is_told_by(other)));
             if is_news {
-                told.push(gist);
+                told.push((*section, gist));
             }
             is_news
         });
@@ -229,7 +231,22 @@ fn statements(line: &str) -> Vec<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::statements;
+    use super::{Section, Words, statements};
+
+    #[test]
+    fn what_the_user_insists_on_is_said_under_its_own_heading() {
+        let line = |section, text: &str| (section, text.to_owned());
+        let words = Words {
+            lines: vec![
+                line(Section::Goal, "- Mend the feed on Node 20 without new packages."),
+                line(Section::Constraints, "- No new packages."),
+                line(Section::KeyDecisions, "- No new packages."),
+            ],
+            ..Words::default()
+        };
+        let sections: Vec<Section> = words.once().lines.iter().map(|(section, _)| *section).collect();
+        assert_eq!(sections, [Section::Goal, Section::Constraints]);
+    }
 
     #[test]
     fn running_text_is_taken_apart_at_its_sentences_and_items_are_not() {
