@@ -8,6 +8,7 @@ mod failure;
 mod input;
 mod keep;
 mod output;
+mod page;
 mod progress;
 mod settings;
 

@@ -1,57 +1,48 @@
-//! An evaluation as one self-contained page: no script, no address outside it, light and dark, printable.
+//! An evaluation as a page.
 
 use super::chart;
 use super::outputs::KindRow;
 use super::summary::{Evaluation, SessionRow};
 use super::trial::Method;
+use crate::output::counted;
+use crate::page::Page;
 use foldline_core::retention::{Class, Tally};
-use maud::{DOCTYPE, Markup, PreEscaped, html};
-
-const STYLE: &str = include_str!("page.css");
+use maud::{Markup, html};
 
 /// The page.
 pub fn render(evaluation: &Evaluation) -> String {
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                title { "Retention · Foldline" }
-                style { (PreEscaped(STYLE)) }
+    let page = Page {
+        title: "Retention",
+        heading: "What survives a compaction",
+        lead: html! {
+            (counted(evaluation.sessions, "session")) ", each cut at 60 % of its text. The first part is compacted; the "
+            "second tells which paths, identifiers and hashes the agent needed of it. A fact counts as kept when "
+            "its name still stands on a line with something it stood with."
+        },
+        style: "",
+        content: html! {
+            (figures(evaluation))
+            section {
+                h2 { "Facts kept over tokens" }
+                figure { (chart::curve(evaluation)) }
+                (curve_table(evaluation))
             }
-            body {
-                header {
-                    h1 { "What survives a compaction" }
-                    p.lead {
-                        (evaluation.sessions) " sessions, each cut at 60 % of its text. The first part is compacted; the "
-                        "second tells which paths, identifiers and hashes the agent needed of it. A fact counts as kept when "
-                        "its name still stands on a line with something it stood with."
-                    }
-                }
-                (figures(evaluation))
-                section {
-                    h2 { "Facts kept over tokens" }
-                    figure { (chart::curve(evaluation)) }
-                    (curve_table(evaluation))
-                }
-                section { h2 { "By class" } (class_table(evaluation)) }
-                section {
-                    h2 { "Large outputs by kind" }
-                    p { "Outputs over 500 tokens, each reduced by itself. “Needed” are names of an output that later turns use "
-                        "before they see them elsewhere. Kinds that are rare in these sessions are measured on generated outputs, too." }
-                    (kind_table(evaluation))
-                }
-                section {
-                    h2 { "Sessions" }
-                    p { "Ordered by the facts kept at " (evaluation.ordered_by) " % of the tokens, the worst first." }
-                    (session_table(evaluation))
-                }
-                footer { (footnote(evaluation)) }
+            section { h2 { "By class" } (class_table(evaluation)) }
+            section {
+                h2 { "Large outputs by kind" }
+                p { "Outputs over 500 tokens, each reduced by itself. “Needed” are names of an output that later turns use "
+                    "before they see them elsewhere. Kinds that are rare in these sessions are measured on generated outputs, too." }
+                (kind_table(evaluation))
             }
-        }
+            section {
+                h2 { "Sessions" }
+                p { "Ordered by the facts kept at " (evaluation.ordered_by) " % of the tokens, the worst first." }
+                (session_table(evaluation))
+            }
+            footer { (footnote(evaluation)) }
+        },
     };
-    page.into_string()
+    page.render()
 }
 
 fn figures(evaluation: &Evaluation) -> Markup {

@@ -3,7 +3,7 @@
 use super::outputs::KindRow;
 use super::summary::{Evaluation, Point};
 use super::trial::Method;
-use crate::output::Paint;
+use crate::output::{Paint, counted};
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, Table, presets};
 use foldline_core::retention::{Class, Tally};
@@ -39,8 +39,8 @@ pub fn render(evaluation: &Evaluation, detail: Detail, paint: Paint) -> String {
 fn headline(evaluation: &Evaluation) -> String {
     let facts = evaluation.facts;
     let mut out = format!(
-        "{} sessions, {} facts needed later ({} paths, {} identifiers, {} hashes), {:.1} s\n",
-        evaluation.sessions,
+        "{}, {} facts needed later ({} paths, {} identifiers, {} hashes), {:.1} s\n",
+        counted(evaluation.sessions, "session"),
         facts.total().of,
         facts.paths.of,
         facts.identifiers.of,

@@ -1,12 +1,14 @@
-//! A replay as one self-contained page: no script, no address outside it, light and dark, printable.
+//! A replay as a page.
 
 use super::chart::{Line, Picture, svg};
 use super::trial::{Played, Replay};
+use crate::output::counted;
+use crate::page::Page;
 use foldline_core::replay::{Metrics, Run};
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 
-/// The pages of all reports share one look; this one adds a colour per policy.
-const STYLES: [&str; 2] = [include_str!("../eval/page.css"), include_str!("page.css")];
+/// A colour per policy.
+const STYLE: &str = include_str!("page.css");
 /// Colours that the style sheet has.
 const COLOURS: usize = 6;
 /// Sessions that are shown open; the others are a click away.
@@ -17,41 +19,32 @@ pub fn render(replay: &Replay) -> String {
     let requests = replay.totals.first().map_or(0, |metrics| metrics.requests);
     let mut sessions: Vec<&Played> = replay.sessions.iter().collect();
     sessions.sort_by_key(|played| std::cmp::Reverse(played.tokens));
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                title { "Replay · Foldline" }
-                style { @for style in STYLES { (PreEscaped(style)) } }
+    let page = Page {
+        title: "Replay",
+        heading: "What each policy costs",
+        lead: html! {
+            (counted(replay.sessions.len(), "recorded session")) " with " (requests) " requests, played turn by turn. The agent's turns "
+            "stay as they were; each policy decides how much history a request carries. Caches live and die by the "
+            "recorded times."
+        },
+        style: STYLE,
+        content: html! {
+            (figures(replay))
+            section {
+                h2 { "Policies" }
+                (money_table(replay))
+                (cadence_table(replay))
             }
-            body {
-                header {
-                    h1 { "What each policy costs" }
-                    p.lead {
-                        (replay.sessions.len()) " recorded sessions with " (requests) " requests, played turn by turn. The agent's turns "
-                        "stay as they were; each policy decides how much history a request carries. Caches live and die by the "
-                        "recorded times."
-                    }
-                }
-                (figures(replay))
-                section {
-                    h2 { "Policies" }
-                    (money_table(replay))
-                    (cadence_table(replay))
-                }
-                section {
-                    h2 { "Sessions" }
-                    p { "The longest first. A dot marks a compaction; what it did stands in the table below the pictures." }
-                    @for (number, played) in sessions.iter().enumerate() { (session(replay, played, number < OPEN)) }
-                }
-                (dearer(replay))
-                footer { (footnote(replay)) }
+            section {
+                h2 { "Sessions" }
+                p { "The longest first. A dot marks a compaction; what it did stands in the table below the pictures." }
+                @for (number, played) in sessions.iter().enumerate() { (session(replay, played, number < OPEN)) }
             }
-        }
+            (dearer(replay))
+            footer { (footnote(replay)) }
+        },
     };
-    page.into_string()
+    page.render()
 }
 
 fn figures(replay: &Replay) -> Markup {
@@ -125,7 +118,7 @@ fn dearer(replay: &Replay) -> Markup {
             section {
                 h2 { "Sessions that fit their window" }
                 p {
-                    (fits) " sessions fit without any compaction. On these a policy must not cost more than none; "
+                    (counted(fits, "session")) " would fit without any compaction. There a policy must not cost more than none; "
                     @if replay.dearer_than_none.is_empty() { "none does." } @else { "where one does, the session mostly ended soon after a fold." }
                 }
                 @if !replay.dearer_than_none.is_empty() {

@@ -2,7 +2,7 @@
 
 use super::chart::sparkline;
 use super::trial::Replay;
-use crate::output::Paint;
+use crate::output::{Paint, counted};
 use anstyle::Style;
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use std::fmt::Write as _;
@@ -19,7 +19,7 @@ pub fn render(replay: &Replay, paint: Paint) -> String {
         "{}\n",
         paint.paint(
             Style::new().bold(),
-            &format!("{} sessions, {requests} requests, {:.1} s", replay.sessions.len(), replay.seconds)
+            &format!("{}, {requests} requests, {:.1} s", counted(replay.sessions.len(), "session"), replay.seconds)
         )
     );
     let _ = writeln!(out, "{}\n", table(replay));
@@ -104,7 +104,7 @@ fn picture(replay: &Replay, out: &mut String) {
 fn remarks(replay: &Replay, out: &mut String) {
     let fits = replay.sessions.iter().filter(|played| played.fits).count();
     if fits > 0 && !replay.dearer_than_none.is_empty() {
-        let _ = writeln!(out, "\nDearer than none, of {fits} sessions that fit their window uncompacted:");
+        let _ = writeln!(out, "\nDearer than none, of {} that fit their window uncompacted:", counted(fits, "session"));
         for dearer in replay.dearer_than_none.iter().take(12) {
             let _ = writeln!(
                 out,
