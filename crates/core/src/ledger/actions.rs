@@ -251,7 +251,9 @@ impl Gathering<'_, '_> {
                 continue;
             }
             let times = if action.times > 1 { format!(" ×{}", action.times) } else { String::new() };
-            let outcome = match (action.outcome.as_str(), action.trouble.last()) {
+            // The last line of trouble that says more: often that is the count of tests, which is told already.
+            let news = action.trouble.iter().rfind(|trouble| !action.outcome.contains(trouble.trim()));
+            let outcome = match (action.outcome.as_str(), news) {
                 ("", _) => "done".to_owned(),
                 (outcome, Some(trouble)) if action.failed => format!("{outcome}: {}", short(trouble)),
                 (outcome, _) => outcome.to_owned(),

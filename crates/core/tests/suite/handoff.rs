@@ -164,6 +164,22 @@ fn f2_the_ledger_knows_files_commands_exit_codes_and_tests() {
 }
 
 #[test]
+fn f2_an_outcome_is_told_once() {
+    let mut writer = afternoon(Format::Anthropic);
+    let summary = "Tests  1 failed | 10 passed (11)";
+    let output = format!("AssertionError: expected 158 to be 97\n{summary}\nexit code: 1");
+    writer.call(Call::run("npm test", output)).assistant("One fails.");
+    for turn in 0..16 {
+        writer.user(&format!("Long question {turn}?")).assistant(&texts::reply(turn, 300));
+    }
+    let (_, text) = folded(&writer);
+    let actions = section(&text, "Completed Actions");
+    let line = actions.lines().find(|line| line.contains("npm test")).unwrap();
+    assert_eq!(line.matches(summary).count(), 1, "{line}");
+    assert!(line.contains("expected 158 to be 97"), "{line}");
+}
+
+#[test]
 fn f1_actions_are_named_however_much_was_talked() {
     let mut writer = afternoon(Format::OpenAiChat);
     for turn in 0..16 {
