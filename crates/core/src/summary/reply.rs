@@ -242,7 +242,6 @@ mod tests {
                 line(Section::Constraints, "- No new packages."),
                 line(Section::KeyDecisions, "- No new packages."),
             ],
-            ..Words::default()
         };
         let sections: Vec<Section> = words.once().lines.iter().map(|(section, _)| *section).collect();
         assert_eq!(sections, [Section::Goal, Section::Constraints]);
