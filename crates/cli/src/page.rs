@@ -9,9 +9,9 @@ const STYLE: &str = include_str!("page.css");
 pub struct Page<'a> {
     /// What its tab says.
     pub title: &'a str,
-    /// What it is about, in large letters and in a few sentences.
+    /// What it is about, in large letters.
     pub heading: &'a str,
-    /// See `heading`.
+    /// The same in a few sentences.
     pub lead: Markup,
     /// What it adds to the look of all reports.
     pub style: &'a str,

@@ -1,7 +1,7 @@
 //! A disk that is full: a process whose files may not grow, and a disk of its own that somebody fills.
 #![cfg(target_os = "linux")]
 
-use crate::process::{MESSAGES, Served, command, conversation, serve, start};
+use crate::process::{MESSAGES, Served, TURNS, WINDOW, between, conversation, serve, start};
 use foldline_script::{Act, Agent, Provider, Strict, breaks};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -74,8 +74,6 @@ fn a_full_disk_costs_folds_and_no_request() {
     assert!(forwarded().text() == before);
 }
 
-const WINDOW: usize = 32_000;
-const TURNS: usize = 300;
 /// Turns for which there is no room on the disk.
 const FULL: std::ops::Range<usize> = 40..220;
 
@@ -128,10 +126,7 @@ fn agent_survives(path: &'static str) {
     let strict = Strict::new(WINDOW);
     let judge = strict.clone();
     let provider = runtime.block_on(Provider::choosing(move |request, _| judge.judge(request, "Go on."))).unwrap();
-    let (url, window) = (provider.url(), WINDOW.to_string());
-    let args =
-        ["--listen", "127.0.0.1:0", "--upstream-openai", &url, "--upstream-anthropic", &url, "--window", &window];
-    let plain = command(folder.path(), &args);
+    let plain = between(folder.path(), &provider.url(), &["--window", &WINDOW.to_string()]);
     let may_mount = unshare(folder.path(), &Command::new("true")).stderr(Stdio::null()).status();
     let (served, disk) = match may_mount.is_ok_and(|status| status.success()) {
         true => {

@@ -1,14 +1,12 @@
 //! Agents whose gateway is killed again and again: between turns, and in the middle of replies.
 
-use crate::process::{MESSAGES, serve};
+use crate::process::{MESSAGES, TURNS, WINDOW, serve};
 use foldline_script::{Act, Agent, Provider, Strict, breaks};
 use serde_json::Value;
 use std::io::Read;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
-const WINDOW: usize = 32_000;
-const TURNS: usize = 300;
 /// A kill every so many turns.
 const EVERY: usize = 6;
 

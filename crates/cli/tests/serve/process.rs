@@ -8,6 +8,11 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+/// How long agents work, whatever goes wrong meanwhile.
+pub const TURNS: usize = 300;
+/// The window that they work in.
+pub const WINDOW: usize = 32_000;
+
 /// No test waits longer for anything.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -24,10 +29,15 @@ pub fn command(folder: &Path, args: &[&str]) -> Command {
     command
 }
 
-/// Starts the gateway between its clients and an upstream.
-pub fn serve(folder: &Path, upstream: &str, args: &[&str]) -> Served {
+/// The gateway between its clients and an upstream.
+pub fn between(folder: &Path, upstream: &str, args: &[&str]) -> Command {
     let common = ["--listen", "127.0.0.1:0", "--upstream-openai", upstream, "--upstream-anthropic", upstream];
-    start(folder, command(folder, &[&common, args].concat()))
+    command(folder, &[&common, args].concat())
+}
+
+/// Starts it.
+pub fn serve(folder: &Path, upstream: &str, args: &[&str]) -> Served {
+    start(folder, between(folder, upstream, args))
 }
 
 /// Starts the gateway and reads what it prints up to the status of the cache, which is the last line. What it logs is
