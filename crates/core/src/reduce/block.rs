@@ -1,63 +1,81 @@
 //! Tells bytes apart, 64 at a time: a block of text as bits.
 
 use super::lexicon::number;
+use super::names::Which;
 
 /// The bytes of a block by what they are to a name, a bit for each.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Block {
-    /// Those of runs that may be names and have not been read.
+    /// Some of each run that may be a name and has not been read.
     unread: u64,
     /// Those of any run.
     all: u64,
-    pub lower: u64,
-    pub upper: u64,
-    /// Digits and underscores.
-    pub joint: u64,
+    looks: Looks,
+    /// Bytes up to the next block: a run that goes on beyond this one is left to it as a whole.
+    pub length: usize,
 }
 
 pub(super) const BLOCK: usize = u64::BITS as usize;
 
+/// Letters, digits and underscores without a gap.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Run {
+    /// Where it starts and ends in its block.
+    pub start: usize,
+    pub end: usize,
+    /// Whether something in it makes a coined name of it.
+    pub coined: bool,
+}
+
 impl Block {
-    /// The block that starts at `base`.
+    /// The block at the start of a text, where runs that cannot be such names need not be read.
     #[inline]
-    pub(super) fn at(bytes: &[u8], base: usize) -> Block {
-        let rest = bytes.get(base..).unwrap_or_default();
-        match rest.first_chunk() {
-            Some(bytes) => Block::of(bytes),
-            None => Block::of(&padded(rest)),
-        }
-    }
-
-    #[inline]
-    fn of(bytes: &[u8; BLOCK]) -> Block {
-        let Looks { lower, upper, joint } = looks(bytes);
+    pub(super) fn of(text: &[u8], which: Which) -> Block {
+        let looks = match text.first_chunk() {
+            Some(bytes) => looks(bytes),
+            None => looks(&padded(text)),
+        };
+        let Looks { lower, upper, joint } = looks;
         let all = lower | upper | joint;
-        // Short runs inside of a block are no names; one that touches its end may go on.
-        let starts = all & all >> 1 & all >> 2 & all >> 3;
-        let touching = !(u64::MAX.checked_shr(all.leading_ones()).unwrap_or(0));
-        let unread = starts | starts << 1 | starts << 2 | starts << 3 | touching;
-        Block { unread, all, lower, upper, joint }
+        let going_on = if text.len() > BLOCK { all.leading_ones() as usize } else { 0 };
+        if going_on == BLOCK {
+            return Block { unread: 0, all, looks, length: data(text) };
+        }
+        let length = BLOCK - going_on;
+        let all = all & u64::MAX >> going_on;
+        let unread = match which {
+            // Shorter runs are no names.
+            Which::All => all & all >> 1 & all >> 2 & all >> 3,
+            // What makes a name coined is not its first byte.
+            Which::Coined => (joint | upper) & all & all << 1,
+        };
+        Block { unread, all, looks, length }
     }
 
-    /// Where the next run that may be a name begins.
+    /// The next run that may be a name.
     #[inline]
-    pub(super) fn first(&self) -> Option<u32> {
-        (self.unread != 0).then(|| self.unread.trailing_zeros())
+    pub(super) fn next_run(&mut self) -> Option<Run> {
+        let lowest = self.unread & self.unread.wrapping_neg();
+        if lowest == 0 {
+            return None;
+        }
+        let gaps_before = !self.all & (lowest - 1);
+        let start = BLOCK - gaps_before.leading_zeros() as usize;
+        // Adding a bit carries to the first gap after it.
+        let end = (self.all.wrapping_add(lowest) & !self.all).trailing_zeros() as usize;
+        let upto = u64::MAX.checked_shr((BLOCK - end) as u32).unwrap_or(0);
+        self.unread &= !upto;
+        let bits = upto & u64::MAX << start;
+        let inner = bits & (bits - 1);
+        let Looks { lower, upper, joint } = self.looks;
+        // What its first byte is makes no name coined, but for a small one before capitals.
+        Some(Run { start, end, coined: joint & inner != 0 || upper & inner != 0 && lower & bits != 0 })
     }
+}
 
-    /// Whether one run is all of it.
-    pub(super) fn is_full(&self) -> bool {
-        self.all == u64::MAX
-    }
-
-    /// The run of bits from `first` on, which is read with that; nothing where there is none.
-    #[inline]
-    pub(super) fn take_run(&mut self, first: u32) -> u64 {
-        // Adding a bit carries through a run that begins with it, and leaves the rest as it is.
-        let run = self.all & !self.all.wrapping_add(1 << first) & u64::MAX << first;
-        self.unread &= !run;
-        run
-    }
+/// How far a run goes that fills a block: it is data, and no part of it is a name.
+fn data(text: &[u8]) -> usize {
+    text.iter().position(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_')).unwrap_or(text.len())
 }
 
 /// Fewer bytes than a block, copied in pieces of one size: a copy of any length is slower.
@@ -85,9 +103,11 @@ fn padded(bytes: &[u8]) -> [u8; BLOCK] {
 }
 
 /// What bytes are, a bit for each, the first one lowest.
+#[derive(Debug, Clone, Copy)]
 struct Looks {
     lower: u64,
     upper: u64,
+    /// Digits and underscores.
     joint: u64,
 }
 

@@ -7,6 +7,7 @@ use super::alarm::severity;
 use super::focus::Focus;
 use super::index::Index;
 use super::lines::{count, lines, prefix};
+use super::names::Which;
 use super::pick::{Candidate, MOST_CANDIDATES, pick};
 use super::room::Room;
 
@@ -43,7 +44,7 @@ pub(crate) fn difference(older: &str, newer: &str) -> Option<Difference> {
     if differing * 100 > total * MOST_DIFFERENT {
         return None;
     }
-    let picked = pick(candidates, Room::of(older.len()).bytes(), &Focus::new(&[], None), &Index::of(older));
+    let picked = pick(candidates, Room::of(older.len()).bytes(), &Focus::new(&[], None), &Index::of(older, Which::All));
     Some(Difference { differing, lines: picked.iter().map(|picked| picked.text.to_owned()).collect() })
 }
 

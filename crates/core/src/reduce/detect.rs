@@ -1,7 +1,8 @@
 //! Decides what kind of output a text is: the tool's name and argument first, then the look of a bounded sample.
 
+use super::definitions::definition;
 use super::lines::{lines, prefix, suffix, trim};
-use super::{Kind, Source, alarm, build, json, listing, log, search, stack_trace, table, test_report, web, words};
+use super::{Kind, Source, alarm, build, json, listing, log, search, stack_trace, table, test_report, web};
 
 /// Bytes of the start, the middle and the end that are looked at.
 const SAMPLE: usize = 6 * 1024;
@@ -246,7 +247,7 @@ fn look(sample: &Sample<'_>) -> Option<Kind> {
     if table::looks_like(lines) {
         return Some(Kind::Table);
     }
-    if sample.mostly(8, |line| words::definition(line).is_some())
+    if sample.mostly(8, |line| definition(line).is_some())
         && sample.mostly(20, |line| line.trim_end().ends_with(['{', '}', ';', ':', ')']))
     {
         return Some(Kind::Code);

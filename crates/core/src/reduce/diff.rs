@@ -1,8 +1,8 @@
 //! Decides what stays of a diff: every file with its counts, the hunks, and the changed lines that matter most.
 
+use super::definitions::definition;
 use super::lines::{lines, prefix, push};
 use super::pick::{Candidate, MOST_CANDIDATES, pick};
-use super::words::definition;
 use super::{Body, Output};
 
 const LONGEST_CHANGE: usize = 140;

@@ -3,12 +3,13 @@
 use std::cell::OnceCell;
 
 use super::lines::prefix;
-use super::names::{Name, each_name};
+use super::names::{Name, Which, each_name};
 
 /// The names of a text, looked for once, when somebody asks first.
 #[derive(Debug)]
 pub(super) struct Index<'a> {
     text: &'a str,
+    which: Which,
     spots: OnceCell<Vec<Spot>>,
 }
 
@@ -42,15 +43,15 @@ const MOST_INDEXED: usize = 1 << 20;
 const BYTES_PER_SPOT: usize = 10;
 
 impl<'a> Index<'a> {
-    pub(super) const fn of(text: &'a str) -> Index<'a> {
-        Index { text, spots: OnceCell::new() }
+    pub(super) const fn of(text: &'a str, which: Which) -> Index<'a> {
+        Index { text, which, spots: OnceCell::new() }
     }
 
     fn spots(&self) -> &[Spot] {
         self.spots.get_or_init(|| {
             let text = prefix(self.text, MOST_INDEXED);
             let mut spots = Vec::with_capacity(text.len() / BYTES_PER_SPOT);
-            each_name(text, |name| spots.push(Spot::of(name)));
+            each_name(text, self.which, |name| spots.push(Spot::of(name)));
             spots
         })
     }
@@ -88,7 +89,7 @@ impl Reader<'_, '_> {
     #[inline]
     pub(super) fn each(&mut self, part: &str, mut take: impl FnMut(Name<'_>, u64)) {
         let Some(start) = self.index.place_of(part) else {
-            each_name(part, |name| take(name, name.key()));
+            each_name(part, self.index.which, |name| take(name, name.key()));
             return;
         };
         let spots = self.index.spots();
@@ -115,7 +116,7 @@ mod tests {
     #[test]
     fn names_of_parts_are_those_of_the_text_in_any_order() {
         let text = "first_name = load(second_name)\n  third_name\n";
-        let index = Index::of(text);
+        let index = Index::of(text, Which::All);
         let mut reader = index.reader();
         let mut read = |part: &str| {
             let mut found = Vec::new();
@@ -130,5 +131,9 @@ mod tests {
         assert_eq!(read(&text[13..22]), ["load"], "what a part cuts is no name of it");
         assert_eq!(read(&text[13..30]), ["load", "second_name"]);
         assert_eq!(read("of_elsewhere"), ["of_elsewhere"]);
+        let mut coined = Vec::new();
+        let index = Index::of(text, Which::Coined);
+        index.reader().each(&text[..30], |name, _| coined.push(name.text().to_owned()));
+        assert_eq!(coined, ["first_name", "second_name"]);
     }
 }

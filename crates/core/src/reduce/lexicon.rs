@@ -12,23 +12,34 @@ pub(super) struct Lexicon<V, const SLOTS: usize> {
 }
 
 impl<V: Copy, const SLOTS: usize> Lexicon<V, SLOTS> {
-    pub(super) const fn new(words: &[(&str, V)]) -> Self {
-        assert!(words.len() < SLOTS, "a table needs an empty slot, where a search ends");
+    /// The words of several lists, with blanks between them; all of one list have the same value.
+    pub(super) const fn of_lists(lists: &[(&str, V)]) -> Self {
         let mut table = Self { keys: [0; SLOTS], values: [None; SLOTS] };
-        let mut index = 0;
-        while index < words.len() {
-            let (word, value) = words[index];
-            let key = packed(word.as_bytes());
-            let mut slot = slot::<SLOTS>(key);
-            while table.keys[slot] != 0 {
-                assert!(table.keys[slot] != key, "a word is listed twice");
-                slot = (slot + 1) % SLOTS;
+        let (mut list, mut words) = (0, 0);
+        while list < lists.len() {
+            let (listed, value) = lists[list];
+            let mut rest = listed.as_bytes().trim_ascii();
+            while !rest.is_empty() {
+                let (word, after) = rest.split_at(end_of_word(rest));
+                table.insert(word, value);
+                rest = after.trim_ascii_start();
+                words += 1;
             }
-            table.keys[slot] = key;
-            table.values[slot] = Some(value);
-            index += 1;
+            list += 1;
         }
+        assert!(words < SLOTS, "a table needs an empty slot, where a search ends");
         table
+    }
+
+    const fn insert(&mut self, word: &[u8], value: V) {
+        let key = packed(word);
+        let mut slot = slot::<SLOTS>(key);
+        while self.keys[slot] != 0 {
+            assert!(self.keys[slot] != key, "a word is listed twice");
+            slot = (slot + 1) % SLOTS;
+        }
+        self.keys[slot] = key;
+        self.values[slot] = Some(value);
     }
 
     /// The value of a word, spelled exactly so.
@@ -56,6 +67,13 @@ impl<V: Copy, const SLOTS: usize> Lexicon<V, SLOTS> {
                 _ => slot = (slot + 1) % SLOTS,
             }
         }
+    }
+}
+
+impl<const SLOTS: usize> Lexicon<(), SLOTS> {
+    /// Words that have nothing but their being listed.
+    pub(super) const fn of(words: &str) -> Self {
+        Self::of_lists(&[(words, ())])
     }
 }
 
@@ -89,6 +107,14 @@ const fn packed(word: &[u8]) -> u128 {
     packed
 }
 
+const fn end_of_word(text: &[u8]) -> usize {
+    let mut end = 0;
+    while end < text.len() && !text[end].is_ascii_whitespace() {
+        end += 1;
+    }
+    end
+}
+
 /// The slot that a word should be in; always below `SLOTS`.
 #[inline]
 const fn slot<const SLOTS: usize>(key: u128) -> usize {
@@ -102,11 +128,11 @@ mod tests {
 
     #[test]
     fn a_lexicon_holds_its_words_and_no_others() {
-        static FRUIT: Lexicon<u8, 8> = Lexicon::new(&[("fig", 1), ("pear", 2), ("apple", 3), ("a-very-long-plum", 4)]);
+        static FRUIT: Lexicon<u8, 8> = Lexicon::of_lists(&[("fig a-very-long-plum", 1), ("pear\n apple ", 2)]);
         assert_eq!(FRUIT.get(b"fig"), Some(1));
-        assert_eq!(FRUIT.get(b"a-very-long-plum"), Some(4));
+        assert_eq!(FRUIT.get(b"a-very-long-plum"), Some(1));
         assert_eq!([&b"Fig"[..], b"", b"figs", b"a-very-long-plums"].map(|word| FRUIT.get(word)), [None; 4]);
-        assert_eq!(FRUIT.get_any_case(b"Apple"), Some(3));
+        assert_eq!(FRUIT.get_any_case(b"Apple"), Some(2));
         assert_eq!(FRUIT.get_any_case(b"FIG"), Some(1));
         assert_eq!([&b"PEARS"[..], b"", b"pea", b"A_VERY_LONG_PLUM"].map(|word| FRUIT.get_any_case(word)), [None; 4]);
     }

@@ -5,7 +5,7 @@ use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::index::Index;
 use super::lines::{prefix, push, trim};
-use super::names::each_name;
+use super::names::{Which, each_name};
 use super::pick::{Candidate, MOST_CANDIDATES, pick};
 use super::room::Room;
 use super::{Kind, Output};
@@ -26,14 +26,12 @@ pub(super) fn add(output: &Output<'_>, kind: Kind, body: &mut String) {
         return;
     };
     let unfolded = unfolded(output.text, kind);
-    let own = unfolded.as_deref().map(Index::of);
+    let own = unfolded.as_deref().map(|text| Index::of(text, Which::All));
     let text = unfolded.as_deref().unwrap_or(output.text);
     let index = own.as_ref().unwrap_or(output.names);
     let mut shown: FxHashSet<u64> = FxHashSet::with_capacity_and_hasher(body.len() / BYTES_PER_NAME, FxBuildHasher);
-    each_name(body, |name| {
-        if name.coined {
-            shown.insert(name.key());
-        }
+    each_name(body, Which::Coined, |name| {
+        shown.insert(name.key());
     });
     let mut candidates = Vec::new();
     let mut line = Line { start: 0, end: 0 };

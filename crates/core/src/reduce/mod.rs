@@ -15,6 +15,7 @@ mod clean;
 mod code;
 mod command;
 mod compare;
+mod definitions;
 mod detect;
 mod diff;
 mod focus;
@@ -43,7 +44,7 @@ mod tests;
 
 use crate::policy::Outlines;
 use std::borrow::Cow;
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 pub(crate) use alarm::{Severity, each as each_trouble};
 pub(crate) use compare::difference;
@@ -52,6 +53,7 @@ pub use detect::detect;
 use focus::Focus;
 use index::Index;
 pub(crate) use lines::lines;
+use names::Which;
 use room::Room;
 pub use talk::Talk;
 pub(crate) use words::is_common;
@@ -134,6 +136,15 @@ impl Kind {
         matches!(self, Kind::Search | Kind::Code | Kind::Diff | Kind::KeyValue | Kind::Prose | Kind::Web | Kind::Json)
     }
 
+    /// The names by which lines are told apart. In code plain words add next to nothing: of the names that agents needed
+    /// later a third of a percent, for a fifth of the time.
+    const fn names(self) -> Which {
+        match self {
+            Kind::Code | Kind::Diff => Which::Coined,
+            _ => Which::All,
+        }
+    }
+
     const fn name(self) -> &'static str {
         match self {
             Kind::TestReport => "test-report",
@@ -213,7 +224,7 @@ fn reduced(source: &Source<'_>, talk: Option<&Talk>, text: &str) -> Option<Reduc
     };
     let detected = named.unwrap_or_else(|| detect::kind_of(origin, source, &plain));
     let text_of_kind = if detected == Kind::Code { &clean } else { &plain };
-    let names = Index::of(text_of_kind);
+    let names = Index::of(text_of_kind, detected.names());
     let output =
         Output { source: *source, text: text_of_kind, focus: &focus, names: &names, room: Room::of(clean.len()) };
     let (kind, mut body) = body_of(detected, &output);
@@ -225,7 +236,8 @@ fn reduced(source: &Source<'_>, talk: Option<&Talk>, text: &str) -> Option<Reduc
     }
     mentioned::add(&output, kind, &mut body.text);
     let text_len = text.len();
-    let mut reduced = format!("[{kind}: {} lines", lines::count(&clean));
+    let mut reduced = String::with_capacity(body.text.len() + body.note.len() + 64);
+    let _ = write!(reduced, "[{kind}: {} lines", lines::count(&clean));
     if !body.note.is_empty() {
         reduced.push_str("; ");
         reduced.push_str(&body.note);

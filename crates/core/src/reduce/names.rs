@@ -3,15 +3,13 @@
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 
-use super::block::{BLOCK, Block};
+use super::block::{Block, Run};
 use super::words::is_common;
 
 /// Shorter words are syntax.
 const SHORTEST: usize = 4;
-/// Longer ones are data.
-const LONGEST: usize = 64;
-
-/// A name: a run of letters, digits and underscores that starts with no digit and has four characters.
+/// A name: a run of letters, digits and underscores that starts with no digit, has four characters and is shorter than
+/// a block; what is longer is data.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Name<'a> {
     /// The text that it is in.
@@ -40,7 +38,7 @@ impl<'a> Name<'a> {
     /// What a name is worth: a coined one can be searched for, a common word cannot. The ratio is measured: a higher one
     /// keeps hardly more of the names that agents use later, and loses other words.
     pub(super) fn worth(self) -> u32 {
-        if self.length > LONGEST || is_common(self.text()) {
+        if is_common(self.text()) {
             0
         } else if self.coined {
             6
@@ -50,88 +48,32 @@ impl<'a> Name<'a> {
     }
 }
 
+/// The names that somebody looks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Which {
+    /// Those that nobody writes in a sentence.
+    Coined,
+    /// Plain words, too.
+    All,
+}
+
 /// Hands out the names of a text, in order. Works on bytes: a letter of another alphabet ends a name as a blank does.
 ///
 /// Reads a block at a time: a block becomes bits, and a run of bits is a name. Words end so irregularly that a processor
 /// guesses wrong at the end of each when it goes byte by byte.
 #[inline]
-pub(super) fn each_name<'a>(text: &'a str, mut take: impl FnMut(Name<'a>)) {
-    let mut open: Option<Run> = None;
-    for base in (0..text.len()).step_by(BLOCK) {
-        let mut block = Block::at(text.as_bytes(), base);
-        if let Some(mut run) = open.take() {
-            run.go_on(&mut block, base);
-            match block.is_full() {
-                true => {
-                    open = Some(run);
-                    continue;
-                }
-                false => run.hand(text, &mut take),
+pub(super) fn each_name<'a>(source: &'a str, which: Which, mut take: impl FnMut(Name<'a>)) {
+    let mut base = 0;
+    while let Some(text) = source.as_bytes().get(base..).filter(|text| !text.is_empty()) {
+        let mut block = Block::of(text, which);
+        while let Some(Run { start, end, coined }) = block.next_run() {
+            let is_number = text.get(start).is_some_and(u8::is_ascii_digit);
+            if end - start >= SHORTEST && !is_number && (coined || which == Which::All) {
+                take(Name { source, at: base + start, length: end - start, coined });
             }
         }
-        while let Some(first) = block.first() {
-            let run = Run::from(&mut block, first, base);
-            if run.end == base + BLOCK {
-                open = Some(run);
-                break;
-            }
-            run.hand(text, &mut take);
-        }
+        base += block.length;
     }
-    if let Some(run) = open {
-        run.hand(text, &mut take);
-    }
-}
-
-/// Letters, digits and underscores without a gap.
-#[derive(Clone, Copy)]
-struct Run {
-    start: usize,
-    end: usize,
-    /// Bits of it that are digits or underscores, capitals, small letters; none when there are none.
-    joint: u64,
-    upper: u64,
-    lower: u64,
-}
-
-impl Run {
-    #[inline]
-    fn from(block: &mut Block, first: u32, base: usize) -> Run {
-        let bits = block.take_run(first);
-        // What its first byte is makes no name coined, but for a small one before capitals.
-        let inner = bits & (bits - 1);
-        Run {
-            start: base + first as usize,
-            end: base + end_of(bits),
-            joint: block.joint & inner,
-            upper: block.upper & inner,
-            lower: block.lower & bits,
-        }
-    }
-
-    /// Goes on with what begins the next block.
-    fn go_on(&mut self, block: &mut Block, base: usize) {
-        let bits = block.take_run(0);
-        self.end = base + end_of(bits);
-        self.joint |= block.joint & bits;
-        self.upper |= block.upper & bits;
-        self.lower |= block.lower & bits;
-    }
-
-    #[inline]
-    fn hand<'a>(self, text: &'a str, take: &mut impl FnMut(Name<'a>)) {
-        let length = self.end - self.start;
-        if length >= SHORTEST && !text.as_bytes().get(self.start).is_some_and(u8::is_ascii_digit) {
-            let coined = self.joint != 0 || self.upper != 0 && self.lower != 0;
-            take(Name { source: text, at: self.start, length, coined });
-        }
-    }
-}
-
-/// Where the last bit of a run ends.
-#[inline]
-fn end_of(run: u64) -> usize {
-    BLOCK - run.leading_zeros() as usize
 }
 
 #[cfg(test)]
@@ -140,7 +82,7 @@ mod tests {
 
     fn names(text: &str) -> Vec<Name<'_>> {
         let mut found = Vec::new();
-        each_name(text, |name| found.push(name));
+        each_name(text, Which::All, |name| found.push(name));
         found
     }
 
@@ -159,11 +101,27 @@ mod tests {
 
     #[test]
     fn names_are_the_same_wherever_blocks_end() {
-        let name = "a".repeat(60) + "_Z9" + &"bC".repeat(40);
-        for blanks in 0..140 {
-            let text = format!("{}{name} 12ab {}", " ".repeat(blanks), &name[..5]);
+        let name = "a".repeat(60) + "_Z9";
+        for (blanks, data) in (0..140).flat_map(|blanks| [0, 64, 65, 200].map(|data| (blanks, data))) {
+            let text = format!("{}{name} {} 12ab {}", " ".repeat(blanks), "x".repeat(data), &name[..5]);
             let found: Vec<_> = names(&text).into_iter().map(|name| (name.at, name.text(), name.coined)).collect();
-            assert_eq!(found, [(blanks, &*name, true), (blanks + name.len() + 6, "aaaaa", false)], "{blanks} blanks");
+            let last = text.len() - 5;
+            assert_eq!(found, [(blanks, &*name, true), (last, "aaaaa", false)], "{blanks} blanks, {data} bytes");
+        }
+    }
+
+    #[test]
+    fn coined_names_are_the_same_without_the_others() {
+        let words =
+            ["plain", "ab", "aB", "snake_case", "CAPS", "camelCase", "Proper", "v200", "_x", "__init__", "HTTPd"];
+        for shift in 0..words.len() * 70 {
+            let line = |word: &&str| format!("{word}{}", " ".repeat(1 + shift % 7));
+            let text: String = words.iter().cycle().skip(shift).take(40).map(line).collect();
+            let mut coined = Vec::new();
+            each_name(&text, Which::Coined, |name| coined.push((name.at, name.text())));
+            let among_all: Vec<_> =
+                names(&text).into_iter().filter(|name| name.coined).map(|name| (name.at, name.text())).collect();
+            assert_eq!(coined, among_all);
         }
     }
 

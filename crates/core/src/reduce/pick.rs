@@ -138,13 +138,17 @@ impl Scale {
         start..self.ends.get(index).copied().unwrap_or(start)
     }
 
-    /// Worth per byte, as the bits of a fraction: they order as it does. A line that brings no name is worth half of its
-    /// weight.
+    /// Worth per byte, as the bits of a fraction: they order as it does. A line whose names are brought is worth half of
+    /// its weight; one without names that count keeps it, as `fn apply()` defines something all the same.
     fn density(&self, index: u32, candidate: &Candidate<'_>) -> u32 {
         let numbers = self.numbers.get(self.range_of(index)).unwrap_or_default();
         let brought: u32 = numbers.iter().filter_map(|number| self.worths.get(*number as usize)).sum();
         let weight = candidate.weight + self.bonus.get(index as usize).copied().unwrap_or(0);
-        let total = if brought == 0 { weight / 2 } else { brought + weight };
+        let total = match brought {
+            0 if numbers.is_empty() => weight,
+            0 => weight / 2,
+            brought => brought + weight,
+        };
         (total as f32 / (candidate.text.len() + candidate.extra + LINE_COST) as f32).to_bits()
     }
 
@@ -183,6 +187,7 @@ fn focus_bonus(candidates: &[Candidate<'_>], focus: &Focus<'_>) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::names::Which;
     use super::*;
 
     fn candidates<'a>(texts: &[&'a str]) -> Vec<Candidate<'a>> {
@@ -195,7 +200,7 @@ mod tests {
             candidates(&["save_state(a)", "save_state(a)", "load_state(b)"]),
             1000,
             &Focus::new(&[], None),
-            &Index::of(""),
+            &Index::of("", Which::All),
         );
         assert_eq!(picked.iter().map(|c| c.position).collect::<Vec<_>>(), [0, 2]);
     }
@@ -203,14 +208,25 @@ mod tests {
     #[test]
     fn among_equal_lines_the_task_decides() {
         let lines = ["alphaBeta first", "retryPolicy x", "epsilonZeta y"];
-        let picked = pick(candidates(&lines), 20, &Focus::new(&["retry"], None), &Index::of(""));
+        let picked = pick(candidates(&lines), 20, &Focus::new(&["retry"], None), &Index::of("", Which::All));
         assert_eq!(picked.iter().map(|c| c.position).collect::<Vec<_>>(), [1]);
+    }
+
+    #[test]
+    fn a_definition_of_a_plain_name_stays_where_only_coined_names_count() {
+        let text = "fn apply(plan)\nlet some_name = 1\nplain words\n";
+        let weights = [8, 0, 0];
+        let lines = text.lines().zip(weights).enumerate();
+        let candidates =
+            lines.map(|(position, (text, weight))| Candidate { position, weight, text, extra: 1 }).collect();
+        let picked = pick(candidates, 40, &Focus::new(&[], None), &Index::of(text, Which::Coined));
+        assert_eq!(picked.iter().map(|c| c.position).collect::<Vec<_>>(), [0, 1]);
     }
 
     #[test]
     fn a_name_that_comes_up_often_comes_first() {
         let lines = ["rareName a", "oftenName b", "oftenName = 1 + 2 + 3", "oftenName = 4 + 5 + 6"];
-        let picked = pick(candidates(&lines), 14, &Focus::new(&[], None), &Index::of(""));
+        let picked = pick(candidates(&lines), 14, &Focus::new(&[], None), &Index::of("", Which::All));
         assert_eq!(picked.iter().map(|c| c.position).collect::<Vec<_>>(), [1]);
     }
 }

@@ -44,7 +44,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
     if candidates.is_empty() {
         return None;
     }
-    let mut text = String::new();
+    let mut text = String::with_capacity(2 * output.room.bytes());
     for picked in pick(candidates, output.room.bytes(), output.focus, output.names) {
         push(&mut text, picked.text);
     }

@@ -16,7 +16,8 @@ pub(super) struct Room(usize);
 /// | 50 | 30 | 93.4 % | 59 % | |
 ///
 /// Averaged over kinds, 70 and 30 keep ten points more than 100 and 0: the kinds that are no lines of code gain.
-const GROWTH: usize = 70;
+/// Two more make up for plain words, which do not count in code.
+const GROWTH: usize = 72;
 /// The same for the lines beside the body; most outputs use little of it.
 const BESIDE: usize = 30;
 /// The smallest body: a few lines say more than none.

@@ -1,10 +1,11 @@
 //! Decides what stays of search results: every file with its number of matches, and the best lines of each.
 
 use rustc_hash::FxHashMap;
+use std::fmt::Write as _;
 
+use super::definitions::definition;
 use super::lines::{lines, prefix, push, trim};
 use super::pick::{Candidate, MOST_CANDIDATES, pick};
-use super::words::definition;
 use super::{Body, Output};
 
 /// The longest matching line; search results are read for where, then for what.
@@ -97,19 +98,19 @@ fn weight(hit: &Hit<'_>) -> u32 {
 
 /// Files with lines first as blocks, then the others with their counts.
 fn written(files: &[File<'_>], shared: &str, room: usize) -> String {
-    let mut text = String::new();
+    let mut text = String::with_capacity(2 * room);
     if !shared.is_empty() {
-        push(&mut text, &format!("under {shared}"));
+        let _ = writeln!(text, "under {shared}");
     }
     for file in files.iter().filter(|file| !file.lines.is_empty()) {
         let name = file.path.strip_prefix(shared).unwrap_or(file.path);
         if !name.is_empty() {
-            text.push_str(&format!("{name} ({})", file.matches));
+            let _ = write!(text, "{name} ({})", file.matches);
         }
         for (number, line) in &file.lines {
             match number {
-                0 => push(&mut text, &format!(" {line}")),
-                _ => push(&mut text, &format!(" {number}: {line}")),
+                0 => _ = writeln!(text, " {line}"),
+                _ => _ = writeln!(text, " {number}: {line}"),
             }
         }
     }

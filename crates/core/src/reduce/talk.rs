@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::names::each_name;
+use super::names::{Which, each_name};
 use crate::transcript::{Part, PartKind, Role, Transcript};
 
 /// What is said lately: the last part of so many. What an agent does at present, it goes on with.
@@ -108,7 +108,7 @@ impl Talk {
     }
 
     fn say(&mut self, words: &str, said: Said) {
-        each_name(words, |name| {
+        each_name(words, Which::All, |name| {
             if name.worth() > 0 {
                 let key = name.key();
                 let standing = self.names.entry(key).or_default();
@@ -120,10 +120,7 @@ impl Talk {
 
     fn show(&mut self, transcript: &Transcript<'_>, part: &Part, index: usize) {
         let output = u32::try_from(index + 1).unwrap_or(u32::MAX);
-        each_name(&transcript.words(part), |name| {
-            if !name.coined {
-                return;
-            }
+        each_name(&transcript.words(part), Which::Coined, |name| {
             let key = name.key();
             let standing = self.names.entry(key).or_default();
             if standing.last != output {
@@ -179,7 +176,7 @@ mod tests {
         let talk = Talk::of(&wire::read(&body, None).expect("a transcript"));
         let of = |name: &str| {
             let mut likelihood = 0;
-            each_name(name, |name| likelihood = talk.likelihood(name.key()));
+            each_name(name, Which::All, |name| likelihood = talk.likelihood(name.key()));
             likelihood
         };
         assert_eq!(

@@ -6,11 +6,12 @@ mod outline;
 mod plain;
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::path::Path;
 
+use super::definitions::{Rank, defined};
 use super::lines::{count, cut, push, roll, trim};
 use super::pick::{Candidate, MOST_CANDIDATES, pick};
-use super::words::Rank;
 use super::{Body, Output};
 use crate::policy::Outlines;
 use numbered::Numbering;
@@ -29,7 +30,19 @@ const IMPORT_SHARE: usize = 8;
 #[derive(Debug, Clone, Copy)]
 struct CodeLine<'a> {
     number: usize,
+    raw: &'a str,
+    /// The line without the blanks around it.
     text: &'a str,
+}
+
+impl<'a> CodeLine<'a> {
+    fn new(number: usize, raw: &'a str) -> CodeLine<'a> {
+        CodeLine { number, raw, text: trim(raw) }
+    }
+
+    fn is_nested(&self) -> bool {
+        self.raw.as_bytes().first() != self.text.as_bytes().first()
+    }
 }
 
 /// A definition: where it starts and its signature.
@@ -50,7 +63,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
         read
     } else {
         numbered::code_lines(output.text, numbering)
-            .filter(|line| super::words::definition(line.text).is_some())
+            .filter(|line| defined(line.text, line.is_nested()).is_some())
             .take(MOST_CANDIDATES)
             .collect()
     };
@@ -60,8 +73,8 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
         _ => None,
     };
     let definitions = definitions.unwrap_or_else(|| plain::definitions(&read));
-    let mut text = String::new();
     let room = output.room;
+    let mut text = String::with_capacity(2 * room.bytes());
     if let Some(heading) = plain::heading(&read) {
         push(&mut text, &cut(heading, LONGEST_SIGNATURE));
     }
@@ -74,7 +87,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
         let number = read.get(picked.position).map_or(0, |line| line.number);
         match number {
             0 => push(&mut text, picked.text),
-            _ => push(&mut text, &format!("{number} {}", picked.text)),
+            _ => _ = writeln!(text, "{number} {}", picked.text),
         }
     }
     Some(Body { note: format!("{} definitions", definitions.len()), text })
@@ -114,12 +127,9 @@ fn candidates<'a>(read: &[CodeLine<'a>], definitions: &'a [Definition<'_>], impo
         if let Some(definition) = defined.next_if(|definition| definition.index == position) {
             let text = plain::trimmed(super::lines::prefix(&definition.signature, LONGEST_SIGNATURE));
             candidates.push(Candidate { position, weight: weight(definition), text, extra });
-        } else if imported.peek() != Some(&&position) {
-            let text = trim(line.text);
-            if !plain::is_comment(text) {
-                let text = plain::trimmed(super::lines::prefix(text, LONGEST_LINE));
-                candidates.push(Candidate { position, weight: 0, text, extra });
-            }
+        } else if imported.peek() != Some(&&position) && !plain::is_comment(line.text) {
+            let text = plain::trimmed(super::lines::prefix(line.text, LONGEST_LINE));
+            candidates.push(Candidate { position, weight: 0, text, extra });
         }
     }
     candidates.truncate(MOST_CANDIDATES);
@@ -136,5 +146,11 @@ fn weight(definition: &Definition<'_>) -> u32 {
 }
 
 fn digits(number: usize) -> usize {
-    number.checked_ilog10().map_or(0, |log| log as usize + 1)
+    match number {
+        0 => 0,
+        1..10 => 1,
+        10..100 => 2,
+        100..1_000 => 3,
+        _ => number.ilog10() as usize + 1,
+    }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::CodeLine;
-use crate::reduce::lines::lines;
+use crate::reduce::lines::{lines, trim};
 
 /// How line numbers are set apart from the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,32 +22,47 @@ pub(in crate::reduce) enum Numbering {
 
 /// Lines that are looked at to tell.
 const SAMPLE: usize = 40;
+/// So many lines of ten have a number where lines are numbered.
+const MOST: usize = 7;
+
+/// Lines of one style whose numbers rise.
+#[derive(Debug, Clone, Copy, Default)]
+struct Rising {
+    lines: usize,
+    last: usize,
+}
+
+impl Rising {
+    fn note(&mut self, number: usize) {
+        self.lines += usize::from(number > self.last);
+        self.last = number;
+    }
+}
 
 impl Numbering {
+    const STYLES: [Numbering; 4] = [Numbering::Arrow, Numbering::Tab, Numbering::Colon, Numbering::Bar];
+
     /// The style that most of the first lines share, with rising numbers.
     pub(in crate::reduce) fn of(text: &str) -> Numbering {
-        // What has no number in any style is settled by the look of a line's start.
-        let starts: Vec<Option<(usize, &str)>> =
-            lines(text).take(SAMPLE).filter(|line| !line.trim().is_empty()).map(number).collect();
-        if starts.iter().all(Option::is_none) {
-            return Numbering::Counted;
-        }
-        for style in [Numbering::Arrow, Numbering::Tab, Numbering::Colon, Numbering::Bar] {
-            let mut fits = 0usize;
-            let mut last = 0usize;
-            for (number, rest) in starts.iter().flatten() {
-                if style.code(rest).is_some() {
-                    if *number > last {
-                        fits += 1;
-                    }
-                    last = *number;
+        let mut seen = 0usize;
+        let mut unnumbered = 0usize;
+        let mut rising = [Rising::default(); Numbering::STYLES.len()];
+        for line in lines(text).take(SAMPLE).filter(|line| !trim(line).is_empty()) {
+            seen += 1;
+            let Some((number, rest)) = number(line) else {
+                unnumbered += 1;
+                // Most texts have no numbers, and that is soon settled.
+                if unnumbered * 10 > SAMPLE * (10 - MOST) {
+                    return Numbering::Counted;
                 }
-            }
-            if fits > 0 && fits * 10 >= starts.len() * 7 {
-                return style;
-            }
+                continue;
+            };
+            let styles = Numbering::STYLES.iter().zip(&mut rising);
+            styles.filter(|(style, _)| style.code(rest).is_some()).for_each(|(_, rising)| rising.note(number));
         }
-        Numbering::Counted
+        let found = Numbering::STYLES.into_iter().zip(rising);
+        let mut fitting = found.filter(|(_, rising)| rising.lines > 0 && rising.lines * 10 >= seen * MOST);
+        fitting.next().map_or(Numbering::Counted, |(style, _)| style)
     }
 
     /// Number and code of one line.
@@ -109,9 +124,10 @@ pub(in crate::reduce) fn plain(text: &str) -> Cow<'_, str> {
 /// The lines of a file with their numbers; a line without one among numbered lines has the number 0.
 pub(super) fn code_lines(text: &str, numbering: Numbering) -> impl Iterator<Item = CodeLine<'_>> {
     lines(text).enumerate().map(move |(index, line)| match numbering {
-        Numbering::Counted => CodeLine { number: index + 1, text: line },
+        Numbering::Counted => CodeLine::new(index + 1, line),
         _ => {
-            numbering.split(line).map_or(CodeLine { number: 0, text: line }, |(number, text)| CodeLine { number, text })
+            let (number, code) = numbering.split(line).unwrap_or((0, line));
+            CodeLine::new(number, code)
         }
     })
 }

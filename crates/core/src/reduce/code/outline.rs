@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use tree_sitter::{Language, Node, ParseOptions, Parser, Point, Tree};
 
 use super::{CodeLine, Definition, LONGEST_SIGNATURE, plain};
+use crate::reduce::definitions::Rank;
 use crate::reduce::lines::prefix;
-use crate::reduce::words::Rank;
 
 /// A grammar and the file extensions that it reads.
 struct Grammar {
@@ -110,9 +110,9 @@ const REPORTS_PER_KILOBYTE: usize = 24;
 /// What the file defines, or nothing when the language is unknown or a plain look at its lines sees more.
 pub(super) fn definitions<'a>(read: &[CodeLine<'a>], extension: &str) -> Option<Vec<Definition<'a>>> {
     let grammar = GRAMMARS.iter().find(|grammar| grammar.extensions.contains(&extension))?;
-    let mut text = String::with_capacity(read.iter().map(|line| line.text.len() + 1).sum());
+    let mut text = String::with_capacity(read.iter().map(|line| line.raw.len() + 1).sum());
     for line in read {
-        text.push_str(line.text);
+        text.push_str(line.raw);
         text.push('\n');
     }
     let tree = parsed(&text, (grammar.language)())?;
@@ -205,7 +205,7 @@ mod tests {
 
     fn outline(extension: &str, code: &str) -> Vec<(usize, String)> {
         let read: Vec<CodeLine<'_>> =
-            code.lines().enumerate().map(|(index, text)| CodeLine { number: index + 1, text }).collect();
+            code.lines().enumerate().map(|(index, text)| CodeLine::new(index + 1, text)).collect();
         definitions(&read, extension)
             .expect("a grammar")
             .into_iter()

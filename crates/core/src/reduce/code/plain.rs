@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 
 use super::{CodeLine, Definition, LONGEST_SIGNATURE};
-use crate::reduce::lines::{trim, trim_start};
-use crate::reduce::words::definition;
+use crate::reduce::definitions::defined;
 
 /// Comment marks of common languages.
 const COMMENTS: &[&str] = &["//", "#", "/*", "*", "--", ";", "\"\"\"", "'''", "<!--", "%"];
@@ -14,8 +13,8 @@ const NO_COMMENTS: &[&str] = &["#define", "#[", "#!", "#include", "--flag", "*("
 pub(super) fn definitions<'a>(read: &[CodeLine<'a>]) -> Vec<Definition<'a>> {
     let mut found = Vec::new();
     for (index, line) in read.iter().enumerate() {
-        if let Some(rank) = definition(line.text) {
-            let nested = line.text.len() > line.text.trim_start().len();
+        let nested = line.is_nested();
+        if let Some(rank) = defined(line.text, nested) {
             found.push(Definition { index, rank, nested, signature: signature(read.get(index..).unwrap_or_default()) });
         }
     }
@@ -24,7 +23,7 @@ pub(super) fn definitions<'a>(read: &[CodeLine<'a>]) -> Vec<Definition<'a>> {
 
 /// The first line; where it leaves a parenthesis open, on one line with those that follow up to its end.
 fn signature<'a>(lines: &[CodeLine<'a>]) -> Cow<'a, str> {
-    let mut lines = lines.iter().map(|line| trim(line.text));
+    let mut lines = lines.iter().map(|line| line.text);
     let first = lines.next().unwrap_or_default();
     if !leaves_open(first) {
         return Cow::Borrowed(first);
@@ -52,7 +51,7 @@ fn leaves_open(text: &str) -> bool {
 
 /// The first words of a leading comment: what the file says about itself.
 pub(super) fn heading<'a>(read: &[CodeLine<'a>]) -> Option<&'a str> {
-    let first = read.iter().take(12).map(|line| trim(line.text)).find(|line| line.len() > 4)?;
+    let first = read.iter().take(12).map(|line| line.text).find(|line| line.len() > 4)?;
     let words = first.trim_start_matches(['/', '!', '*', '#', '-', '"', '\'', ' ', ';']);
     (is_comment(first) && words.contains(' ') && !words.to_ascii_lowercase().contains("copyright")).then_some(first)
 }
@@ -68,7 +67,7 @@ pub(super) fn imports(read: &[CodeLine<'_>]) -> Imports {
     let mut imports = Imports::default();
     let mut block = false;
     for (index, line) in read.iter().enumerate().take(400) {
-        let text = trim(line.text);
+        let text = line.text;
         if block {
             imports.lines.push(index);
             block = !text.starts_with(')');
@@ -111,7 +110,6 @@ fn imported(text: &str) -> Option<String> {
 }
 
 pub(super) fn is_comment(text: &str) -> bool {
-    let text = trim_start(text);
     // No mark is a letter, and most lines begin with one.
     !text.as_bytes().first().is_some_and(u8::is_ascii_alphabetic)
         && COMMENTS.iter().any(|mark| text.starts_with(mark))
@@ -120,5 +118,6 @@ pub(super) fn is_comment(text: &str) -> bool {
 
 /// A line without the brace that opens its body.
 pub(super) fn trimmed(text: &str) -> &str {
-    text.trim_end_matches([' ', '{', '\t'])
+    let end = text.bytes().rposition(|byte| !matches!(byte, b' ' | b'{' | b'\t')).map_or(0, |last| last + 1);
+    text.get(..end).unwrap_or(text)
 }
