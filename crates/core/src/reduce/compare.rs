@@ -3,6 +3,7 @@
 use rustc_hash::{FxHashSet, FxHasher};
 use std::hash::Hasher;
 
+use super::Kind;
 use super::alarm::severity;
 use super::focus::Focus;
 use super::index::Index;
@@ -44,7 +45,12 @@ pub(crate) fn difference(older: &str, newer: &str) -> Option<Difference> {
     if differing * 100 > total * MOST_DIFFERENT {
         return None;
     }
-    let picked = pick(candidates, Room::of(older.len()).bytes(), &Focus::new(&[], None), &Index::of(older, Which::All));
+    let picked = pick(
+        candidates,
+        Room::of(Kind::Command, older.len()).bytes(),
+        &Focus::new(&[], None),
+        &Index::of(older, Which::All),
+    );
     Some(Difference { differing, lines: picked.iter().map(|picked| picked.text.to_owned()).collect() })
 }
 

@@ -136,6 +136,11 @@ impl Kind {
         matches!(self, Kind::Search | Kind::Code | Kind::Diff | Kind::KeyValue | Kind::Prose | Kind::Web | Kind::Json)
     }
 
+    /// Kinds whose reducers choose among all lines by the names on them.
+    const fn is_chosen_by_name(self) -> bool {
+        matches!(self, Kind::Search | Kind::Code | Kind::Diff | Kind::Web | Kind::Prose)
+    }
+
     /// The names by which lines are told apart. In code plain words add next to nothing: of the names that agents needed
     /// later a third of a percent, for a fifth of the time.
     const fn names(self) -> Which {
@@ -225,8 +230,13 @@ fn reduced(source: &Source<'_>, talk: Option<&Talk>, text: &str) -> Option<Reduc
     let detected = named.unwrap_or_else(|| detect::kind_of(origin, source, &plain));
     let text_of_kind = if detected == Kind::Code { &clean } else { &plain };
     let names = Index::of(text_of_kind, detected.names());
-    let output =
-        Output { source: *source, text: text_of_kind, focus: &focus, names: &names, room: Room::of(clean.len()) };
+    let output = Output {
+        source: *source,
+        text: text_of_kind,
+        focus: &focus,
+        names: &names,
+        room: Room::of(detected, clean.len()),
+    };
     let (kind, mut body) = body_of(detected, &output);
     if origin == Origin::Shell && kind.holds_foreign_text() {
         let announced = alarm::Distinct::announced(output.text);
@@ -234,7 +244,10 @@ fn reduced(source: &Source<'_>, talk: Option<&Talk>, text: &str) -> Option<Reduc
             lines::push(&mut body.text, &line);
         }
     }
-    mentioned::add(&output, kind, &mut body.text);
+    // What was chosen by name heeds the conversation already.
+    if !kind.is_chosen_by_name() {
+        mentioned::add(&output, kind, &mut body.text);
+    }
     let text_len = text.len();
     let mut reduced = String::with_capacity(body.text.len() + body.note.len() + 64);
     let _ = write!(reduced, "[{kind}: {} lines", lines::count(&clean));
@@ -268,7 +281,10 @@ fn body_of(kind: Kind, output: &Output<'_>) -> (Kind, Body) {
     };
     match body {
         Some(body) => (kind, body),
-        None => (Kind::Command, command::reduce(output)),
+        None => {
+            let room = Room::of(Kind::Command, output.text.len());
+            (Kind::Command, command::reduce(&Output { room, ..*output }))
+        }
     }
 }
 
