@@ -1,12 +1,12 @@
 //! Plans as lines for people: one line per message, what stays, what shrinks, what goes.
 
-use crate::plan::{Plan, StepKind};
+use crate::plan::{Plan, Step, StepKind};
 use crate::tokens::Counts;
 use crate::transcript::{PartKind, Transcript};
 use crate::zone::Zone;
 use std::fmt::Write;
 
-/// The shape of a plan on its transcript, one line per message:
+/// The shape of a plan on the transcript that came in, one line per message:
 ///
 /// ```text
 ///  03 assistant    middle     412         fold
@@ -22,13 +22,17 @@ pub fn shape(transcript: &Transcript<'_>, counts: &Counts, plan: &Plan) -> Strin
             Zone::Tail => "tail",
         };
         let tokens = counts.message(index);
-        let steps: Vec<_> = plan.steps.iter().filter(|step| step.message == index && step.part.is_some()).collect();
+        let steps: Vec<_> = plan.steps.iter().filter(|step| step.message == index && is_of_message(step)).collect();
         let folds = plan.fold.as_ref().is_some_and(|fold| fold.messages.binary_search(&index).is_ok());
         let saved: u64 = steps.iter().map(|step| step.saves()).sum();
         let what = match (folds, plan.zones.carried == Some(index)) {
             (true, true) => "carry".to_owned(),
             (true, false) => "fold".to_owned(),
-            (false, _) => steps.iter().map(|step| name_of(step.kind)).collect::<Vec<_>>().join("+"),
+            (false, _) => {
+                let mut names: Vec<_> = steps.iter().map(|step| name_of(step.kind)).collect();
+                names.dedup();
+                names.join("+")
+            }
         };
         let change = if saved > 0 { format!("→ {:>7}", tokens - saved.min(tokens)) } else { " ".repeat(9) };
         let handle = steps.iter().find_map(|step| step.handle).map(|handle| handle.to_string()).unwrap_or_default();
@@ -40,6 +44,11 @@ pub fn shape(transcript: &Transcript<'_>, counts: &Counts, plan: &Plan) -> Strin
         let _ = writeln!(out, "{}", line.trim_end());
     }
     out
+}
+
+/// Folds and the like are steps of a stretch; what they do to a message is told from the plan's zones.
+fn is_of_message(step: &Step) -> bool {
+    step.part.is_some() || step.kind == StepKind::Repair
 }
 
 /// What a plan does, in a few lines.
@@ -57,6 +66,9 @@ pub fn summary(plan: &Plan) -> String {
     );
     for skip in &plan.skips {
         let _ = writeln!(out, "left    {}", serde_json::to_string(skip).unwrap_or_default());
+    }
+    for step in plan.steps.iter().filter(|step| step.kind == StepKind::Repair) {
+        let _ = writeln!(out, "repair  message {}: {}", step.message, step.text.as_deref().unwrap_or_default());
     }
     for warning in &plan.warnings {
         let _ = writeln!(out, "note    {warning}");

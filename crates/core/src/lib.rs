@@ -13,7 +13,6 @@ pub mod handoff;
 pub mod identity;
 pub mod inspect;
 pub mod ledger;
-pub mod marks;
 pub mod models;
 pub mod plan;
 pub mod planner;

@@ -176,7 +176,7 @@ fn print_plan(
     job: &Job,
 ) -> Result<(), Failure> {
     let name = |error| Failure::input(format!("{}: {error}", document.name));
-    let transcript = wire::read(&done.source, Some(done.format)).map_err(name)?;
+    let transcript = wire::read(&document.text, Some(done.format)).map_err(name)?;
     let state = SessionState::default();
     let setting = foldline_core::Setting::of(&transcript, policy, job, &state);
     let counts = foldline_core::engine::count(&transcript, &setting, &state);

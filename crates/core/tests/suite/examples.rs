@@ -14,8 +14,8 @@ fn example(name: &str) -> String {
 }
 
 /// The plan as people see it, and the handoff.
-fn picture(done: &Compaction<'_>, policy: &Policy, job: &Job) -> String {
-    let source = wire::read(&done.source, Some(done.format)).unwrap();
+fn picture(text: &str, done: &Compaction<'_>, policy: &Policy, job: &Job) -> String {
+    let source = wire::read(text, Some(done.format)).unwrap();
     let state = SessionState::default();
     let counts = count(&source, &Setting::of(&source, policy, job, &state), &state);
     let mut out = explain::summary(&done.plan);
@@ -39,7 +39,7 @@ fn snapshot(title: &str, file: &str, format: Format, policy: &Policy, job: &Job)
     settings.set_snapshot_path("../snapshots");
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!(title, picture(&done, policy, job)));
+    settings.bind(|| insta::assert_snapshot!(title, picture(&text, &done, policy, job)));
 }
 
 const TWO_HOURS: [(&str, Format); 3] = [

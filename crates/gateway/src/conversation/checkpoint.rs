@@ -8,8 +8,8 @@
 
 use super::ask::Dialect;
 use super::sight::Sight;
+use foldline_core::cache::marks::{self, Carrier, Spot};
 use foldline_core::identity;
-use foldline_core::marks::{self, Spot};
 use foldline_core::tokens::{Measure, measure_message};
 use foldline_core::transcript::{Role, Transcript};
 use foldline_core::wire;
@@ -67,7 +67,7 @@ impl Checkpoint {
         let list = format!("[{text}]");
         let spot = wire::read(&list, Some(dialect.format()))
             .ok()
-            .and_then(|inside| Spot::before(&inside, inside.messages.len()))
+            .and_then(|inside| Spot::on_message(&inside, inside.messages.len().checked_sub(1)?, Carrier::Native))
             .and_then(|spot| spot.shifted(1));
         Checkpoint { key, facts, text, spot }
     }

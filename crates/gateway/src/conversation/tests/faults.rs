@@ -6,26 +6,28 @@ use std::time::{Duration, Instant};
 
 const PROVIDER: Provider = Provider { window: 32_000, ratio: 1.0 };
 
-/// A conversation that has folded, and its gateway.
-fn folded(path: &std::path::Path) -> (Conversations, Client) {
+/// A conversation that has folded, its gateway, and the next step of its work.
+fn folded(path: &std::path::Path) -> (Conversations, Client, usize) {
     let gateway = Conversations::open(settings(32_000, Some(path))).unwrap();
     let mut client = Client::new(Dialect::Chat);
     client.user("Do it.");
-    for step in 0..30 {
+    for step in 0..60 {
         turn(&gateway, &client, &PROVIDER, step);
         client.work(step as usize);
+        if gateway.totals().sums.folds > 0 {
+            return (gateway, client, step as usize + 1);
+        }
     }
-    assert!(gateway.totals().sums.folds > 0);
-    (gateway, client)
+    panic!("no fold in 60 turns");
 }
 
 #[test]
 fn a_locked_store_costs_a_fold_and_not_the_turn() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.db");
-    let (gateway, mut client) = folded(&path);
+    let (gateway, mut client, next) = folded(&path);
     let lock = rusqlite_lock(&path);
-    for step in 30..37 {
+    for step in next..next + 14 {
         client.work(step);
     }
     let body = client.body();
@@ -40,7 +42,7 @@ fn a_locked_store_costs_a_fold_and_not_the_turn() {
     drop(prepared);
     // What does not fit the window is folded all the same, and held in memory.
     let mut longer = client.clone();
-    for step in 37..60 {
+    for step in next + 14..next + 37 {
         longer.work(step);
     }
     let too_long = longer.body();
@@ -91,7 +93,7 @@ fn a_store_that_is_broken_while_it_is_open_is_a_fault_and_no_panic() {
 fn a_damaged_checkpoint_is_a_fault_and_no_panic() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.db");
-    let (gateway, client) = folded(&path);
+    let (gateway, client, _) = folded(&path);
     drop(gateway);
     let connection = rusqlite::Connection::open(&path).unwrap();
     connection.execute_batch("UPDATE checkpoints SET bytes = x'00112233'").unwrap();

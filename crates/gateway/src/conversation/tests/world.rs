@@ -285,7 +285,7 @@ pub(super) fn names(dialect: Dialect, body: &str) -> Vec<[u8; 32]> {
 }
 
 pub(super) fn marks_of(transcript: &Transcript<'_>) -> usize {
-    transcript.outer_marks as usize + foldline_core::marks::count(transcript, 0)
+    transcript.outer_marks as usize + foldline_core::cache::marks::count(transcript, 0)
 }
 
 /// Settings for a window.

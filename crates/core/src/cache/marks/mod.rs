@@ -3,13 +3,20 @@
 //! Marks that the client set stay and count; the rest, up to four, is filled in. Nothing is copied to find out:
 //! the result is a handful of insertions into the source.
 
+mod present;
+mod spot;
+
 use super::simulate::Layout;
-use crate::edit::{Edits, Span};
+use crate::edit::Edits;
 use crate::handoff;
 use crate::policy::CacheTtl;
-use crate::transcript::{Content, Format, Message, Part, PartKind, Place, Role, Transcript};
+use crate::transcript::{Format, Message, Role, Transcript};
 use crate::validate::{MOST_MARKS, marks_in_messages};
-use crate::wire::field;
+pub use present::{count, example, unmarked};
+pub use spot::Spot;
+
+/// The most that a request may have.
+pub const MOST: usize = MOST_MARKS;
 
 /// The field.
 const FIELD: &str = "cache_control";
@@ -48,35 +55,34 @@ pub fn edits(transcript: &Transcript<'_>, layout: Layout, ttl: CacheTtl, carrier
         return edits;
     }
     let present = marks_in_messages(transcript);
-    let mut free = MOST_MARKS.saturating_sub(present.len() + transcript.outer_marks as usize);
+    let mut free = MOST.saturating_sub(present.len() + transcript.outer_marks as usize);
     // Long lifetimes must come before short ones: beside the client's marks only its own value is safe.
-    let example = present.last().and_then(|(_, part)| field::value(transcript.text, part.span, FIELD));
-    let value = example.map_or(value(ttl), |span| transcript.raw(span));
-    let mut marker = Marker { transcript, value, carrier, edits: &mut edits };
+    let value = present.last().and_then(|(_, part)| present::value(transcript, part)).unwrap_or(value(ttl));
+    let on_message = |index: usize| Spot::on_message(transcript, index, carrier);
+    let mut put = |spot: Option<Spot>| spot.map(|spot| spot.mark(value, &mut edits)).is_some();
     let handoff = (0..transcript.messages.len()).rev().find(|&index| handoff::is_handoff(transcript, index));
     let handoff = handoff.filter(|_| layout == Layout::Auto);
     // Where the client marked what stands before the messages, it knows what it wants there.
     if transcript.outer_marks == 0 {
-        if free > 0 && marker.system() {
+        if free > 0 && put(Spot::on_system(transcript, carrier)) {
             free -= 1;
         }
-        if layout == Layout::Auto && handoff.is_none() && free > 1 && marker.tools() {
+        if layout == Layout::Auto && handoff.is_none() && free > 1 && put(Spot::on_tools(transcript)) {
             free -= 1;
         }
     }
-    let messages = || transcript.messages.iter().enumerate().filter(|(_, message)| is_counted(message));
     let has_mark = |index: usize| present.iter().any(|&(message, _)| message == index);
     if let Some(index) = handoff.filter(|&index| free > 1 && !has_mark(index))
-        && marker.message(index)
+        && put(on_message(index))
     {
         free -= 1;
     }
     let mut block = 0;
     let mut ends = Vec::new();
     let mut owners = Vec::new();
-    for (index, message) in messages() {
+    for (index, message) in transcript.messages.iter().enumerate().filter(|(_, message)| is_counted(message)) {
         block += (message.parts.end - message.parts.start).max(1) as usize;
-        let can_carry = layout == Layout::SystemAndThree || marker.can_carry(index);
+        let can_carry = layout == Layout::SystemAndThree || on_message(index).is_some();
         if can_carry && Some(index) != handoff {
             ends.push(block);
             owners.push(index);
@@ -85,7 +91,7 @@ pub fn edits(transcript: &Transcript<'_>, layout: Layout, ttl: CacheTtl, carrier
     for end in layout.window(&ends, free + present.len()) {
         let owner = ends.binary_search(&end).ok().and_then(|at| owners.get(at).copied());
         if let Some(index) = owner.filter(|&index| free > 0 && !has_mark(index)) {
-            free -= usize::from(marker.message(index));
+            free -= usize::from(put(on_message(index)));
         }
     }
     edits.sort();
@@ -94,94 +100,6 @@ pub fn edits(transcript: &Transcript<'_>, layout: Layout, ttl: CacheTtl, carrier
 
 fn is_counted(message: &Message) -> bool {
     !message.role.is_instruction() && message.role != Role::Meta
-}
-
-/// What puts single marks.
-struct Marker<'t, 'a> {
-    transcript: &'t Transcript<'a>,
-    value: &'t str,
-    carrier: Carrier,
-    edits: &'t mut Edits,
-}
-
-impl Marker<'_, '_> {
-    /// Marks the system prompt; says whether there is one.
-    fn system(&mut self) -> bool {
-        if let Some(span) = self.transcript.system {
-            return self.mark_value(span);
-        }
-        let first = self.transcript.messages.first();
-        first.is_some_and(|message| message.role.is_instruction()) && self.message(0)
-    }
-
-    /// Marks the last tool.
-    fn tools(&mut self) -> bool {
-        let native = self.transcript.format == Format::Anthropic;
-        self.transcript.tools.filter(|_| native).is_some_and(|span| self.mark_value(span))
-    }
-
-    /// Marks a string, which becomes a block, or the last object of a list.
-    fn mark_value(&mut self, span: Span) -> bool {
-        let raw = self.transcript.raw(span);
-        if raw.starts_with('"') && raw.len() > 2 {
-            self.wrap(span);
-            return true;
-        }
-        let Some(inside) = raw.strip_suffix(']').map(str::trim_end).filter(|inside| inside.ends_with('}')) else {
-            return false;
-        };
-        self.append_at(span.start as usize + inside.len() - 1);
-        true
-    }
-
-    /// Whether a message has a place for a mark.
-    fn can_carry(&self, index: usize) -> bool {
-        let Some(message) = self.transcript.messages.get(index) else { return false };
-        match &message.content {
-            _ if message.role == Role::Tool => self.carrier == Carrier::Native,
-            Content::Text(literal) => literal.len() > 2 || self.transcript.format == Format::OpenAiChat,
-            Content::Blocks { .. } => self.last_block(message).is_some(),
-            _ => self.transcript.format == Format::OpenAiChat,
-        }
-    }
-
-    /// Marks a message where its content allows it.
-    fn message(&mut self, index: usize) -> bool {
-        let Some(message) = self.transcript.messages.get(index) else { return false };
-        if !self.can_carry(index) {
-            return false;
-        }
-        match &message.content {
-            // A tool's message carries the mark itself, and so does one that says nothing.
-            _ if message.role == Role::Tool => self.append_at(message.span.end as usize - 1),
-            Content::Text(literal) if literal.len() > 2 => self.wrap(*literal),
-            Content::Blocks { .. } => {
-                let Some(end) = self.last_block(message).map(|part| part.span.end as usize - 1) else { return false };
-                self.append_at(end);
-            }
-            _ => self.append_at(message.span.end as usize - 1),
-        }
-        true
-    }
-
-    /// The last block that a provider takes a mark on: signed reasoning takes none.
-    fn last_block(&self, message: &Message) -> Option<&Part> {
-        self.transcript.parts_of(message).iter().rev().find(|part| {
-            part.place == Place::Block
-                && matches!(part.kind, PartKind::Text | PartKind::ToolCall | PartKind::ToolResult | PartKind::Media)
-                && !(part.kind == PartKind::Text && self.transcript.is_blank(part))
-        })
-    }
-
-    fn wrap(&mut self, literal: Span) {
-        let (start, end) = (literal.start as usize, literal.end as usize);
-        self.edits.replace(Span::new(start, start), r#"[{"type":"text","text":"#);
-        self.edits.replace(Span::new(end, end), format!(",\"{FIELD}\":{}}}]", self.value));
-    }
-
-    fn append_at(&mut self, at: usize) {
-        self.edits.replace(Span::new(at, at), format!(",\"{FIELD}\":{}", self.value));
-    }
 }
 
 #[cfg(test)]
