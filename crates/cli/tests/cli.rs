@@ -59,8 +59,24 @@ fn a_plan_is_printed_and_nothing_is_written() {
     let done = desk.run(&["compress", input.to_str().unwrap(), "--dry-run", "--force", "-o", "out.json"]);
     assert_eq!(code(&done), 0, "{}", errors(&done));
     assert!(text(&done).contains("## Active Task"));
+    assert!(text(&done).contains("fl-"), "the handles that a run would give");
     assert!(!desk.path("out.json").exists());
-    assert!(!desk.path("data").join("foldline").join("originals.db").exists() || text(&done).contains("fold"));
+    assert!(!desk.path("data").join("foldline").join("originals.db").exists());
+}
+
+#[test]
+fn damage_is_shown_where_it_is_and_repairs_are_told() {
+    let desk = Desk::new();
+    let input = example("damaged.anthropic.json");
+    let input = input.to_str().unwrap();
+    let plan = desk.run(&["compress", input, "--dry-run", "--force", "--window", "2000"]);
+    let rows = text(&plan).lines().take_while(|line| !line.is_empty()).count();
+    let given: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(input).unwrap()).unwrap();
+    assert_eq!(rows, given["messages"].as_array().unwrap().len(), "a row for each message that came in");
+    assert!(text(&plan).contains("repair  message 6: results that answer nothing were dropped"), "{}", text(&plan));
+    let done = desk.run(&["compress", input, "--force", "--window", "2000", "-o", "out.json"]);
+    assert!(errors(&done).contains("broke rules of its provider: 8 repairs"), "{}", errors(&done));
+    assert_eq!(code(&desk.run(&["validate", "out.json"])), 0);
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! What a compaction says to the person who started it: what was done, what stayed, what is degraded, what to do next.
 
-use crate::output::Paint;
+use crate::output::{Paint, counted};
 use anstyle::{AnsiColor, Style};
-use foldline_core::plan::Outcome;
+use foldline_core::plan::{Outcome, StepKind};
 use foldline_core::report::Author;
 use foldline_core::{Report, explain};
 use std::collections::BTreeMap;
@@ -37,6 +37,7 @@ pub fn feedback(report: &Report, asked: Asked, paint: Paint) -> String {
             report.messages.before, report.messages.after, report.tokens.before, report.tokens.after
         );
     }
+    out.push_str(&repairs(report));
     out.push_str(&savings(report));
     out.push_str(&kept(report));
     out.push_str(&summariser(report));
@@ -47,6 +48,15 @@ pub fn feedback(report: &Report, asked: Asked, paint: Paint) -> String {
         let _ = writeln!(out, "  next: {next}");
     }
     out
+}
+
+/// What made a damaged input valid. Where nothing else was done, that is the reason already.
+fn repairs(report: &Report) -> String {
+    let repairs = report.edits.iter().filter(|edit| edit.kind == StepKind::Repair).count();
+    if repairs == 0 || repairs == report.edits.len() {
+        return String::new();
+    }
+    format!("  the input broke rules of its provider: {} (--dry-run lists them)\n", counted(repairs, "repair"))
 }
 
 /// Where the tokens went: what was done to which tool's parts, and what it freed.
