@@ -14,11 +14,6 @@ pub enum Paint {
     Colour,
 }
 
-/// `1 session`, `3 sessions`.
-pub fn counted(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
-}
-
 impl Paint {
     /// What standard output can show.
     pub fn of_stdout() -> Paint {

@@ -33,6 +33,7 @@ pub mod trajectory;
 pub mod transcript;
 pub mod validate;
 pub mod wire;
+pub mod wording;
 pub mod zone;
 
 pub use context::{ContextEngine, Foldline};

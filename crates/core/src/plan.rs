@@ -7,6 +7,7 @@ use crate::recall::{Handle, Original};
 use crate::repair::Repaired;
 use crate::summary::Checked;
 use crate::tokens::Source;
+use crate::wording::counted;
 use crate::zone::Zones;
 use serde::Serialize;
 
@@ -219,7 +220,8 @@ impl Plan {
         self.steps.sort_by_key(|step| (step.message, step.part));
         if self.outcome == Outcome::Unchanged {
             self.outcome = Outcome::Pruned;
-            self.reason = format!("{} repairs made the transcript valid; {}", repaired.fixes.len(), self.reason);
+            self.reason =
+                format!("{} made the transcript valid; {}", counted(repaired.fixes.len(), "repair"), self.reason);
         }
     }
 

@@ -10,6 +10,7 @@ use crate::settings::{Surroundings, model_table};
 use clap::{Args, ValueEnum};
 use foldline_core::tokens::measure;
 use foldline_core::trajectory::{Labels, Synthetic, Target, clean, convert};
+use foldline_core::wording::counted;
 use foldline_core::{Job, Policy, Request, SessionState, Setting, Trigger, compact, wire};
 use serde::Serialize;
 use serde_json::Value;
@@ -296,8 +297,13 @@ impl Summary {
 
     fn words(&self) -> String {
         let mut out = format!(
-            "exported {} conversations, {} failed; {} synthetic parts found, {} compacted; tokens {} → {}\n",
-            self.conversations, self.failed, self.synthetic, self.compacted, self.tokens_before, self.tokens_after
+            "exported {}, {} failed; {} found, {} compacted; tokens {} → {}\n",
+            counted(self.conversations, "conversation"),
+            self.failed,
+            counted(self.synthetic, "synthetic part"),
+            self.compacted,
+            self.tokens_before,
+            self.tokens_after
         );
         for figures in &self.files {
             if let Some(error) = &figures.error {

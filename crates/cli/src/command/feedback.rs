@@ -1,9 +1,10 @@
 //! What a compaction says to the person who started it: what was done, what stayed, what is degraded, what to do next.
 
-use crate::output::{Paint, counted};
+use crate::output::Paint;
 use anstyle::{AnsiColor, Style};
 use foldline_core::plan::{Outcome, StepKind};
 use foldline_core::report::Author;
+use foldline_core::wording::counted;
 use foldline_core::{Report, explain};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -5,6 +5,7 @@ use crate::failure::{Failure, Verdict};
 use crate::{input, output};
 use foldline_core::validate::{in_flight, validate};
 use foldline_core::wire;
+use foldline_core::wording::counted;
 use serde_json::json;
 use std::fmt::Write;
 
@@ -35,18 +36,17 @@ pub fn run(args: &Validate) -> Result<Verdict, Failure> {
         for violation in &violations {
             let _ = writeln!(out, "message {}: {} [{}]", violation.message, violation.detail, violation.rule.id());
         }
-        let flight = if pending > 0 { format!(", {pending} calls in flight") } else { String::new() };
+        let flight = if pending > 0 { format!(", {} in flight", counted(pending, "call")) } else { String::new() };
         let verdict = match violations.len() {
             0 => "valid".to_owned(),
-            1 => "1 violation".to_owned(),
-            n => format!("{n} violations"),
+            count => counted(count, "violation"),
         };
         let _ = writeln!(
             out,
-            "{}: {verdict} ({}, {} messages{flight})",
+            "{}: {verdict} ({}, {}{flight})",
             document.name,
             transcript.format,
-            transcript.messages.len()
+            counted(transcript.messages.len(), "message")
         );
     }
     output::print(&out)?;

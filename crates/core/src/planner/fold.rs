@@ -9,6 +9,7 @@ use crate::policy::Fidelity;
 use crate::recall::Original;
 use crate::summary::{self, Summary, Written};
 use crate::transcript::{PartKind, Role};
+use crate::wording::counted;
 use crate::zone::{Zones, last_request};
 
 impl Planner<'_, '_> {
@@ -128,7 +129,8 @@ impl Planner<'_, '_> {
         let written = self.written(&folded);
         let by = if written.is_some() { Author::Model } else { Author::Ledger };
         let checked = written.map(Written::checked).unwrap_or_default();
-        let reason = format!("{} messages with {tokens} tokens become a handoff of {}", folded.len(), handoff.tokens);
+        let reason =
+            format!("{} with {tokens} tokens become a handoff of {}", counted(folded.len(), "message"), handoff.tokens);
         let mut plan = Plan {
             outcome: Outcome::Folded,
             steps,

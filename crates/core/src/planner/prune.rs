@@ -5,6 +5,7 @@ use crate::plan::{Outcome, Plan, Skip, TokenChange};
 use crate::policy::PruneOrder;
 use crate::prune::Proposal;
 use crate::transcript::PartKind;
+use crate::wording::counted;
 use crate::zone::Zones;
 
 /// What reducers leave of old outputs on the whole; what cannot be reached with it is not tried.
@@ -60,8 +61,8 @@ impl Planner<'_, '_> {
         let (steps, originals): (Vec<_>, Vec<_>) =
             taken.into_iter().map(|proposal| (proposal.step, proposal.original)).unzip();
         let reason = format!(
-            "reducing {} old outputs frees {reclaimed} tokens and lands at {tokens}, at or below the mark of {target}",
-            steps.len()
+            "reducing {} frees {reclaimed} tokens and lands at {tokens}, at or below the mark of {target}",
+            counted(steps.len(), "old output")
         );
         let mut plan = Plan {
             outcome: Outcome::Pruned,

@@ -5,6 +5,7 @@ use super::alarm::Distinct;
 use super::lines::{LONGEST_LINE, cut, gap, lines, prefix, push, suffix};
 use super::pick::{Candidate, MOST_CANDIDATES, pick};
 use super::{Body, Output};
+use crate::wording::counted;
 
 /// Shares of the room for the start and the end; an end tells how it went, so it gets more.
 const HEAD_SHARE: usize = 20;
@@ -56,7 +57,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Body {
         if middle.is_empty() {
             push(&mut text, &gap(hidden));
         } else {
-            push(&mut text, &format!("[… {hidden} lines omitted, among them:]"));
+            push(&mut text, &format!("[… {} omitted, among them:]", counted(hidden, "line")));
             middle.iter().for_each(|line| push(&mut text, line));
             push(&mut text, "[…]");
         }

@@ -4,6 +4,7 @@ use super::definitions::definition;
 use super::lines::{lines, prefix, push};
 use super::pick::{Candidate, MOST_CANDIDATES, pick};
 use super::{Body, Output};
+use crate::wording::counted;
 
 const LONGEST_CHANGE: usize = 140;
 /// Bytes for the names of files of which no line is shown; a larger change is known by its count.
@@ -69,7 +70,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
             others.push(format!("{name} +{} -{}", file.added, file.removed));
             continue;
         }
-        push(&mut text, &format!("{name} +{} -{} in {} hunks", file.added, file.removed, file.hunks));
+        push(&mut text, &format!("{name} +{} -{} in {}", file.added, file.removed, counted(file.hunks, "hunk")));
         file.lines.iter().for_each(|line| push(&mut text, line));
     }
     if let Some(line) = super::lines::roll("also:", others.iter().map(String::as_str), MOST_FILE_BYTES) {
@@ -77,7 +78,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
     }
     let (added, removed) =
         files.iter().fold((0, 0), |(added, removed), file| (added + file.added, removed + file.removed));
-    Some(Body { note: format!("{} files, +{added} -{removed}", files.len()), text })
+    Some(Body { note: format!("{}, +{added} -{removed}", counted(files.len(), "file")), text })
 }
 
 /// Files and their changed lines; what stands before the first file goes to `before`.

@@ -2,6 +2,7 @@
 //!
 //! The document is read once as a stream into a summary of bounded size; no tree of the whole is ever built.
 
+use crate::wording::counted;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
@@ -127,7 +128,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
     let mut out = String::new();
     let note = match &shape {
         Shape::Array(items) => format!("array of {}", items.count),
-        Shape::Object(keys, more) => format!("object with {} keys", keys.len() + more),
+        Shape::Object(keys, more) => format!("object with {}", counted(keys.len() + more, "key")),
         _ => String::new(),
     };
     let room = output.room.bytes();

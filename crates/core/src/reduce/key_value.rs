@@ -3,6 +3,7 @@
 use super::lines::{lines, prefix, push};
 use super::pick::{Candidate, MOST_CANDIDATES, pick};
 use super::{Body, Output};
+use crate::wording::counted;
 
 /// The longest value that stays whole.
 const LONGEST_VALUE: usize = 60;
@@ -31,7 +32,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
     for picked in pick(candidates, output.room.bytes(), output.focus, output.names) {
         push(&mut text, picked.text);
     }
-    Some(Body { note: format!("{keys} keys"), text })
+    Some(Body { note: counted(keys, "key"), text })
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

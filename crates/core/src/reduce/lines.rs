@@ -1,5 +1,6 @@
 //! Decides what a line is, where a long one is cut, and how gaps and numbers are written.
 
+use crate::wording::counted;
 use std::borrow::Cow;
 
 /// The longest line that stays whole. Longer ones are data or minified code, where the start says what they are.
@@ -68,10 +69,7 @@ pub(super) fn cut(line: &str, limit: usize) -> Cow<'_, str> {
 }
 
 pub(super) fn gap(lines: usize) -> String {
-    match lines {
-        1 => "[… 1 line omitted]".to_owned(),
-        _ => format!("[… {lines} lines omitted]"),
-    }
+    format!("[… {} omitted]", counted(lines, "line"))
 }
 
 /// Appends a line to a body.

@@ -1,5 +1,6 @@
 //! Decides what stays of a listing: the folders with their counts, and as many names as fit.
 
+use crate::wording::counted;
 use rustc_hash::FxHashMap;
 
 use super::lines::{lines, push};
@@ -122,7 +123,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
     for line in other.write(output.room.bytes().saturating_sub(text.len()), &text) {
         push(&mut text, &line);
     }
-    Some(Body { note: format!("{total} entries in {} folders", folders.list.len()), text })
+    Some(Body { note: format!("{} in {}", counted(total, "entry"), counted(folders.list.len(), "folder")), text })
 }
 
 /// Folders below the shared one; each gets a share of the room by its number of names.

@@ -6,6 +6,7 @@ use super::command::Frame;
 use super::lines::{cut, lines, push};
 use super::pick::{Candidate, pick};
 use super::{Body, Output};
+use crate::wording::counted;
 
 /// Levels of a log line, worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -84,8 +85,8 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
         push(
             &mut text,
             &format!(
-                "[… {} lines omitted{}]",
-                super::lines::count(frame.middle),
+                "[… {} omitted{}]",
+                counted(super::lines::count(frame.middle), "line"),
                 if middle.is_empty() { "" } else { ", among them:" }
             ),
         );

@@ -43,6 +43,7 @@ mod words;
 mod tests;
 
 use crate::policy::Outlines;
+use crate::wording::counted;
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 
@@ -250,7 +251,7 @@ fn reduced(source: &Source<'_>, talk: Option<&Talk>, text: &str) -> Option<Reduc
     }
     let text_len = text.len();
     let mut reduced = String::with_capacity(body.text.len() + body.note.len() + 64);
-    let _ = write!(reduced, "[{kind}: {} lines", lines::count(&clean));
+    let _ = write!(reduced, "[{kind}: {}", counted(lines::count(&clean), "line"));
     if !body.note.is_empty() {
         reduced.push_str("; ");
         reduced.push_str(&body.note);
@@ -294,7 +295,7 @@ pub(crate) fn is_reduced(text: &str) -> bool {
         && lines::lines(text).take(4).any(|line| {
             line.strip_prefix('[').and_then(|rest| rest.split_once(": ")).is_some_and(|(name, rest)| {
                 Kind::ALL.iter().any(|kind| kind.name() == name)
-                    && rest.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(" lines")
+                    && rest.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(" line")
             })
         })
 }

@@ -3,6 +3,7 @@
 use super::lines::{lines, prefix, push, trim};
 use super::pick::{Candidate, MOST_CANDIDATES, pick};
 use super::{Body, Output};
+use crate::wording::counted;
 
 /// The longest sentence that stays.
 const LONGEST_SENTENCE: usize = 220;
@@ -48,7 +49,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
     for picked in pick(candidates, output.room.bytes(), output.focus, output.names) {
         push(&mut text, picked.text);
     }
-    let note = if headings > 0 { format!("{headings} headings") } else { String::new() };
+    let note = if headings > 0 { counted(headings, "heading") } else { String::new() };
     Some(Body { note, text })
 }
 

@@ -1,5 +1,6 @@
 //! Decides what stays of search results: every file with its number of matches, and the best lines of each.
 
+use crate::wording::counted;
 use rustc_hash::FxHashMap;
 use std::fmt::Write as _;
 
@@ -83,7 +84,10 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
             file.lines.push((hit.number, picked.text));
         }
     }
-    Some(Body { note: format!("{matches} matches in {} files", files.len()), text: written(&files, shared, room) })
+    Some(Body {
+        note: format!("{} in {}", counted(matches, "match"), counted(files.len(), "file")),
+        text: written(&files, shared, room),
+    })
 }
 
 /// Matching lines come before lines around them, definitions before uses.

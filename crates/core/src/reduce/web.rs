@@ -1,5 +1,6 @@
 //! Decides what stays of a web page: its title, headings and first sentences, and how many links it has.
 
+use crate::wording::counted;
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 use html5gum::{Span, Tokenizer};
 
@@ -53,8 +54,8 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
     let inner = Output { text: &page.text, ..*output };
     let body = prose::reduce(&inner)?;
     let note = match body.note.as_str() {
-        "" => format!("{} links", page.links),
-        note => format!("{note}, {} links", page.links),
+        "" => counted(page.links, "link"),
+        note => format!("{note}, {}", counted(page.links, "link")),
     };
     Some(Body { note, text: body.text })
 }

@@ -4,9 +4,9 @@ use super::chart;
 use super::outputs::KindRow;
 use super::summary::{Evaluation, SessionRow};
 use super::trial::Method;
-use crate::output::counted;
 use crate::page::Page;
 use foldline_core::retention::{Class, Tally};
+use foldline_core::wording::counted;
 use maud::{Markup, html};
 
 /// The page.

@@ -3,10 +3,11 @@
 use super::outputs::KindRow;
 use super::summary::{Evaluation, Point};
 use super::trial::Method;
-use crate::output::{Paint, counted};
+use crate::output::Paint;
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, Table, presets};
 use foldline_core::retention::{Class, Tally};
+use foldline_core::wording::counted;
 use std::fmt::Write as _;
 
 /// Sessions that are shown as the worst.

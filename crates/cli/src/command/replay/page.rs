@@ -2,9 +2,9 @@
 
 use super::chart::{Line, Picture, svg};
 use super::trial::{Played, Replay};
-use crate::output::counted;
 use crate::page::Page;
 use foldline_core::replay::{Metrics, Run};
+use foldline_core::wording::counted;
 use maud::{Markup, html};
 
 /// A colour per policy.

@@ -2,9 +2,10 @@
 
 use super::chart::sparkline;
 use super::trial::Replay;
-use crate::output::{Paint, counted};
+use crate::output::Paint;
 use anstyle::Style;
 use comfy_table::{Cell, CellAlignment, Table, presets};
+use foldline_core::wording::counted;
 use std::fmt::Write as _;
 
 /// Columns of the picture.

@@ -14,6 +14,7 @@ use super::lines::{count, cut, push, roll, trim};
 use super::pick::{Candidate, MOST_CANDIDATES, pick};
 use super::{Body, Output};
 use crate::policy::Outlines;
+use crate::wording::counted;
 use numbered::Numbering;
 pub(super) use numbered::plain as without_numbers;
 
@@ -90,7 +91,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
             _ => _ = writeln!(text, "{number} {}", picked.text),
         }
     }
-    Some(Body { note: format!("{} definitions", definitions.len()), text })
+    Some(Body { note: counted(definitions.len(), "definition"), text })
 }
 
 /// The file extension of the first path in an argument, lower-case.
