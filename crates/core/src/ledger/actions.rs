@@ -44,6 +44,7 @@ struct Action {
     target: String,
     times: u32,
     outcome: String,
+    exit: Option<i32>,
     failed: bool,
     trouble: Vec<String>,
 }
@@ -107,6 +108,7 @@ impl Gathering<'_, '_> {
                 target,
                 times: 1,
                 outcome: String::new(),
+                exit: None,
                 failed: false,
                 trouble: Vec::new(),
             });
@@ -174,7 +176,9 @@ impl Gathering<'_, '_> {
         let Some(action) = place.and_then(|at| self.record.actions.get_mut(at)) else {
             return;
         };
+        let output = exits::unframed(output);
         let code = exits::exit_code(output);
+        action.exit = code;
         action.failed = said_failed || code.is_some_and(|code| code != 0);
         action.outcome = match (code, action.failed) {
             (Some(code), _) => format!("exit {code}"),
@@ -183,6 +187,9 @@ impl Gathering<'_, '_> {
         };
         if action.failed || action.act == Act::Run {
             action.trouble = exits::trouble(output, 3).into_iter().map(str::to_owned).collect();
+        }
+        if action.failed && action.trouble.is_empty() && code.is_none() {
+            action.trouble.extend(exits::complaint(output, action.act).map(short));
         }
         if action.act == Act::Run
             && let Some(summary) = exits::test_summary(output)
@@ -285,10 +292,14 @@ impl Gathering<'_, '_> {
             }
             let is_solved = solved.contains(action.target.as_str()) || solved.contains(program);
             if !is_solved && blockers.len() < MOST_BLOCKERS {
-                let said = action.trouble.join("\n  ");
-                let said = if said.is_empty() { action.outcome.clone() } else { said };
-                blockers.push((action.message, format!("- {} {}: {said}", action.act.verb(), action.target)));
                 solved.insert(&action.target);
+                let said = match action.trouble.as_slice() {
+                    // That something failed says nothing of what stands in the way.
+                    [] if action.exit.is_none() => continue,
+                    [] => action.outcome.clone(),
+                    trouble => trouble.join("\n  "),
+                };
+                blockers.push((action.message, format!("- {} {}: {said}", action.act.verb(), action.target)));
             }
         }
         for (message, text) in blockers.into_iter().rev() {

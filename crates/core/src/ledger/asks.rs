@@ -7,6 +7,7 @@ use crate::reduce::lines;
 use crate::transcript::PartKind;
 use crate::zone::last_request;
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 
 /// A longer message of a user is cut in the middle: its beginning asks, its end insists.
 const LONGEST_ASK: usize = 2_400;
@@ -235,12 +236,17 @@ pub(crate) fn middle_cut(text: &str) -> String {
     format!("{head}\n[… {gone} characters …]\n{tail}")
 }
 
-/// The first line that says something, cut to a quotable length.
+/// The first line that says something, with what it announces, cut to a quotable length.
 fn first_line(words: &str) -> Option<String> {
-    let line = words.lines().map(str::trim).find(|line| line.len() > 2)?;
+    let mut lines = words.lines().map(str::trim).filter(|line| line.len() > 2);
+    let first = lines.next()?;
+    let line = match lines.next().filter(|_| first.ends_with(':')) {
+        Some(announced) => Cow::Owned(format!("{first} {announced}")),
+        None => Cow::Borrowed(first),
+    };
     Some(match line.len() > LONGEST_ANSWER {
         true => format!("{}…", line.get(..line.floor_char_boundary(LONGEST_ANSWER)).unwrap_or_default()),
-        false => line.to_owned(),
+        false => line.into_owned(),
     })
 }
 

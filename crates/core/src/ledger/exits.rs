@@ -1,6 +1,7 @@
 //! How a command ended, read off its output: exit code, and the lines that say what went wrong.
 
 use super::phrases::Phrases;
+use super::tool::Act;
 use crate::reduce::{Severity, each_trouble};
 
 /// Where exit codes stand: near the beginning or the end of an output.
@@ -51,6 +52,26 @@ pub(super) fn trouble(output: &str, most: usize) -> Vec<&str> {
     lines.split_off(lines.len().saturating_sub(most))
 }
 
+/// What clients put around the words of a failure, and what they say of a call that another one took down with it.
+const FRAME: (&str, &str) = ("<tool_use_error>", "</tool_use_error>");
+const TAKEN_DOWN: &str = "Sibling tool call errored";
+
+/// What a tool said, without what the client put around it.
+pub(super) fn unframed(output: &str) -> &str {
+    match output.trim().strip_prefix(FRAME.0).and_then(|words| words.strip_suffix(FRAME.1)) {
+        Some(TAKEN_DOWN) => "",
+        Some(words) => words,
+        None => output,
+    }
+}
+
+/// The line of a failed output without a word of trouble that says most: tools say at once what is wrong (`File does not
+/// exist.`), programs at the end.
+pub(super) fn complaint(output: &str, act: Act) -> Option<&str> {
+    let mut lines = output.lines().map(str::trim).filter(|line| !line.is_empty());
+    if act == Act::Run { lines.next_back() } else { lines.next() }
+}
+
 /// What a line has in which a test run sums itself up.
 static SUMMARIES: Phrases =
     Phrases::new(|| Phrases::finder(&[" passed", " failed", "Tests:", "test result:", "--- FAIL", "ok  \t", "FAIL\t"]));
@@ -68,4 +89,20 @@ pub(super) fn test_summary(output: &str) -> Option<&str> {
             || line.starts_with("--- FAIL")
             || (line.starts_with("ok  \t") || line.starts_with("FAIL\t"))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Act, complaint, unframed};
+
+    #[test]
+    fn a_failure_without_a_word_of_trouble_is_told_by_its_first_line() {
+        assert_eq!(unframed("<tool_use_error>File does not exist.</tool_use_error>\n"), "File does not exist.");
+        assert_eq!(unframed("about <tool_use_error>"), "about <tool_use_error>");
+        let said = "\nThe user said no.\nAnd more.\n";
+        assert_eq!(complaint(said, Act::Edit), Some("The user said no."));
+        assert_eq!(complaint(said, Act::Run), Some("And more."));
+        assert_eq!(unframed("<tool_use_error>Sibling tool call errored</tool_use_error>"), "");
+        assert_eq!(complaint(" \n", Act::Run), None);
+    }
 }

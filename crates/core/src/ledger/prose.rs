@@ -36,9 +36,14 @@ impl Gathering<'_, '_> {
             return;
         }
         for sentence in sentences(words) {
-            if sentence.len() <= LONGEST_DECISION && REASONS.are_in(sentence) {
+            if sentence.len() <= LONGEST_DECISION && REASONS.are_in(sentence) && !announces(sentence) {
                 self.entry(index, Section::KeyDecisions, format!("- {sentence}"), DECISION_WORTH, Voice::Assistant);
             }
         }
     }
+}
+
+/// What only says that something comes: it would not stand here.
+fn announces(sentence: &str) -> bool {
+    sentence.ends_with(':') || ["Let me ", "Now let me ", "Let's see"].iter().any(|start| sentence.starts_with(start))
 }

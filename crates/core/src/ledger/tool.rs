@@ -98,7 +98,10 @@ const PATHS: [&str; 9] =
 const COMMANDS: [&str; 5] = ["command", "cmd", "code", "script", "commands"];
 const PATTERNS: [&str; 5] = ["pattern", "query", "regex", "q", "search"];
 const URLS: [&str; 2] = ["url", "urls"];
-const OTHERS: [&str; 8] = ["description", "goal", "prompt", "task", "name", "action", "question", "id"];
+const OTHERS: [&str; 12] =
+    ["title", "subject", "description", "goal", "prompt", "task", "name", "action", "question", "id", "key", "text"];
+/// Longer arguments say something rather than what it is about.
+const LONGEST_TOPIC: usize = 160;
 
 /// A call, understood.
 #[derive(Clone, Debug)]
@@ -131,9 +134,11 @@ pub(super) fn understand_with<'a>(tool: &'a str, arguments: &Arguments<'a>) -> C
         Act::Delegate | Act::Use => None,
     };
     let target = target
+        .or_else(|| arguments.topic())
         .or_else(|| arguments.first(&OTHERS))
         .or_else(|| arguments.first(&PATTERNS))
         .or_else(|| arguments.first(&COMMANDS))
+        .or_else(|| arguments.any_topic())
         .unwrap_or_default();
     let path = match act {
         Act::Read | Act::Write | Act::Edit => Some(target.clone()).filter(|target| !target.is_empty()),
@@ -211,6 +216,16 @@ impl<'a> Arguments<'a> {
         keys.iter().find_map(|key| self.get(key))
     }
 
+    /// The field with a telling name that says in a line what a call is about.
+    fn topic(&self) -> Option<Cow<'a, str>> {
+        OTHERS.iter().find_map(|key| self.get(key).filter(|text| is_topic(text)))
+    }
+
+    /// The first string of a line, whatever its name.
+    fn any_topic(&self) -> Option<Cow<'a, str>> {
+        self.strings().find(|text| is_topic(text)).map(|text| Cow::Owned(text.into_owned()))
+    }
+
     /// All string fields.
     pub fn strings(&self) -> impl Iterator<Item = Cow<'_, str>> {
         self.fields.iter().filter_map(|(_, value)| {
@@ -223,6 +238,11 @@ impl<'a> Arguments<'a> {
     pub fn raw(&self, key: &str) -> Option<&str> {
         self.fields.iter().find(|(name, _)| name.of(&self.source) == key).map(|(_, value)| value.of(&self.source))
     }
+}
+
+fn is_topic(text: &str) -> bool {
+    let text = text.trim();
+    (1..=LONGEST_TOPIC).contains(&text.len()) && !text.contains('\n')
 }
 
 fn plain(raw: &str) -> Option<Cow<'_, str>> {

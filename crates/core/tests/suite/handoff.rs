@@ -51,13 +51,18 @@ fn afternoon(format: Format) -> Writer {
         format!("{}\nerror: permission denied for /srv/out\nexit code: 13", log(30, 4)),
     ));
     writer.assistant("The dry run fails.");
+    chatter(&mut writer);
+    writer
+}
+
+/// Short words, so that what was before them is folded.
+fn chatter(writer: &mut Writer) {
     for turn in 0..16 {
         writer.user(&format!("Short question {turn}?"));
         writer.assistant(&format!(
             "Short answer {turn}, which names nothing but says a little about nothing, and so it ends."
         ));
     }
-    writer
 }
 
 #[test]
@@ -203,6 +208,50 @@ fn f2_the_todo_list_is_there_as_it_was_written() {
 fn f1_decisions_stand_with_their_reason() {
     let (_, text) = folded(&afternoon(Format::OpenAiChat));
     assert!(section(&text, "Key Decisions").contains("because floats lose a cent"), "{text}");
+}
+
+#[test]
+fn f1_announcements_are_no_decisions_and_answers_come_with_what_they_announce() {
+    let mut writer = Writer::new(Format::OpenAiChat);
+    writer.user("Repair the import.").call(Call::run("deploy", log(30, 4)));
+    writer.user("Why does it fail?").assistant("It is the root cause chain:\n\n1. The folder belongs to root.");
+    writer.user("Go on.").assistant("Let me look rather than guess. Going on.");
+    chatter(&mut writer);
+    let (_, text) = folded(&writer);
+    let decisions = section(&text, "Key Decisions");
+    assert!(!decisions.contains("chain") && !decisions.contains("guess"), "{decisions}");
+    let resolved = section(&text, "Resolved Questions");
+    assert!(resolved.contains("→ It is the root cause chain: 1. The folder belongs to root."), "{resolved}");
+}
+
+#[test]
+fn f1_calls_of_any_tool_are_told_by_what_they_are_about() {
+    let mut writer = Writer::new(Format::Anthropic);
+    writer.user("Log it.").call(Call::run("deploy", log(30, 4)));
+    let issue = r###"{"description":"## Problem\nIt is\nlong.","title":"Index is overwritten","team":"Core"}"###;
+    writer.call(Call::new("mcp__tracker__new_issue", issue, "created"));
+    writer.call(Call::new("mcp__tracker__close", r#"{"ticket":"ENT-241"}"#, "closed"));
+    chatter(&mut writer);
+    let (_, text) = folded(&writer);
+    let actions = section(&text, "Completed Actions");
+    assert!(actions.contains("USE Index is overwritten — done [mcp__tracker__new_issue]"), "{actions}");
+    assert!(actions.contains("USE ENT-241 — done [mcp__tracker__close]"), "{actions}");
+}
+
+#[test]
+fn f1_a_blocker_says_what_stands_in_the_way() {
+    let mut writer = Writer::new(Format::Anthropic);
+    writer.user("Repair the import.").call(Call::run("deploy", log(30, 4)));
+    for (file, words) in [("a.py", "String to replace not found in file."), ("b.py", "Sibling tool call errored")] {
+        let arguments = format!(r#"{{"path":"{file}","old":"x"}}"#);
+        let output = format!("<tool_use_error>{words}</tool_use_error>");
+        writer.call(Call { failed: true, ..Call::new("edit_file", arguments, output) });
+    }
+    chatter(&mut writer);
+    let (_, text) = folded(&writer);
+    let blocked = section(&text, "Blocked");
+    assert!(blocked.contains("- EDIT a.py: String to replace not found in file."), "{blocked}");
+    assert!(!blocked.contains("b.py"), "{blocked}");
 }
 
 #[test]
