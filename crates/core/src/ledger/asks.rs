@@ -238,9 +238,10 @@ pub(crate) fn middle_cut(text: &str) -> String {
 
 /// The first line that says something, with what it announces, cut to a quotable length.
 fn first_line(words: &str) -> Option<String> {
-    let mut lines = words.lines().map(str::trim).filter(|line| line.len() > 2);
-    let first = lines.next()?;
-    let line = match lines.next().filter(|_| first.ends_with(':')) {
+    let mut all = words.lines().map(str::trim).filter(|line| line.len() > 2);
+    let mut lines = all.clone().filter(|line| !is_markup(line));
+    let first = lines.next().or_else(|| all.next())?;
+    let line = match lines.next().filter(|_| first.trim_end_matches('*').ends_with(':')) {
         Some(announced) => Cow::Owned(format!("{first} {announced}")),
         None => Cow::Borrowed(first),
     };
@@ -248,6 +249,13 @@ fn first_line(words: &str) -> Option<String> {
         true => format!("{}…", line.get(..line.floor_char_boundary(LONGEST_ANSWER)).unwrap_or_default()),
         false => line.into_owned(),
     })
+}
+
+/// Headings, rules and fences.
+fn is_markup(line: &str) -> bool {
+    line.starts_with('#')
+        || line.starts_with("```")
+        || line.bytes().all(|byte| matches!(byte, b'-' | b'=' | b'*' | b'_'))
 }
 
 /// The sentences and list items of a text.

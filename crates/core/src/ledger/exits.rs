@@ -82,18 +82,20 @@ pub(super) fn test_summary(output: &str) -> Option<&str> {
     if !SUMMARIES.are_written_in(output) {
         return None;
     }
-    output.lines().rev().map(str::trim).find(|line| {
+    let lines = || output.lines().rev().map(str::trim);
+    let sums_up = |line: &&str| {
         let counts = line.bytes().any(|byte| byte.is_ascii_digit());
         (counts && (line.contains(" passed") || line.contains(" failed") || line.contains("Tests:")))
             || line.starts_with("test result:")
-            || line.starts_with("--- FAIL")
-            || (line.starts_with("ok  \t") || line.starts_with("FAIL\t"))
-    })
+            || line.starts_with("ok  \t")
+    };
+    // Where each package has a line, one that failed says more than the last one.
+    lines().find(|line| line.starts_with("FAIL\t") || line.starts_with("--- FAIL")).or_else(|| lines().find(sums_up))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Act, complaint, unframed};
+    use super::{Act, complaint, test_summary, unframed};
 
     #[test]
     fn a_failure_without_a_word_of_trouble_is_told_by_its_first_line() {
@@ -104,5 +106,13 @@ mod tests {
         assert_eq!(complaint(said, Act::Run), Some("And more."));
         assert_eq!(unframed("<tool_use_error>Sibling tool call errored</tool_use_error>"), "");
         assert_eq!(complaint(" \n", Act::Run), None);
+    }
+
+    #[test]
+    fn a_package_that_failed_sums_a_run_up() {
+        let mixed = "ok  \tone/store\t0.2s\nFAIL\tone/wire [build failed]\nok  \tone/plan\t(cached)\nFAIL\n";
+        assert_eq!(test_summary(mixed), Some("FAIL\tone/wire [build failed]"));
+        assert_eq!(test_summary("ok  \tone/store\t0.2s\n"), Some("ok  \tone/store\t0.2s"));
+        assert_eq!(test_summary("3 failed, 844 passed in 12.1s\n"), Some("3 failed, 844 passed in 12.1s"));
     }
 }

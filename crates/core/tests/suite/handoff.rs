@@ -214,7 +214,9 @@ fn f1_decisions_stand_with_their_reason() {
 fn f1_announcements_are_no_decisions_and_answers_come_with_what_they_announce() {
     let mut writer = Writer::new(Format::OpenAiChat);
     writer.user("Repair the import.").call(Call::run("deploy", log(30, 4)));
-    writer.user("Why does it fail?").assistant("It is the root cause chain:\n\n1. The folder belongs to root.");
+    writer
+        .user("Why does it fail?")
+        .assistant("## Why\n\nIt is the root cause chain:\n```\n1. The folder belongs to root.");
     writer.user("Go on.").assistant("Let me look rather than guess. Going on.");
     chatter(&mut writer);
     let (_, text) = folded(&writer);
