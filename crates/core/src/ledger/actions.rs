@@ -142,8 +142,10 @@ impl Gathering<'_, '_> {
         let words = if quotable { transcript.words(part) } else { edges(transcript.raw(part.content.span()), part) };
         let group = place.and_then(|at| self.group_of_action(index, at));
         self.note_outcome(index, place, &words, part.failed);
-        if quotable && act != Act::Todo {
-            self.quote(index, &words, Voice::Tool, group);
+        // What a change says that failed stands in no file.
+        let is_refused = part.failed && matches!(act, Act::Edit | Act::Write);
+        if quotable && act != Act::Todo && !is_refused {
+            self.quote(index, exits::unframed(&words), Voice::Tool, group);
         }
     }
 

@@ -244,7 +244,10 @@ fn f1_calls_of_any_tool_are_told_by_what_they_are_about() {
 fn f1_a_blocker_says_what_stands_in_the_way() {
     let mut writer = Writer::new(Format::Anthropic);
     writer.user("Repair the import.").call(Call::run("deploy", log(30, 4)));
-    for (file, words) in [("a.py", "String to replace not found in file."), ("b.py", "Sibling tool call errored")] {
+    for (file, words) in [
+        ("a.py", "String to replace not found in file.\nString: wanted_name = lost_name(1)"),
+        ("b.py", "Sibling tool call errored"),
+    ] {
         let arguments = format!(r#"{{"path":"{file}","old":"x"}}"#);
         let output = format!("<tool_use_error>{words}</tool_use_error>");
         writer.call(Call { failed: true, ..Call::new("edit_file", arguments, output) });
@@ -254,6 +257,7 @@ fn f1_a_blocker_says_what_stands_in_the_way() {
     let blocked = section(&text, "Blocked");
     assert!(blocked.contains("- EDIT a.py: String to replace not found in file."), "{blocked}");
     assert!(!blocked.contains("b.py"), "{blocked}");
+    assert!(!section(&text, "Relevant Files").contains("lost_name"), "it stands in no file: {text}");
 }
 
 #[test]
