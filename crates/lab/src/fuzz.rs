@@ -1,6 +1,7 @@
 //! The bodies of the fuzz targets: what must hold for any bytes whatsoever. They panic where it does not.
 
 use foldline_core::policy::AutoOr;
+use foldline_core::reduce::{Source, Talk, reduce_amid};
 use foldline_core::tokens::measure;
 use foldline_core::transcript::{Part, Shape, Transcript};
 use foldline_core::validate::validate;
@@ -14,11 +15,12 @@ use serde_json::value::RawValue;
 pub type Body = fn(&[u8]);
 
 /// The targets with what they are fed to; their seeds are in `fuzz/corpus/<name>`.
-pub const TARGETS: [(&str, Body); 4] = [
+pub const TARGETS: [(&str, Body); 5] = [
     ("read_anthropic", read_anthropic),
     ("read_chat", read_chat),
     ("read_responses", read_responses),
     ("compress", compress),
+    ("reduce", reduce),
 ];
 
 /// Small enough that a few lines reach every budget.
@@ -68,6 +70,39 @@ fn read(bytes: &[u8], format: Format) {
             }
         }
     }
+}
+
+/// Calls whose outputs are of every kind by their name, and of any kind by their look.
+const CALLS: [(&str, &str); 10] = [
+    ("bash", "run"),
+    ("bash", "cat src/a.go"),
+    ("read", "src/a.rs"),
+    ("read", "a.csv"),
+    ("read", "b.json"),
+    ("read", "c.toml"),
+    ("grep", "name"),
+    ("ls", ""),
+    ("web_fetch", "https://example.test"),
+    ("task", "look"),
+];
+
+/// Any output of any tool reduces without panic: shorter by a fifth, the same every time, and not reduced again. The
+/// first byte says which call it is the output of.
+pub fn reduce(bytes: &[u8]) {
+    let Some((first, rest)) = bytes.split_first() else {
+        return;
+    };
+    let Ok(text) = std::str::from_utf8(rest) else {
+        return;
+    };
+    let (tool, argument) = CALLS[usize::from(*first) % CALLS.len()];
+    let source = Source { tool, argument, ..Source::default() };
+    let talk = Talk::of_words(["some_name it_broke parseOrder"]);
+    let reduced = reduce_amid(&source, &talk, text);
+    assert_eq!(reduced, reduce_amid(&source, &talk, text), "a second time differs");
+    let Some(reduced) = reduced else { return };
+    assert!(reduced.text.len() * 5 <= text.len() * 4, "{} of {} bytes", reduced.text.len(), text.len());
+    assert_eq!(reduce_amid(&source, &talk, &reduced.text), None, "reduced again: {}", reduced.text);
 }
 
 /// Whatever reads can be compacted: valid, never larger, the same every time.
