@@ -12,6 +12,7 @@ use crate::reduce::{self, Talk};
 use crate::tokens::{Counts, Measure};
 use crate::transcript::{Content, Part, PartKind, Transcript};
 use crate::wire::json::{self, Scanner};
+use crate::wording::counted;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -252,6 +253,7 @@ impl<'t, 'a> Pruner<'t, 'a> {
         let message = self.transcript.message_of(later);
         let note = match difference.differing {
             0 => format!("same but for numbers as the later run in message {message}{shown}"),
+            1 => format!("1 line differs from the later run in message {message}{shown}"),
             lines => format!("{lines} lines differ from the later run in message {message}{shown}"),
         };
         let mut text = header.line(&note);
@@ -354,14 +356,16 @@ impl Header {
             Some(call) => call.tool.to_owned(),
             None => "tool output".to_owned(),
         };
-        Header { what, lines: words.lines().count(), bytes: words.len(), media, exit: exit_code(words) }
+        let lines = reduce::printed(words).lines().count();
+        Header { what, lines, bytes: words.len(), media, exit: exit_code(words) }
     }
 
     fn line(&self, note: &str) -> String {
         let size = if self.bytes < 2048 { format!("{} B", self.bytes) } else { format!("{} KB", self.bytes / 1024) };
         let exit = self.exit.map(|code| format!("exit {code}, ")).unwrap_or_default();
         let media = if self.media > 0 { format!(", {} images", self.media) } else { String::new() };
-        format!("{}{} · {exit}{} lines, {size}{media} · {note}]", Header::OPENING, self.what, self.lines)
+        let lines = counted(self.lines, "line");
+        format!("{}{} · {exit}{lines}, {size}{media} · {note}]", Header::OPENING, self.what)
     }
 }
 

@@ -4,6 +4,7 @@ use super::asks::Ask;
 use super::tool::{Act, Arguments, understand_with};
 use super::{CALLS, Gathering, Group, Ledger, Voice, exits, todo};
 use crate::handoff::Section;
+use crate::reduce;
 use crate::transcript::{Content, PartKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
@@ -47,6 +48,12 @@ struct Action {
     exit: Option<i32>,
     failed: bool,
     trouble: Vec<String>,
+}
+
+/// How a call ended, by its output and by its client.
+struct Ending {
+    code: Option<i32>,
+    failed: bool,
 }
 
 /// What was done to a file.
@@ -140,12 +147,15 @@ impl Gathering<'_, '_> {
             return;
         }
         let words = if quotable { transcript.words(part) } else { edges(transcript.raw(part.content.span()), part) };
+        let ending = Ending { code: exits::exit_code(&words), failed: part.failed };
+        let printed = reduce::printed(&words);
+        let printed = exits::unframed(&printed);
         let group = place.and_then(|at| self.group_of_action(index, at));
-        self.note_outcome(index, place, &words, part.failed);
+        self.note_outcome(index, place, printed, ending);
         // What a change says that failed stands in no file.
         let is_refused = part.failed && matches!(act, Act::Edit | Act::Write);
         if quotable && act != Act::Todo && !is_refused {
-            self.quote(index, exits::unframed(&words), Voice::Tool, group);
+            self.quote(index, printed, Voice::Tool, group);
         }
     }
 
@@ -174,14 +184,13 @@ impl Gathering<'_, '_> {
         self.ledger.groups.len() as u32 - 1
     }
 
-    fn note_outcome(&mut self, index: usize, place: Option<usize>, output: &str, said_failed: bool) {
+    fn note_outcome(&mut self, index: usize, place: Option<usize>, output: &str, ending: Ending) {
         let Some(action) = place.and_then(|at| self.record.actions.get_mut(at)) else {
             return;
         };
-        let output = exits::unframed(output);
-        let code = exits::exit_code(output);
+        let Ending { code, failed } = ending;
         action.exit = code;
-        action.failed = said_failed || code.is_some_and(|code| code != 0);
+        action.failed = failed || code.is_some_and(|code| code != 0);
         action.outcome = match (code, action.failed) {
             (Some(code), _) => format!("exit {code}"),
             (None, true) => "failed".to_owned(),

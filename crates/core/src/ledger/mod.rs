@@ -22,6 +22,7 @@ pub use tool::{Act, Arguments, Call, understand};
 
 use crate::handoff::{self, Section};
 use crate::redact::Known;
+use crate::reduce;
 use crate::transcript::{PartKind, Role, Transcript};
 use lines::Lines;
 use names::Names;
@@ -346,7 +347,9 @@ impl<'t, 'a> Gathering<'t, 'a> {
     fn note_alive(&mut self, live: &[usize]) {
         for &index in live {
             for part in self.transcript.parts_at(index) {
-                names::scan(&self.transcript.words(part), |name, _| self.ledger.alive.extend(self.names.get(name)));
+                names::scan(&reduce::printed(&self.transcript.words(part)), |name, _| {
+                    self.ledger.alive.extend(self.names.get(name))
+                });
             }
         }
         self.ledger.alive.sort_unstable();

@@ -5,6 +5,7 @@ use std::hash::Hasher;
 
 use super::Kind;
 use super::alarm::severity;
+use super::envelope::printed;
 use super::focus::Focus;
 use super::index::Index;
 use super::lines::{count, lines, prefix};
@@ -27,6 +28,7 @@ pub(crate) fn difference(older: &str, newer: &str) -> Option<Difference> {
     if newer.len() > older.len().saturating_mul(MOST_LARGER) {
         return None;
     }
+    let (older, newer) = (&*printed(older), &*printed(newer));
     let known: FxHashSet<u64> = lines(newer).map(look).collect();
     let total = count(older);
     let mut differing = 0usize;

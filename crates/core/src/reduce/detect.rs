@@ -10,7 +10,8 @@ const SAMPLE: usize = 6 * 1024;
 /// What kind of output this is.
 #[must_use]
 pub fn detect(source: &Source<'_>, text: &str) -> Kind {
-    let clean = super::clean::clean(text);
+    let printed = super::printed(text);
+    let clean = super::clean::clean(&printed);
     kind_of(Origin::of(source), source, &super::code::without_numbers(&clean))
 }
 

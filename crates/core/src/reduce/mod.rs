@@ -18,6 +18,7 @@ mod compare;
 mod definitions;
 mod detect;
 mod diff;
+mod envelope;
 mod focus;
 mod index;
 mod json;
@@ -51,6 +52,7 @@ pub(crate) use alarm::{Severity, each as each_trouble};
 pub(crate) use compare::difference;
 use detect::Origin;
 pub use detect::detect;
+pub(crate) use envelope::printed;
 use focus::Focus;
 use index::Index;
 pub(crate) use lines::lines;
@@ -219,7 +221,8 @@ fn reduced(source: &Source<'_>, talk: Option<&Talk>, text: &str) -> Option<Reduc
     if is_reduced(text) {
         return None;
     }
-    let clean = clean::clean(text);
+    let envelope = envelope::opened(text);
+    let clean = clean::clean(envelope.as_ref().map_or(text, |envelope| &envelope.printed));
     let focus = Focus::new(source.focus, talk);
     let origin = Origin::of(source);
     let named = detect::by_name(origin, source);
@@ -257,6 +260,9 @@ fn reduced(source: &Source<'_>, talk: Option<&Talk>, text: &str) -> Option<Reduc
         reduced.push_str(&body.note);
     }
     reduced.push_str("]\n");
+    if let Some(envelope) = envelope.filter(|envelope| !envelope.label.is_empty()) {
+        lines::push(&mut reduced, &envelope.label);
+    }
     reduced.push_str(body.text.trim_end());
     (reduced.len().saturating_mul(WORTHWHILE.1) <= text_len.saturating_mul(WORTHWHILE.0))
         .then_some(Reduced { kind, text: reduced })

@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::envelope::printed;
 use super::names::{Which, each_name};
 use crate::transcript::{Part, PartKind, Role, Transcript};
 
@@ -120,7 +121,7 @@ impl Talk {
 
     fn show(&mut self, transcript: &Transcript<'_>, part: &Part, index: usize) {
         let output = u32::try_from(index + 1).unwrap_or(u32::MAX);
-        each_name(&transcript.words(part), Which::Coined, |name| {
+        each_name(&printed(&transcript.words(part)), Which::Coined, |name| {
             let key = name.key();
             let standing = self.names.entry(key).or_default();
             if standing.last != output {

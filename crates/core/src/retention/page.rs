@@ -1,5 +1,6 @@
 //! A conversation as the lines that can be read in it, each with who said it.
 
+use crate::reduce::printed;
 use crate::transcript::{Content, Part, PartKind, Role, Transcript};
 use serde_json::Value;
 use std::ops::Range;
@@ -69,7 +70,8 @@ impl Page {
                 self.push(voice, message, part_index, |out| out.push_str(&transcript.words(part)));
             }
             PartKind::ToolResult => {
-                self.push(Voice::World, message, part_index, |out| out.push_str(&transcript.words(part)));
+                let words = transcript.words(part);
+                self.push(Voice::World, message, part_index, |out| out.push_str(&printed(&words)));
             }
             PartKind::ToolCall => {
                 let tool = transcript.raw(part.name);

@@ -241,6 +241,21 @@ fn f1_calls_of_any_tool_are_told_by_what_they_are_about() {
 }
 
 #[test]
+fn outputs_in_envelopes_are_read_line_by_line() {
+    let mut writer = Writer::new(Format::OpenAiResponses);
+    writer.user("Mend the parser.");
+    let printed = format!("{}\nE   ValueError: cents must be integers\n3 failed, 844 passed in 12.1s", log(30, 2));
+    let envelope = serde_json::json!({"output": printed, "metadata": {"exit_code": 1, "duration_seconds": 0.4}});
+    writer.call(Call::run("pytest -q", envelope.to_string()));
+    chatter(&mut writer);
+    let (_, text) = folded(&writer);
+    let actions = section(&text, "Completed Actions");
+    assert!(actions.contains("RUN pytest -q — exit 1, 3 failed, 844 passed in 12.1s"), "{actions}");
+    assert!(section(&text, "Blocked").contains("E   ValueError: cents must be integers"), "{text}");
+    assert!(!text.contains("\\n"), "{text}");
+}
+
+#[test]
 fn f1_a_blocker_says_what_stands_in_the_way() {
     let mut writer = Writer::new(Format::Anthropic);
     writer.user("Repair the import.").call(Call::run("deploy", log(30, 4)));

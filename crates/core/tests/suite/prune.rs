@@ -109,7 +109,7 @@ fn r4_of_two_runs_that_say_nearly_the_same_the_older_keeps_the_difference() {
     let done = pruned(&writer, 300);
     let messages = said(Format::Anthropic, &done.body);
     let older = result(&messages, 0);
-    assert!(older.contains("1 lines differ from the later run in message"), "{older}");
+    assert!(older.contains("1 line differs from the later run in message"), "{older}");
     assert!(older.contains("saves_twice ... FAILED") && older.len() < 400, "{older}");
     assert_eq!(result(&messages, 1), report("ok", 5));
 }
