@@ -18,6 +18,7 @@ use foldline_core::cache::{Economics, Outlook, Tariff, weigh};
 use foldline_core::engine::Setting;
 use foldline_core::planner::{Size, Trigger};
 use foldline_core::state::Usage;
+use foldline_core::summary::Cooldown;
 use foldline_core::{Policy, Request, SessionState};
 use foldline_store::{Key, Precedence};
 use std::borrow::Cow;
@@ -477,9 +478,11 @@ impl<'a> Path<'_, 'a> {
                         stored.state.pace.pause(idle, self.policy.model.cache_ttl);
                     }
                     Engine::Asked => {
-                        // What was learnt about counting meanwhile stays.
+                        // What was learnt meanwhile about counting, and by a fold beside it about the summariser, stays.
                         let calibration = stored.state.calibration;
-                        stored.state = SessionState { calibration, ..lane.state };
+                        let fallbacks = stored.state.summariser.fallbacks.max(lane.state.summariser.fallbacks);
+                        let summariser = Cooldown { fallbacks, ..std::mem::take(&mut stored.state.summariser) };
+                        stored.state = SessionState { calibration, summariser, ..lane.state };
                         stored.latest = lane.latest;
                         stored.base = lane.base;
                     }
