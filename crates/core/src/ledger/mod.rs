@@ -29,6 +29,7 @@ use names::Names;
 use need::Need;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
+use std::borrow::Cow;
 
 /// Only this much of the newest folded text is searched for lines worth quoting: recency rules what
 /// is needed next, and the work stays bounded however long a conversation gets.
@@ -347,9 +348,11 @@ impl<'t, 'a> Gathering<'t, 'a> {
     fn note_alive(&mut self, live: &[usize]) {
         for &index in live {
             for part in self.transcript.parts_at(index) {
-                names::scan(&reduce::printed(&self.transcript.words(part)), |name, _| {
-                    self.ledger.alive.extend(self.names.get(name))
-                });
+                let words = self.transcript.words(part);
+                // Arguments are no envelope: a path beside a long content counts.
+                let said =
+                    if part.kind == PartKind::ToolResult { reduce::printed(&words) } else { Cow::Borrowed(&*words) };
+                names::scan(&said, |name, _| self.ledger.alive.extend(self.names.get(name)));
             }
         }
         self.ledger.alive.sort_unstable();
