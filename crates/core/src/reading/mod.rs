@@ -16,6 +16,7 @@
 mod body;
 mod choice;
 mod entry;
+mod findings;
 mod page;
 mod payload;
 mod print;
@@ -26,6 +27,7 @@ mod value;
 mod way;
 
 pub use choice::{Choice, ChoiceError, Find, Grep, Numbers, NumbersError, PAGE_SIZE, PAGE_SIZES};
+pub use findings::{Findings, Fit, Hit, MOST_HITS};
 pub use page::{Page, Passage, ShownLine, page};
 pub use way::{Reach, Way};
 

@@ -42,9 +42,15 @@ pub(crate) fn open(place: &Path, wait: Duration, absent: Absent) -> Result<(Conn
     writer.pragma_update(None, "foreign_keys", true)?;
     writer.busy_timeout(wait)?;
     migrate(&mut writer)?;
+    let reader = open_reader(place, wait)?;
+    Ok((writer, reader))
+}
+
+/// Opens a file that is open already once more, for reading.
+pub(crate) fn open_reader(place: &Path, wait: Duration) -> Result<Connection, Fault> {
     let reader = connect(place)?;
     reader.busy_timeout(wait)?;
-    Ok((writer, reader))
+    Ok(reader)
 }
 
 /// Bytes of the file and of its log.
