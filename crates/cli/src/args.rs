@@ -29,8 +29,10 @@ pub enum Command {
     Inspect(Inspect),
     /// Check a transcript strictly against its provider's rules.
     Validate(Validate),
-    /// Print the original of something that was removed.
+    /// Show the original of something that was removed: turns, lines, matches, page by page.
     Recall(crate::command::recall::RecallArgs),
+    /// Find words in everything that was removed.
+    Search(crate::command::search::SearchArgs),
     /// Measure what survives a compaction, and what outputs are reduced to, on a folder of transcripts.
     Eval(crate::command::eval::EvalArgs),
     /// Play recorded sessions turn by turn through policies: what each request holds and costs.

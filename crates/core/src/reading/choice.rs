@@ -35,7 +35,7 @@ impl Default for Choice<'_> {
 }
 
 /// Where a line matches first, in bytes.
-pub type Find = dyn Fn(&str) -> Option<Range<usize>>;
+pub type Find<'g> = dyn Fn(&str) -> Option<Range<usize>> + 'g;
 
 /// A pattern that lines are searched for.
 #[derive(Clone, Copy)]
@@ -43,7 +43,7 @@ pub struct Grep<'g> {
     /// As it was given.
     pub pattern: &'g str,
     /// What it finds.
-    pub find: &'g Find,
+    pub find: &'g Find<'g>,
 }
 
 impl fmt::Debug for Grep<'_> {

@@ -194,7 +194,7 @@ impl<'r> Gathering<'_, '_, 'r> {
         }
     }
 
-    fn matches(&mut self, index: usize, turn: &'r Turn<'r>, lines: &'r [Line<'r>], find: &super::Find) {
+    fn matches(&mut self, index: usize, turn: &'r Turn<'r>, lines: &'r [Line<'r>], find: &super::Find<'_>) {
         let hits: Vec<(usize, Range<usize>)> =
             lines.iter().enumerate().filter_map(|(at, line)| Some((at, find(&line.text)?))).collect();
         if hits.is_empty() {

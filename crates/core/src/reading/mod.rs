@@ -20,6 +20,7 @@ mod findings;
 mod page;
 mod payload;
 mod print;
+mod raw;
 mod stretch;
 #[cfg(test)]
 mod tests;
@@ -29,6 +30,7 @@ mod way;
 pub use choice::{Choice, ChoiceError, Find, Grep, Numbers, NumbersError, PAGE_SIZE, PAGE_SIZES};
 pub use findings::{Findings, Fit, Hit, MOST_HITS};
 pub use page::{Page, Passage, ShownLine, page};
+pub use raw::raw_lines;
 pub use way::{Reach, Way};
 
 use std::borrow::Cow;
