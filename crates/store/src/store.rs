@@ -97,6 +97,10 @@ impl Store {
     /// Puts originals into the index that are not there yet, the newest first, until about `most_bytes` of text are done.
     /// Returns how many still wait. Others write in between.
     pub fn index(&self, most_bytes: u64) -> Result<u64, StoreError> {
+        // Mostly there is nothing to do, and that is known at once.
+        if self.told(sqlite::waiting(&*self.reader()?))? == 0 {
+            return Ok(0);
+        }
         let writer = self.writer()?;
         let mut reader = self.told(sqlite::open_reader(&self.place, self.limits.wait))?;
         let mut done = 0;

@@ -54,6 +54,7 @@ fn parts<'a>(transcript: &Transcript<'a>, message: &Message, body: &mut Body<'a>
 
 fn part<'a>(transcript: &Transcript<'a>, index: usize, part: &Part, body: &mut Body<'a>) {
     match part.kind {
+        PartKind::Text if transcript.is_blank(part) => {}
         PartKind::Text => body.words(transcript.words(part)),
         PartKind::ToolCall => {
             body.mark(format!("calls {}", named(transcript.raw(part.name), "a tool")));
@@ -65,9 +66,10 @@ fn part<'a>(transcript: &Transcript<'a>, index: usize, part: &Part, body: &mut B
         }
         PartKind::ToolResult => {
             let failed = if part.failed { ", failed" } else { "" };
+            let subject = subject(transcript, index).map(|subject| format!(": {subject}")).unwrap_or_default();
             match named(transcript.tool_of(index), "") {
                 tool if tool.is_empty() => body.mark(format!("result{failed}")),
-                tool => body.mark(format!("result of {tool}{failed}")),
+                tool => body.mark(format!("result of {tool}{failed}{subject}")),
             }
             result(transcript, part, body);
         }
@@ -76,6 +78,25 @@ fn part<'a>(transcript: &Transcript<'a>, index: usize, part: &Part, body: &mut B
         PartKind::Sealed => body.mark(format!("[signed reasoning, {}]", payload::size(part.span.len()))),
         PartKind::Opaque => unknown(transcript, part, body),
     }
+}
+
+/// What a call was about, in short: its first argument in words. Tells the results of several calls apart.
+fn subject(transcript: &Transcript<'_>, result: usize) -> Option<String> {
+    /// Longer arguments are contents.
+    const LONGEST: usize = 120;
+    let call = transcript.parts.get(transcript.exchanges.call_of(result)?)?;
+    let arguments = match &call.content {
+        Content::Text(span) => json::decode(transcript.raw(span.inner())),
+        other => Cow::Borrowed(transcript.raw(other.span())),
+    };
+    let fields = match arguments.starts_with('{') {
+        true => field::all(&arguments, Span::new(0, arguments.len())),
+        false => return None,
+    };
+    let words = fields.iter().map(|(_, found)| found.value).find(|value| value.of(&arguments).starts_with('"'))?;
+    let words = json::decode(words.inner().of(&arguments)).into_owned();
+    let is_short = words.chars().count() <= LONGEST && !words.chars().any(char::is_control);
+    (is_short && !words.trim().is_empty()).then_some(words)
 }
 
 fn result<'a>(transcript: &Transcript<'a>, part: &Part, body: &mut Body<'a>) {

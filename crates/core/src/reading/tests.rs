@@ -32,7 +32,7 @@ fn anthropic_messages_are_turns() {
     let signature = noise(900);
     let image = noise(64_000);
     let text = format!(
-        r#"{{"role":"user","content":"Fix the parser.\nIt fails on é."}},
+        r#"{{"role":"user","content":[{{"type":"text","text":"\n\n"}},{{"type":"text","text":"Fix the parser.\nIt fails on é."}}]}},
         {{"role":"assistant","content":[{{"type":"thinking","thinking":"Hm.","signature":"{signature}"}},{{"type":"text","text":"I look at it."}},
           {{"type":"tool_use","id":"t1","name":"Bash","input":{{"command":"cargo test\ncargo fmt","timeout":30}}}}]}},
         {{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t1","is_error":true,"content":[{{"type":"text","text":"error[E0308]\n  --> src/lib.rs"}},
@@ -78,7 +78,7 @@ calls read_file
   lines: [1,2]
 
 [3] tool
-result of read_file
+result of read_file: src/a b.rs
   output:
     one
     two
