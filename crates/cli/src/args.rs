@@ -11,6 +11,7 @@ use std::path::PathBuf;
   foldline inspect session.json                      see where its tokens are
   cat session.jsonl | foldline compress --force      fold what comes in, whatever its size
   foldline compress big.json --target-tokens 12000   make it fit, or say why it cannot
+  foldline search importer timeout                   find words in what was removed
 
 Exit codes: 0 done, 1 a check found violations, 2 bad usage or input, 3 the target cannot be met,
 4 the summariser failed and abort_on_failure is set.")]

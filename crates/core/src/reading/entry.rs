@@ -80,7 +80,7 @@ pub(super) fn entries<'r>(
         longest: longest.min(LONGEST_LINE),
         found: Entries::default(),
     };
-    for turn in chosen.clone() {
+    for turn in chosen {
         if let Some(found) = reading.turns.get(turn) {
             gathering.turn(turn, found)?;
         }
@@ -107,7 +107,7 @@ fn turns(reading: &Reading<'_>, choice: &Choice<'_>, way: &Way, handle: &str) ->
         }
         (_, None) => Ok(0..count),
         (_, Some(turns)) if turns.first > count => Err(ChoiceError::Turn { handle, asked: turns.first, count }),
-        (_, Some(turns)) => Ok(turns.first - 1..turns.last.unwrap_or(count).min(count)),
+        (_, Some(turns)) => Ok(turns.first.saturating_sub(1)..turns.last.unwrap_or(count).min(count)),
     }
 }
 

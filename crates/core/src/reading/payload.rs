@@ -67,8 +67,12 @@ pub(super) fn wrapped(text: &str) -> Wrapped {
         if inside.is_empty() || inside.len() > *WRAPPED.end() || !inside.bytes().all(is_base64) {
             break;
         }
-        if sample.len() < 2 * LONGEST_WORD {
+        if sample.len() < LONGEST_WORD {
             sample.push_str(inside);
+            // Known after a few lines: a list of digests is not read to its end for each of them.
+            if sample.len() >= LONGEST_WORD && !looks_encoded(&sample) {
+                return Wrapped::default();
+            }
         }
         found = Wrapped { lines: found.lines + 1, bytes: found.bytes + line.len() };
         // A shorter line ends a block.
@@ -132,8 +136,8 @@ pub(super) fn media(text: &str, object: Span) -> Option<String> {
 pub(super) fn size(bytes: usize) -> String {
     match bytes {
         1 => "1 byte".to_owned(),
-        ..10_000 => format!("{} bytes", crate::wording::grouped(bytes)),
-        ..10_000_000 => format!("{} KB", crate::wording::grouped(bytes.div_ceil(1_000))),
+        ..=9_999 => format!("{} bytes", crate::wording::grouped(bytes)),
+        10_000..=9_999_999 => format!("{} KB", crate::wording::grouped(bytes.div_ceil(1_000))),
         _ => format!("{} MB", crate::wording::grouped(bytes.div_ceil(1_000_000))),
     }
 }

@@ -14,7 +14,7 @@ pub fn raw_lines<'t>(text: &'t str, lines: Numbers, handle: &str) -> Result<&'t 
         return Err(ChoiceError::Line { place: handle.to_owned(), asked: lines.first, count });
     }
     let end = |line: usize| ends.get(line).copied().unwrap_or(text.len());
-    Ok(text.get(end(lines.first - 1)..end(lines.last.unwrap_or(count))).unwrap_or_default())
+    Ok(text.get(end(lines.first.saturating_sub(1))..end(lines.last.unwrap_or(count))).unwrap_or_default())
 }
 
 #[cfg(test)]

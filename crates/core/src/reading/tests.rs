@@ -219,6 +219,14 @@ fn payloads_are_told_by_their_size() {
 }
 
 #[test]
+fn a_long_list_of_digests_is_read_once() {
+    let digest = "0123456789abcdef".repeat(4);
+    let list = format!("{digest}\n").repeat(200_000);
+    let reading = read(&list, "bash");
+    assert_eq!((reading.turns[0].length, reading.turns[0].lines.len()), (200_000, 200_000));
+}
+
+#[test]
 fn turns_and_lines_are_chosen() {
     let text =
         r#"{"role":"user","content":"a\nb\nc"},{"role":"assistant","content":"d"},{"role":"user","content":"e"}"#;

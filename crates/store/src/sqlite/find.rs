@@ -151,7 +151,7 @@ impl Looking<'_, '_> {
         match self.fit {
             Fit::All => vec![self.all_of(groups.flat_map(|group| &group.terms))],
             Fit::Some => groups
-                .filter(|group| group.terms.iter().any(|term| is_telling(term)))
+                .filter(|group| group.terms.iter().any(is_telling))
                 .map(|group| self.all_of(&group.terms))
                 .collect(),
         }

@@ -8,7 +8,7 @@ use crate::sqlite::totals::{Change, number, whole};
 use crate::store::lock;
 use foldline_core::reading::read;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::sync::Mutex;
 
@@ -100,9 +100,12 @@ fn add_namespace(writer: &Connection, namespace: &str) -> Result<i64, Fault> {
     id_of(writer, namespace)?.ok_or_else(|| Fault::Other("a namespace was written and is not there".into()))
 }
 
-/// A word as the index has it. No word begins with the sign that ends the number, since numbers hold no letters.
+/// Ends the number of a namespace before a word: numbers hold no letters, so no two namespaces share an entry.
+const END: char = 'z';
+
+/// A word as the index has it.
 pub(super) fn entry_of(namespace: i64, word: &str) -> String {
-    format!("{namespace}z{word}")
+    format!("{namespace}{END}{word}")
 }
 
 fn indexed_form(snapshot: &Transaction<'_>, original: &Waiting, namespace: i64) -> Result<Indexed, Fault> {
@@ -115,19 +118,20 @@ fn indexed_form(snapshot: &Transaction<'_>, original: &Waiting, namespace: i64) 
     };
     let reading = read(&text, &original.tool);
     let parts = Parts::of(&reading);
-    let mut words = BTreeSet::new();
+    // Each word once per part, as it comes: where and how often is not kept.
+    let mut seen: HashSet<String> = HashSet::new();
     for part in parts.iter() {
+        seen.clear();
+        let mut entries = String::new();
         for (_, line) in part {
             each_word(&line.text, |word, _| {
-                if !words.contains(word) {
-                    words.insert(word.to_owned());
+                if !seen.contains(word) {
+                    seen.insert(word.to_owned());
+                    // Writing to a string does not fail.
+                    let _ = write!(entries, "{namespace}{END}{word} ");
                 }
             });
             form.bytes += line.text.len() / BYTES_PER_INDEX_BYTE + 1;
-        }
-        let mut entries = String::new();
-        for word in std::mem::take(&mut words) {
-            let _ = write!(entries, "{} ", entry_of(namespace, &word));
         }
         form.parts.push(entries);
     }
