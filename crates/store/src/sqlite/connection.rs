@@ -32,9 +32,11 @@ pub(crate) fn open(place: &Path, wait: Duration, absent: Absent) -> Result<(Conn
     let mut writer = connect(place)?;
     writer.busy_timeout(wait)?;
     // First of all: a file that is not ours is left as it is.
-    format(&writer)?;
-    // Takes effect while the file is empty: lets a prune give pages back without rewriting the file.
-    writer.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+    if format(&writer)? == 0 {
+        // Takes effect while the file is empty, and would be a write and a sync at every later opening: lets a prune give
+        // pages back without rewriting the file.
+        writer.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+    }
     log_ahead(&writer, wait)?;
     // FULL syncs the log at each commit; NORMAL would leave that to the next checkpoint.
     writer.pragma_update(None, "synchronous", "FULL")?;
