@@ -62,7 +62,7 @@ impl Frame<'_> {
             });
             let _ = writeln!(
                 out,
-                "{ORIGINALS}{}. `foldline recall HANDLE --turn N` prints message [N] of it, `--grep RE` searches it.",
+                "{ORIGINALS}{}. `foldline recall HANDLE --turn A:B` prints the messages [A:B] of an episode, `--grep RE` searches.",
                 held.join(", ")
             );
         }

@@ -184,7 +184,7 @@ fn write_episode_heading(ledger: &Ledger, place: u32, first: &Group, out: &mut S
     };
     let turns = match episode.turns {
         Some((first, last)) if first == last => format!(" [{first}]"),
-        Some((first, last)) => format!(" [{first}–{last}]"),
+        Some((first, last)) => format!(" [{first}:{last}]"),
         None => String::new(),
     };
     let (note, newline) = match (first.kind, first.title.as_str()) {

@@ -111,9 +111,9 @@ impl Gathering<'_, '_> {
         }
     }
 
-    /// The number of a message among the folded ones.
+    /// The number of a message among the folded ones, counted from 1, as `recall --turn` takes it.
     fn turn(&self, index: usize) -> u32 {
-        index.saturating_sub(self.stretches.folded.first().copied().unwrap_or_default()) as u32
+        index.saturating_sub(self.stretches.folded.first().copied().unwrap_or_default()) as u32 + 1
     }
 
     /// Notes that a message belongs to the current episode.

@@ -100,7 +100,7 @@ impl Stretch {
 pub struct Episode {
     /// Its number in the whole conversation, counted from 1.
     pub number: u32,
-    /// Its first and last message, counted from the first that the fold takes away; `None` where an earlier fold took them.
+    /// Its first and last message, counted from 1 at the first that the fold takes away; `None` where an earlier fold took them.
     pub turns: Option<(u32, u32)>,
 }
 

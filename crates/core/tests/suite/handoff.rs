@@ -138,7 +138,7 @@ fn f1_what_stands_beside_the_handoff_in_full_is_not_told_twice() {
     assert!(goal.starts_with("User: Carry out this plan. Please look") && goal.len() < 330, "{goal}");
     assert_eq!(section(&text, "Pending User Asks"), "");
     assert!(
-        section(&text, "Completed Actions").starts_with("1. User [0–22]: the request beside this record\n"),
+        section(&text, "Completed Actions").starts_with("1. User [1:23]: the request beside this record\n"),
         "{text}"
     );
 }
@@ -162,7 +162,7 @@ fn f2_the_ledger_knows_files_commands_exit_codes_and_tests() {
         let (_, text) = folded(&afternoon(format));
         assert!(section(&text, "Relevant Files").contains("src/orders/parse.py — edited"), "{format}: {text}");
         let actions = section(&text, "Completed Actions");
-        assert!(actions.starts_with("1. User [0"), "{format}: {actions}");
+        assert!(actions.starts_with("1. User [1:"), "{format}: {actions}");
         assert!(actions.contains("- $ pytest -q\n     → exit 1, 3 failed"), "{format}: {actions}");
         assert!(actions.contains("- EDIT src/orders/parse.py\n     + cents = int(x)\n"), "{format}: {actions}");
         assert!(section(&text, "Active State").contains("847 passed"), "{format}: {text}");
@@ -233,7 +233,7 @@ fn f12_answers_come_with_what_they_announce() {
     let (_, text) = folded(&writer);
     let resolved = section(&text, "Completed Actions");
     assert!(resolved.contains("It is the root cause chain:\n     ```\n     1. The folder belongs to root."), "{text}");
-    assert!(resolved.contains("User [3–4]: Why does it fail?"), "{text}");
+    assert!(resolved.contains("User [4:5]: Why does it fail?"), "{text}");
 }
 
 #[test]
