@@ -30,9 +30,8 @@ pub enum Command {
     Inspect(Inspect),
     /// Check a transcript strictly against its provider's rules.
     Validate(Validate),
-    /// Show the original of something that was removed: turns, lines, matches, page by page.
+    // These two are described where their options are: `--help` says more than one line.
     Recall(crate::command::recall::RecallArgs),
-    /// Find words in everything that was removed.
     Search(crate::command::search::SearchArgs),
     /// Measure what survives a compaction, and what outputs are reduced to, on a folder of transcripts.
     Eval(crate::command::eval::EvalArgs),

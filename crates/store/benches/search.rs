@@ -67,6 +67,23 @@ fn index_1000(bencher: divan::Bencher<'_, '_>) {
     });
 }
 
+/// Lets go of 1,000 originals that are in the index.
+#[divan::bench(sample_count = 3, sample_size = 1)]
+fn put_1000_in_a_full_store(bencher: divan::Bencher<'_, '_>) {
+    let texts: Vec<String> = (COUNT..COUNT + 1_000).map(text).collect();
+    let batch: Vec<_> = texts.iter().map(|text| NewOriginal { handle: Handle::of(text), text, tool: "bash" }).collect();
+    let full = || {
+        let (folder, store) = store_of(1_000);
+        store.index(u64::MAX).unwrap();
+        let max_bytes = store.stats().unwrap().stored_bytes;
+        let store = Store::open(store.place(), Limits { max_bytes, ..Limits::default() }).unwrap();
+        (folder, store)
+    };
+    bencher.counter(BytesCount::new(1_000 * SIZE)).with_inputs(full).bench_refs(|(_, store)| {
+        store.put(NOW + 1, "", &batch).unwrap();
+    });
+}
+
 #[divan::bench(sample_count = 20, sample_size = 1)]
 fn a_rare_word(bencher: divan::Bencher<'_, '_>) {
     search(bencher, "store65123");

@@ -9,7 +9,7 @@ use regex::{Regex, RegexBuilder};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Shows the original of something that was removed from a transcript
+/// Show the original of something that was removed: turns, lines, matches, page by page
 ///
 /// Folded messages are shown as turns, numbered from 1: who speaks, what is said, calls with their arguments, results. A
 /// single output is shown by lines. Signatures, encrypted content and base64 are told by their size. A page ends with the

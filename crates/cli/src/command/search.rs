@@ -8,7 +8,7 @@ use foldline_core::reading::{Findings, MOST_HITS};
 use foldline_store::{Limits, Query, Search, Store, Whose};
 use std::path::{Path, PathBuf};
 
-/// Finds words in everything that was removed from transcripts
+/// Find words in everything that was removed
 ///
 /// Shows the best places, each with its handle, turn and line and the command that reads it. Capitals and accents do not
 /// matter, any script is searched, words in quotes stand side by side. Where no place holds all words, those that hold some
