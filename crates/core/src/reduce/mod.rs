@@ -56,6 +56,7 @@ pub use detect::detect;
 pub(crate) use envelope::printed;
 use focus::Focus;
 use index::Index;
+pub(crate) use lines::lines;
 use names::Which;
 use room::Room;
 pub use talk::Talk;
