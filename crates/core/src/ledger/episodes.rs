@@ -33,7 +33,7 @@ const FEWEST_TERMS: usize = 4;
 /// A later sentence with this share of an earlier one's weight is about the same thing.
 const SAME_SUBJECT: f32 = 0.6;
 /// So many of the latest sentences are compared with each other.
-const MOST_COMPARED: usize = 1_500;
+const MOST_COMPARED: usize = 600;
 
 /// Where a question stands that is to be answered: in the last bytes of what was said.
 const LAST_WORDS: usize = 200;
@@ -52,6 +52,8 @@ pub(super) struct Talk {
     answered: bool,
     /// The group of the latest request.
     request: Option<u32>,
+    /// The entries of its words.
+    request_words: Range<usize>,
     /// For each episode, whether work was done in it.
     served: Vec<bool>,
     /// Whether the assistant's latest words end with a question.
@@ -144,7 +146,9 @@ impl Gathering<'_, '_> {
         if is_short_reply(words) {
             self.keep_what_is_answered(words);
         }
+        let start = self.ledger.entries.len();
         self.user_words(index, group, words, 0.0);
+        self.talk.request_words = start..self.ledger.entries.len();
     }
 
     /// What a user said, sentence by sentence; pasted material by paragraphs.
@@ -261,7 +265,8 @@ impl Gathering<'_, '_> {
             return;
         };
         let worth = self.weights.request;
-        let words = self.ledger.entries.iter_mut().filter(|entry| entry.group == Some(request));
+        let words = self.ledger.entries.get_mut(self.talk.request_words.clone()).unwrap_or_default();
+        let words = words.iter_mut().filter(|entry| entry.group == Some(request));
         words.take(OPENING_SENTENCES).for_each(|entry| entry.worth += worth);
     }
 

@@ -5,7 +5,7 @@ use super::tool::Act;
 use super::work::{Step, first_line};
 use super::{Gathering, todo};
 use crate::handoff::Section;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// State and blockers come right after what the user said.
 const STATE_WORTH: f32 = 80.0;
@@ -218,17 +218,29 @@ impl Gathering<'_, '_> {
     fn close_blockers(&mut self) {
         let steps = std::mem::take(&mut self.work.steps);
         self.drop_settled_blockers(&steps);
+        let mut tries: FxHashMap<&str, u32> = FxHashMap::default();
+        steps.iter().filter(|step| step.act == Act::Run).for_each(|step| *tries.entry(&step.target).or_default() += 1);
+        // What was tried again later, and the programs that worked later.
+        let mut tried: FxHashSet<(Act, &str)> = FxHashSet::default();
+        let mut worked: FxHashSet<[&str; 2]> = FxHashSet::default();
         let mut blockers: Vec<(usize, String)> = Vec::new();
-        for (at, step) in steps.iter().enumerate().rev() {
-            // Older errors count when somebody cared to run the same thing again.
-            let tries = || steps.iter().filter(|other| other.act == Act::Run && other.target == step.target).count();
-            let is_recent = self.work_since(step.episode) < BLOCKING_EPISODES || tries() > 1 || step.summary.is_some();
-            if !step.failed || !is_recent || step.trouble.is_empty() || blockers.len() >= MOST_BLOCKERS {
-                continue;
+        for step in steps.iter().rev() {
+            if blockers.len() >= MOST_BLOCKERS {
+                break;
             }
-            let is_solved = steps.iter().skip(at + 1).any(|later| later.settles(step));
-            if !is_solved {
-                blockers.push((step.message, format!("{}{}", step.blocker(), step.trouble.join("\n  "))));
+            let is_settled = worked.contains(&step.program()) || tried.contains(&(step.act, &step.target));
+            if step.failed && !step.trouble.is_empty() && !is_settled {
+                // Older errors count when somebody cared to run the same thing again.
+                let is_recent = self.work_since(step.episode) < BLOCKING_EPISODES
+                    || tries.get(step.target.as_str()).is_some_and(|&tries| tries > 1)
+                    || step.summary.is_some();
+                if is_recent {
+                    blockers.push((step.message, format!("{}{}", step.blocker(), step.trouble.join("\n  "))));
+                }
+            }
+            tried.insert((step.act, &step.target));
+            if !step.failed && step.act == Act::Run {
+                worked.insert(step.program());
             }
         }
         for (message, text) in blockers.into_iter().rev() {
@@ -238,6 +250,9 @@ impl Gathering<'_, '_> {
 
     /// Blockers of an earlier handoff leave when the same thing was tried again.
     fn drop_settled_blockers(&mut self, steps: &[Step]) {
+        if !self.ledger.entries.iter().any(|entry| entry.section == Section::Blocked) {
+            return;
+        }
         let tried: Vec<String> = steps.iter().map(Step::blocker).collect();
         let super::Ledger { entries, words, .. } = &mut self.ledger;
         entries.retain(|entry| {
@@ -278,14 +293,10 @@ impl Step {
         }
     }
 
-    /// Whether this step shows that an earlier one stands in the way no more: the same thing worked, or was tried again.
-    fn settles(&self, earlier: &Step) -> bool {
-        let same_program = || {
-            let program = |step: &Step| step.target.split_whitespace().take(2).map(str::to_owned).collect::<Vec<_>>();
-            self.act == Act::Run && earlier.act == Act::Run && program(self) == program(earlier)
-        };
-        let same_target = self.act == earlier.act && self.target == earlier.target;
-        same_target || (!self.failed && same_program())
+    /// The first words of a command; nothing for other calls, which no command settles.
+    fn program(&self) -> [&str; 2] {
+        let mut words = self.target.split_whitespace().filter(|_| self.act == Act::Run);
+        [words.next().unwrap_or_default(), words.next().unwrap_or_default()]
     }
 }
 

@@ -34,7 +34,7 @@ impl Folded {
         assert_eq!(seen.header("x-foldline-outcome"), Some("folded"), "{}", seen.text());
         let session = seen.header("x-foldline-session").unwrap().to_owned();
         let sent = desk.forwarded().text();
-        let at = sent.find("foldline recall fl-").expect("a handle in what went out") + "foldline recall ".len();
+        let at = sent.find(" fl-").expect("a handle in what went out") + 1;
         let handle = sent[at..at + 15].to_owned();
         Folded { desk, handle, session, body }
     }
