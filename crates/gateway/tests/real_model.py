@@ -129,8 +129,10 @@ def fold(binary, port, dialect, seconds):
     told = json.loads(report.read_text())
     body = json.loads(out.read_text())
     handoff = next(text for text in texts(body) if text.startswith("[FOLDLINE HANDOFF"))
+    # Sections without entries are named in one line.
+    empty = next((line for line in handoff.splitlines() if line.startswith("No entries of their own")), "")
     for section in SECTIONS:
-        assert f"\n## {section}\n" in handoff, f"no section {section}"
+        assert f"\n## {section}\n" in handoff or section in empty, f"no section {section}"
     assert told["tokens"]["after"] < told["tokens"]["before"], told["tokens"]
     assert told["summariser"]["calls"] >= 1, told["summariser"]
     # What a model of this size says may be useless; then the handoff is made without it and says so.
