@@ -15,19 +15,26 @@ use std::path::{Path, PathBuf};
 
 /// A chat with notes.
 #[derive(Deserialize)]
-struct Chat {
+pub(crate) struct Chat {
     language: String,
     messages: Vec<Value>,
-    rules: Vec<Held>,
-    facts: Vec<Held>,
+    pub(crate) rules: Vec<Held>,
+    pub(crate) facts: Vec<Held>,
     corrections: Vec<Correction>,
     choices: Vec<Choice>,
 }
 
+impl Chat {
+    /// The chat as a request.
+    pub(crate) fn body(&self) -> String {
+        body(&self.messages)
+    }
+}
+
 /// Something that was laid down.
 #[derive(Deserialize)]
-struct Held {
-    text: String,
+pub(crate) struct Held {
+    pub(crate) text: String,
     must_hold: Vec<String>,
 }
 

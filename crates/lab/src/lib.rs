@@ -28,6 +28,7 @@ pub mod redact;
 pub mod reduce;
 #[cfg(feature = "measure")]
 pub mod speed;
+pub mod statements;
 #[cfg(feature = "measure")]
 pub mod tokens;
 

@@ -3,7 +3,9 @@
 
 use clap::{Parser, Subcommand};
 use foldline_core::Format;
-use foldline_lab::{Failure, cache, chats, fit, fuzz, generate, load, matrix, redact, reduce, speed, tokens};
+use foldline_lab::{
+    Failure, cache, chats, fit, fuzz, generate, load, matrix, redact, reduce, speed, statements, tokens,
+};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -61,6 +63,18 @@ enum Command {
         /// Directory with chats whose rules and facts count too.
         #[arg(long)]
         chats: Option<PathBuf>,
+    },
+    /// Fit how sentences of users are judged: a rule, a fact, a request for now, or talk.
+    Statements {
+        /// Directory with labelled sentences.
+        #[arg(default_value = "examples/sentences")]
+        sentences: PathBuf,
+        /// Directory with chats and notes on them.
+        #[arg(long, default_value = "examples/chats")]
+        chats: PathBuf,
+        /// Write the fitted numbers to this file (crates/core/src/ledger/statement.bin).
+        #[arg(long)]
+        into: Option<PathBuf>,
     },
     /// Hold the token estimate against exact counts.
     Tokens {
@@ -178,6 +192,9 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         }
         Command::Fit { sessions, questions, rounds, names, chats } => {
             fit::run(&fit::Options { sessions, questions, rounds, names, chats }, &mut std::io::stdout().lock())?;
+        }
+        Command::Statements { sentences, chats, into } => {
+            print(&statements::run(&statements::Options { sentences, chats, into })?)?;
         }
         Command::Tokens { directory } => print(&tokens::measure(&matrix::sessions(&directory)?)?.to_string())?,
         Command::Speed { messages, format, binary, runs, json } => {

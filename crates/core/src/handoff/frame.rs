@@ -35,8 +35,8 @@ pub struct Frame<'a> {
     pub handle: Option<&'a str>,
     /// A note about how the handoff was made, if there is something to say.
     pub note: Option<&'a str>,
-    /// Whether sections that have nothing to say are named.
-    pub names_empty: bool,
+    /// Whether there is only room for what matters most: sections that have nothing to say are not named.
+    pub is_brief: bool,
 }
 
 impl Frame<'_> {
@@ -44,17 +44,19 @@ impl Frame<'_> {
     pub(super) fn opening(&self, ledger: &Ledger) -> String {
         let mut out = format!(
             "{OPENING} · reference only]\n\
-             Record of {} earlier messages: no request, needs no answer. The newest user message wins; system prompt, \
-             memory files and tools stay in force. Files may have changed.\n",
+             Record of {} earlier messages: no request, needs no answer. The newest user message wins",
             self.messages
         );
+        out.push_str(match self.is_brief {
+            true => ".\n",
+            false => "; system prompt, memory files and tools stay in force. Files may have changed.\n",
+        });
         if !ledger.root.is_empty() {
             let _ = writeln!(out, "{ROOT}{} unless they say otherwise.", ledger.root);
         }
         if let Some(handle) = self.handle {
             let mut held: Vec<String> = ledger.earlier.clone();
-            let new: Vec<u32> =
-                ledger.episodes.iter().filter(|one| one.turns.is_some()).map(|one| one.number).collect();
+            let new: Vec<u32> = ledger.episodes.iter().filter(|one| one.is_new).map(|one| one.number).collect();
             held.push(match (new.first(), new.last()) {
                 (Some(first), Some(last)) if first != last => format!("{first}–{last} {handle}"),
                 (Some(first), _) => format!("{first} {handle}"),

@@ -13,6 +13,8 @@ pub enum Line {
         section: Section,
         /// Its number.
         number: u32,
+        /// Its first and last message in the originals of the fold that took it.
+        turns: Option<(u32, u32)>,
         /// What the user said, up to the first gap.
         words: String,
     },
@@ -51,6 +53,9 @@ pub(super) const STEP: &str = "   ";
 pub(super) const UNDER: &str = "     ";
 /// Where something was left out.
 pub(super) const GAP: &str = "[…]";
+
+/// What stands for the words of a request that are not told.
+pub(super) const WORDLESS: &str = "…";
 
 /// Reads the body of a handoff back. What stands under no known heading becomes critical context.
 pub fn remember(body: &str) -> Vec<Line> {
@@ -99,9 +104,9 @@ impl Reader {
     }
 
     fn read_chronicle(&mut self, line: &str) {
-        if let Some((number, words)) = episode_line(line) {
+        if let Some((number, turns, words)) = episode_line(line) {
             self.source = Source::User;
-            self.lines.push(Line::Episode { section: self.section, number, words: words.to_owned() });
+            self.lines.push(Line::Episode { section: self.section, number, turns, words: words.to_owned() });
             self.is_open = true;
             return;
         }
@@ -169,11 +174,36 @@ impl Reader {
     }
 }
 
-/// Number and words of a line that begins an episode.
-fn episode_line(line: &str) -> Option<(u32, &str)> {
+/// Number, messages and words of a line that begins an episode: `3. User [5:8]: words`.
+fn episode_line(line: &str) -> Option<(u32, Option<(u32, u32)>, &str)> {
     let (number, rest) = line.split_once(". ")?;
     let number = number.parse().ok()?;
     let rest = rest.strip_prefix("User")?;
+    let (turns, rest) = match rest.strip_prefix(" [").and_then(|rest| rest.split_once(']')) {
+        Some((turns, rest)) => (Some(turn_range(turns)?), rest),
+        None => (None, rest),
+    };
     let (_, words) = rest.split_once(':')?;
-    Some((number, words.trim_start()))
+    let words = words.trim_start();
+    Some((number, turns, if words == WORDLESS { "" } else { words }))
+}
+
+/// `5:8`, or `5` alone.
+fn turn_range(text: &str) -> Option<(u32, u32)> {
+    let (first, last) = text.split_once(':').unwrap_or((text, text));
+    Some((first.parse().ok()?, last.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::episode_line;
+
+    #[test]
+    fn a_line_that_begins_an_episode_is_read_back() {
+        assert_eq!(episode_line("3. User [5:8]: at 9: call"), Some((3, Some((5, 8)), "at 9: call")));
+        assert_eq!(episode_line("3. User [5] (interrupted): stop"), Some((3, Some((5, 5)), "stop")));
+        assert_eq!(episode_line("12. User: go on"), Some((12, None, "go on")));
+        assert_eq!(episode_line("12. User [3:4]: …"), Some((12, Some((3, 4)), "")));
+        assert_eq!(episode_line("1. EDIT a.rs — done"), None);
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::frame::Frame;
 use super::mark::NOTHING;
-use super::previous::{GAP, STEP, UNDER};
+use super::previous::{GAP, STEP, UNDER, WORDLESS};
 use super::quote::quoted;
 use super::section::Section;
 use super::select::select;
@@ -19,8 +19,8 @@ const TASK_CHARACTERS_PER_TOKEN: f32 = 0.25;
 /// Below this many tokens what is left over is worth a second choice.
 const SMALL: u32 = 12_000;
 
-/// From this budget on sections that have nothing to say are named.
-const NAMES_EMPTY: u32 = 700;
+/// Below this budget a handoff says less about itself.
+const BRIEF: u32 = 1_200;
 
 /// A handoff, ready to be put into a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,8 +41,7 @@ pub fn write(ledger: &Ledger, frame: &Frame<'_>, budget: u32, measure: &Measure)
     let length = (budget as f32 * TASK_CHARACTERS_PER_TOKEN) as usize;
     let task = frame.task.map(|task| quoted_task(task, length.clamp(TASK_LENGTH.0, TASK_LENGTH.1)));
     let frame = &Frame { task: task.as_deref(), ..frame.clone() };
-    // What is not there is not worth telling in a few hundred tokens.
-    let frame = &Frame { names_empty: budget >= NAMES_EMPTY, ..frame.clone() };
+    let frame = &Frame { is_brief: budget < BRIEF, ..frame.clone() };
     let fixed = render(&[], ledger, frame);
     let mut room = budget.saturating_sub(measure.text(&fixed));
     let mut best: Option<Handoff> = None;
@@ -87,7 +86,9 @@ fn render(chosen: &[usize], ledger: &Ledger, frame: &Frame<'_>) -> String {
             .filter(|&at| ledger.entries.get(at).is_some_and(|entry| entry.section == section))
             .collect();
         match section {
-            Section::CompletedActions | Section::ResolvedQuestions => write_chronicle(&entries, ledger, &mut out),
+            Section::CompletedActions | Section::ResolvedQuestions => {
+                write_chronicle(&entries, ledger, frame.handle.is_some(), &mut out);
+            }
             Section::RelevantFiles => write_files(&entries, ledger, &mut out),
             _ => write_facts(&entries, ledger, &mut out),
         }
@@ -96,7 +97,7 @@ fn render(chosen: &[usize], ledger: &Ledger, frame: &Frame<'_>) -> String {
             empty.push(title);
         }
     }
-    if !empty.is_empty() && frame.names_empty {
+    if !empty.is_empty() && !frame.is_brief {
         let _ = write!(out, "\n{NOTHING} {}.\n", empty.join(", "));
     }
     out.push('\n');
@@ -116,8 +117,9 @@ fn write_facts(entries: &[usize], ledger: &Ledger, out: &mut String) {
     }
 }
 
-/// The episodes in order: the request, then what was said and done.
-fn write_chronicle(entries: &[usize], ledger: &Ledger, out: &mut String) {
+/// The episodes in order: the request, then what was said and done. Where the originals are kept each says which
+/// messages it had.
+fn write_chronicle(entries: &[usize], ledger: &Ledger, names_turns: bool, out: &mut String) {
     let group_of = |at: usize| ledger.entries.get(at).and_then(|entry| entry.group);
     // What belongs to no episode comes from handoffs of other making.
     let loose: Vec<usize> = entries.iter().copied().filter(|&at| group_of(at).is_none()).collect();
@@ -139,7 +141,7 @@ fn write_chronicle(entries: &[usize], ledger: &Ledger, out: &mut String) {
         };
         let is_new = episode.replace(place) != Some(place);
         if is_new {
-            write_episode_heading(ledger, place, group, out);
+            write_episode_heading(ledger, place, group, names_turns, out);
         }
         let text = ledger.shown(entry);
         let begins = previous.is_none_or(|(before, _)| before != group_at);
@@ -178,11 +180,11 @@ fn write_chronicle(entries: &[usize], ledger: &Ledger, out: &mut String) {
     }
 }
 
-fn write_episode_heading(ledger: &Ledger, place: u32, first: &Group, out: &mut String) {
+fn write_episode_heading(ledger: &Ledger, place: u32, first: &Group, names_turns: bool, out: &mut String) {
     let Some(episode) = ledger.episodes.get(place as usize) else {
         return;
     };
-    let turns = match episode.turns {
+    let turns = match episode.turns.filter(|_| names_turns) {
         Some((first, last)) if first == last => format!(" [{first}]"),
         Some((first, last)) => format!(" [{first}:{last}]"),
         None => String::new(),
@@ -191,7 +193,7 @@ fn write_episode_heading(ledger: &Ledger, place: u32, first: &Group, out: &mut S
         (GroupKind::Request, "") => (String::new(), ""),
         (GroupKind::Request, title) if title.starts_with("the request") => (format!(" {title}"), "\n"),
         (GroupKind::Request, title) => (format!(" ({title})"), ""),
-        _ => (" …".to_owned(), "\n"),
+        _ => (format!(" {WORDLESS}"), "\n"),
     };
     match note.starts_with(" (") {
         true => {

@@ -13,9 +13,13 @@ use std::collections::BinaryHeap;
 
 /// Indent and line break.
 const LINE_OVERHEAD: u32 = 2;
-/// Rules may take this share of a handoff, other facts together this one.
+/// Rules may take this share of a handoff, decisions this one, other facts together the third.
 const RULES_SHARE: f64 = 0.3;
+const DECISIONS_SHARE: f64 = 0.12;
 const FACTS_SHARE: f64 = 0.3;
+/// Facts of less worth are left out of handoffs of less than so many tokens.
+const MINOR: f32 = 10.0;
+const SMALL: u32 = 800;
 /// A request that costs more does not come along with what was done for it.
 const REQUEST_ROOM: u32 = 80;
 /// When so many offers in a row found no room, the room is used up.
@@ -158,12 +162,16 @@ impl<'l> Selection<'l> {
             other_worth.total_cmp(&worth).then(other_message.cmp(&message)).then(one.cmp(&other))
         });
         let share = |share: f64| (f64::from(self.budget) * share) as u32;
-        let (mut rules, mut others) = (share(RULES_SHARE), share(FACTS_SHARE));
+        let (mut rules, mut decisions, mut others) = (share(RULES_SHARE), share(DECISIONS_SHARE), share(FACTS_SHARE));
         for at in facts {
-            let is_rule = self.entry(at).is_some_and(|entry| entry.section == Section::Constraints);
-            let room = if is_rule { &mut rules } else { &mut others };
+            let room = match self.entry(at).map(|entry| entry.section) {
+                Some(Section::Constraints) => &mut rules,
+                Some(Section::KeyDecisions) => &mut decisions,
+                _ => &mut others,
+            };
             let cost = self.cost(at);
-            if cost <= *room && cost <= self.left {
+            let is_minor = self.budget < SMALL && self.entry(at).is_some_and(|entry| entry.worth < MINOR);
+            if cost <= *room && cost <= self.left && !is_minor {
                 *room -= cost;
                 self.take(at);
             }
@@ -298,7 +306,7 @@ impl<'l> Selection<'l> {
             Source::Narration => age * (1.0 - weights.narration_fades * (1.0 - entry.message as f32 / newest)),
             _ => age,
         };
-        (terms * weight.prior + entry.worth) * age / (1.0 + crowd * crowd) / cost.max(1.0)
+        (terms * entry.counts * weight.prior + entry.worth) * age / (1.0 + crowd * crowd) / cost.max(1.0)
     }
 
     fn take(&mut self, at: usize) {

@@ -2,9 +2,10 @@
 
 use super::paragraphs::{self, ItemMark, item_number};
 use super::sentences::sentences;
+use super::statement::Place;
 use super::terms::Voice;
 use super::work::first_line;
-use super::{Episode, Gathering, GroupKind, Source, speech, statement};
+use super::{Episode, Gathering, GroupKind, Source, Statement, speech};
 use crate::handoff::{self, Section};
 use crate::transcript::{PartKind, Role, Transcript};
 use std::ops::Range;
@@ -21,12 +22,18 @@ const LONGEST_NARRATION: usize = 280;
 const SHORT_REPLY: usize = 60;
 /// One of at most this many refers to what was said last even when nothing was asked.
 const BARE_REPLY: usize = 20;
+/// What was agreed on comes right after the state, with at most so many bytes of reply and of what it answers.
+pub(super) const DECISION_WORTH: f32 = 36.0;
+const LONGEST_CHOICE: usize = 160;
+const LONGEST_OFFER: usize = 240;
 /// A request alone, without its words.
 const BARE_REQUEST_WORTH: f32 = 4.0;
 
 /// What it is all for is told before anything else, by the beginning of the first request.
 const GOAL_WORTH: f32 = 800.0;
 const LONGEST_GOAL: usize = 300;
+/// Who only talks has no goal from the first word on: it is told where there is room for it.
+const CHAT_GOAL_WORTH: f32 = 8.0;
 /// A request with fewer terms is a greeting.
 const FEWEST_TERMS: usize = 4;
 
@@ -46,8 +53,8 @@ const INTERRUPTED: &str = "interrupted";
 /// What was said last.
 #[derive(Default)]
 pub(super) struct Talk {
-    /// The entries of the assistant's latest words.
-    latest_words: Range<usize>,
+    /// The end of the assistant's latest words.
+    latest_words: String,
     /// Whether the assistant has done or said anything since the latest request.
     answered: bool,
     /// The group of the latest request.
@@ -96,15 +103,14 @@ impl Gathering<'_, '_> {
     /// The episode that is going on; one without a request where the conversation begins in the middle of work.
     pub(super) fn current_episode(&mut self) -> u32 {
         if self.ledger.episodes.is_empty() {
-            self.begin_episode(self.stretches.folded.first().copied().unwrap_or_default());
+            self.begin_episode(self.stretches.folded.first().copied().unwrap_or_default(), 1);
         }
         self.ledger.episodes.len() as u32 - 1
     }
 
-    fn begin_episode(&mut self, index: usize) {
-        let number = self.ledger.episodes.last().map_or(1, |episode| episode.number + 1);
+    fn begin_episode(&mut self, index: usize, number: u32) {
         let turn = self.turn(index);
-        self.ledger.episodes.push(Episode { number, turns: Some((turn, turn)) });
+        self.ledger.episodes.push(Episode { number, turns: Some((turn, turn)), is_new: true });
         self.talk.request = None;
         self.talk.answered = false;
         self.talk.served.resize(self.ledger.episodes.len(), true);
@@ -120,6 +126,10 @@ impl Gathering<'_, '_> {
 
     /// Notes that a message belongs to the current episode.
     fn extend_episode(&mut self, index: usize) {
+        // Work that goes on where an earlier fold stopped has originals of its own.
+        if let Some(episode) = self.ledger.episodes.last().filter(|episode| !episode.is_new) {
+            self.begin_episode(index, episode.number);
+        }
         let turn = self.turn(index);
         self.current_episode();
         if let Some((_, last)) = self.ledger.episodes.last_mut().and_then(|episode| episode.turns.as_mut()) {
@@ -132,7 +142,8 @@ impl Gathering<'_, '_> {
         self.terms.begin();
         let goes_on = self.talk.request.is_some() && !self.talk.answered;
         if !goes_on {
-            self.begin_episode(index);
+            let number = self.ledger.episodes.last().map_or(1, |episode| episode.number + 1);
+            self.begin_episode(index, number);
         }
         self.extend_episode(index);
         let is_live = self.stretches.live.binary_search(&index).is_ok();
@@ -143,9 +154,7 @@ impl Gathering<'_, '_> {
             self.heading(index, group, Source::User, BARE_REQUEST_WORTH);
             return;
         }
-        if is_short_reply(words) {
-            self.keep_what_is_answered(words);
-        }
+        self.note_decision(index, words);
         let start = self.ledger.entries.len();
         self.user_words(index, group, words, 0.0);
         self.talk.request_words = start..self.ledger.entries.len();
@@ -173,14 +182,13 @@ impl Gathering<'_, '_> {
         for (at, sentence) in all.iter().enumerate() {
             let place = self.passage(index, group, source, sentence, worth);
             let answers = self.talk.asked;
-            if let Some(entry) = place.and_then(|place| self.ledger.entries.get_mut(place)) {
+            let super::Ledger { entries, statements, .. } = &mut self.ledger;
+            if let Some(entry) = place.and_then(|place| entries.get_mut(place)) {
                 entry.joined = at > 0;
                 if source == Source::User {
-                    let place = match self.talk.is_remembering {
-                        true => statement::Place { at: 1, of: 3, answers },
-                        false => statement::Place { at, of: all.len(), answers },
-                    };
-                    entry.form = Some(statement::form(sentence, entry.terms.range().len(), place));
+                    let at = (!self.talk.is_remembering).then_some((at, all.len()));
+                    entry.statement = Some(statements.len() as u32);
+                    statements.push(Statement::of(sentence, entry.terms.range().len(), Place { at, answers }));
                 }
             }
         }
@@ -194,16 +202,33 @@ impl Gathering<'_, '_> {
         self.user_words(index, group, words, self.weights.request);
     }
 
-    /// Of the assistant's latest words, those that a short reply refers to are as important as the reply.
-    fn keep_what_is_answered(&mut self, reply: &str) {
-        let range = self.talk.latest_words.clone();
-        let texts: Vec<&str> =
-            range.clone().filter_map(|at| self.ledger.entries.get(at)).map(|entry| self.ledger.text(entry)).collect();
-        for at in referred_to(&texts, reply) {
-            if let Some(entry) = self.ledger.entries.get_mut(range.start + at) {
-                entry.worth += self.weights.answered;
-            }
+    /// A reply that cannot be understood without what it answers is told with it: that is what was agreed on.
+    fn note_decision(&mut self, index: usize, words: &str) {
+        let reply = sentences(words).next().unwrap_or_default();
+        if !is_short_reply(reply) {
+            return;
         }
+        // A remark that follows no question and names no option agrees to nothing.
+        let asks = self.talk.asked || named_option(reply).is_some();
+        let Some(answered) = offered(&self.talk.latest_words, reply).filter(|_| asks) else {
+            return;
+        };
+        let choice = first_line(words, LONGEST_CHOICE);
+        let text = format!("- User: \"{choice}\" — to the assistant's \"{}\"", answered.join(" … "));
+        // Who names what was offered chooses; who says something else may only talk on.
+        let chooses = named_option(reply).is_some() || answered.iter().any(|offer| self.shares_terms(offer, reply));
+        self.fact(index, Section::KeyDecisions, &text, if chooses { DECISION_WORTH } else { DECISION_WORTH / 2.0 });
+    }
+
+    /// Whether two texts have a word in common that not everybody uses.
+    fn shares_terms(&self, one: &str, other: &str) -> bool {
+        let known = |text: &str| {
+            let mut known = Vec::new();
+            self.terms.known(text, &mut known);
+            known
+        };
+        let (one, other) = (known(one), known(other));
+        other.iter().any(|term| one.binary_search(term).is_ok() && !self.terms.is_common(*term))
     }
 
     /// The user stopped the assistant: a request without an answer is taken back by what is said next.
@@ -233,7 +258,6 @@ impl Gathering<'_, '_> {
             false => Source::Narration,
         };
         let group = self.group(index, Section::CompletedActions, GroupKind::Step, "Assistant:".to_owned(), Voice::Tool);
-        let start = self.ledger.entries.len();
         let mut places = Vec::new();
         paragraphs::each(words, |range| places.push(range));
         for range in places {
@@ -243,9 +267,10 @@ impl Gathering<'_, '_> {
                 false => _ = self.passage(index, group, source, paragraph, 0.0),
             }
         }
-        self.talk.latest_words = start..self.ledger.entries.len();
-        let end = words.get(words.ceil_char_boundary(words.len().saturating_sub(LAST_WORDS))..).unwrap_or_default();
-        self.talk.asked = has_question(end);
+        let end = |length: usize| words.get(words.ceil_char_boundary(words.len().saturating_sub(length))..);
+        self.talk.asked = has_question(end(LAST_WORDS).unwrap_or_default());
+        self.talk.latest_words.clear();
+        self.talk.latest_words.push_str(end(LONGEST_TYPED).unwrap_or_default());
     }
 
     /// Whether calls follow in the same message.
@@ -340,9 +365,13 @@ impl Gathering<'_, '_> {
                 message,
                 Section::Goal,
                 &format!("User: {}", first_line(&words.join(" "), LONGEST_GOAL)),
-                GOAL_WORTH,
+                self.goal_worth(),
             );
         }
+    }
+
+    pub(super) fn goal_worth(&self) -> f32 {
+        if self.is_chat { CHAT_GOAL_WORTH } else { GOAL_WORTH }
     }
 
     /// What a user says in a message that stays beside the handoff.
@@ -403,6 +432,22 @@ fn is_short_reply(words: &str) -> bool {
     words.chars().count() <= SHORT_REPLY && !has_question(words)
 }
 
+/// The sentences of a text around its last question, those after it first: options stand on both sides.
+fn around_question(text: &str) -> String {
+    let all: Vec<&str> = sentences(text).collect();
+    let last = all.iter().rposition(|sentence| has_question(sentence)).unwrap_or(all.len().saturating_sub(1));
+    let (mut start, mut end) = (last, last + 1);
+    let length = |range: Range<usize>| all.get(range).unwrap_or_default().iter().map(|one| one.len()).sum::<usize>();
+    while end < all.len() && length(start..end + 1) <= LONGEST_OFFER {
+        end += 1;
+    }
+    while start > 0 && length(start - 1..end) <= LONGEST_OFFER {
+        start -= 1;
+    }
+    let part = all.get(start..end).unwrap_or_default().join(" ");
+    part.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Which of the passages that came before a reply it refers to: the option it names, or else the last question.
 fn referred_to(passages: &[&str], reply: &str) -> Vec<usize> {
     let named = named_option(reply);
@@ -443,18 +488,20 @@ pub(super) fn has_question(text: &str) -> bool {
     text.contains(['?', '？', '؟', '\u{37e}', '՞', '⁇', '፧'])
 }
 
-/// What the assistant had said that a short reply answers, for a reader who sees the reply alone.
-pub(crate) fn offered<'w>(words: &'w str, reply: &str) -> Option<Vec<&'w str>> {
+/// What the assistant had said that a short reply answers, for a reader who sees the reply alone: the line of an option,
+/// the sentences around a question.
+pub(crate) fn offered(words: &str, reply: &str) -> Option<Vec<String>> {
     if !is_short_reply(reply) {
         return None;
     }
     let mut passages: Vec<&str> = Vec::new();
     paragraphs::each(words, |range| passages.extend(words.get(range)));
     let named = named_option(reply);
-    let option = |text: &&'w str| text.lines().find(|line| named.is_some() && item_number(line) == named);
+    let option =
+        |text: &str| text.lines().find(|line| named.is_some() && item_number(line) == named).map(str::to_owned);
     let places = referred_to(&passages, reply);
     let texts = places.into_iter().filter_map(|at| passages.get(at).copied());
-    let found: Vec<&str> = texts.map(|text| option(&text).unwrap_or(text)).collect();
+    let found: Vec<String> = texts.map(|text| option(text).unwrap_or_else(|| around_question(text))).collect();
     (!found.is_empty()).then_some(found)
 }
 
@@ -465,11 +512,16 @@ mod tests {
     #[test]
     fn a_reply_finds_what_it_answers() {
         let words = "Two ways:\n\n1. Rebuild the index\n2. Delete it\n\nWhich one?";
-        assert_eq!(offered(words, "let's try 2"), Some(vec!["2. Delete it", "Which one?"]));
-        assert_eq!(offered(words, "1."), Some(vec!["1. Rebuild the index", "Which one?"]));
-        assert_eq!(offered(words, "yes"), Some(vec!["Which one?"]));
-        assert_eq!(offered("**A) now**\n**B) later**", "I'd say B"), Some(vec!["**B) later**"]));
-        assert_eq!(offered("要我继续吗？", "好的"), Some(vec!["要我继续吗？"]));
+        let answered = |words: &str, reply: &str| offered(words, reply).unwrap_or_default().join(" | ");
+        assert_eq!(answered(words, "let's try 2"), "2. Delete it | Which one?");
+        assert_eq!(answered(words, "1."), "1. Rebuild the index | Which one?");
+        assert_eq!(answered(words, "yes"), "Which one?");
+        assert_eq!(answered("**A) now**\n**B) later**", "I'd say B"), "**B) later**");
+        assert_eq!(answered("要我继续吗？", "好的"), "要我继续吗？");
+        assert_eq!(
+            answered("Which? One is steamed. The other is fried.", "the first"),
+            "Which? One is steamed. The other is fried."
+        );
         assert_eq!(offered(words, &"long ".repeat(20)), None);
         assert_eq!(offered("", "yes"), None);
     }

@@ -16,17 +16,19 @@ mod rules;
 mod sentences;
 mod speech;
 mod state;
-mod statement;
+pub mod statement;
 mod terms;
 mod todo;
 mod tool;
 mod weights;
+pub mod wording;
 mod work;
 
 pub(crate) use episodes::offered;
 pub(crate) use exits::exit_code;
 pub(crate) use previous::source_of;
 pub(crate) use speech::spoken;
+pub use statement::Statement;
 pub use tool::{Act, Arguments, Call, understand};
 pub use weights::{Source, SourceWeight, Weights};
 
@@ -42,9 +44,11 @@ use terms::{Terms, Voice};
 
 /// Only this much of the newest folded text is searched for passages of outputs: recency rules what is needed next, and
 /// the work stays bounded however long a conversation gets.
-const QUOTABLE_BYTES: usize = 3 << 19;
+const QUOTABLE_BYTES: usize = 1 << 20;
 /// A sentence of a user that is longer is not said twice, but pasted twice.
 const LONG_SENTENCE: usize = 80;
+/// How commands ended is read from so many older messages: what they say of the state has been replaced before that.
+const RUNS_READ: usize = 600;
 /// Of older messages only texts of this size are told: what people say and short commands.
 const TALK_BYTES: usize = 2 << 10;
 
@@ -62,12 +66,14 @@ pub struct Entry {
     pub source: Option<Source>,
     /// Value beside its terms.
     pub worth: f32,
+    /// How much its terms count.
+    pub counts: f32,
     /// Who says it.
     pub by: Author,
     /// Whether it goes on in the paragraph of the entry before it.
     pub joined: bool,
-    /// For sentences of the user, the logarithm of the odds that one lays something down, by its form alone.
-    form: Option<f32>,
+    /// For sentences of the user, which of [`Ledger::statements`] says how likely it lays something down.
+    statement: Option<u32>,
     text: Stretch,
     terms: Stretch,
 }
@@ -100,8 +106,10 @@ impl Stretch {
 pub struct Episode {
     /// Its number in the whole conversation, counted from 1.
     pub number: u32,
-    /// Its first and last message, counted from 1 at the first that the fold takes away; `None` where an earlier fold took them.
+    /// Its first and last message, counted from 1 at the first that its fold takes away.
     pub turns: Option<(u32, u32)>,
+    /// Whether this fold takes it away, and not an earlier one.
+    pub is_new: bool,
 }
 
 /// What passages stand under: a request, an answer, a call, a file.
@@ -155,6 +163,8 @@ pub struct Ledger {
     pub newest: u32,
     /// The weights that were in force.
     pub weights: Weights,
+    /// Sentences of the user.
+    pub statements: Vec<Statement>,
     /// The texts of all entries, one after another.
     words: String,
     /// The terms of all entries, one after another.
@@ -183,6 +193,11 @@ impl Ledger {
         Cow::Owned(text.replace(&format!("{}/", self.root), ""))
     }
 
+    /// How likely a sentence of the user lays something down.
+    pub fn statement(&self, entry: &Entry) -> Option<&Statement> {
+        self.statements.get(entry.statement? as usize)
+    }
+
     /// The terms of an entry.
     pub fn terms(&self, entry: &Entry) -> &[u32] {
         self.kept.get(entry.terms.range()).unwrap_or_default()
@@ -205,7 +220,8 @@ impl Ledger {
             worth,
             by: Author::Model,
             joined: false,
-            form: None,
+            counts: 1.0,
+            statement: None,
             text,
             terms,
         });
@@ -376,7 +392,8 @@ impl<'t, 'a> Gathering<'t, 'a> {
             worth,
             by: Author::Ledger,
             joined: false,
-            form: None,
+            counts: 1.0,
+            statement: None,
             text,
             terms,
         });
@@ -396,7 +413,8 @@ impl<'t, 'a> Gathering<'t, 'a> {
             worth,
             by: Author::Ledger,
             joined: false,
-            form: None,
+            counts: 1.0,
+            statement: None,
             text: Stretch::default(),
             terms: *terms,
         });
@@ -414,7 +432,8 @@ impl<'t, 'a> Gathering<'t, 'a> {
             worth,
             by: Author::Ledger,
             joined: false,
-            form: None,
+            counts: 1.0,
+            statement: None,
             text,
             terms,
         });
@@ -466,6 +485,7 @@ impl<'t, 'a> Gathering<'t, 'a> {
 
     fn finish(mut self, focus: Option<&str>) -> Ledger {
         self.close_episodes();
+        self.close_statements();
         self.close_rules();
         self.close_state();
         self.close_files();
@@ -482,24 +502,34 @@ impl<'t, 'a> Gathering<'t, 'a> {
         self.ledger
     }
 
+    /// The assistant comes back to what matters.
+    fn close_statements(&mut self) {
+        let Gathering { ledger, terms, .. } = self;
+        let Ledger { entries, kept, statements, .. } = ledger;
+        for entry in entries.iter() {
+            if let Some(statement) = entry.statement.and_then(|at| statements.get_mut(at as usize)) {
+                let own = kept.get(entry.terms.range()).unwrap_or_default();
+                statement.take_up(own.iter().filter(|&&term| terms.is_taken_up(term)).count());
+            }
+        }
+    }
+
     /// Sentences of the user are worth the odds that they lay something down; the sentence before one gives it its object.
     fn weigh_statements(&mut self) {
-        let Gathering { ledger, terms, weights, .. } = self;
-        let Ledger { entries, kept, values, .. } = ledger;
-        let typical = values.iter().sum::<f32>() / values.len().max(1) as f32;
+        let Ledger { entries, statements, .. } = &mut self.ledger;
+        let weights = self.weights;
         let mut after: Option<(u32, f32)> = None;
         for entry in entries.iter_mut().rev() {
-            let (Some(form), Some(group)) = (entry.form, entry.group) else { continue };
-            let own = kept.get(entry.terms.range()).unwrap_or_default();
-            let taken_up: f32 = own
-                .iter()
-                .filter(|&&term| terms.is_taken_up(term))
-                .map(|&term| values.get(term as usize).copied().unwrap_or_default() / typical.max(1e-6))
-                .sum();
-            let odds = statement::odds(form, taken_up);
+            let statement = entry.statement.and_then(|at| statements.get(at as usize));
+            let (Some(statement), Some(group)) = (statement, entry.group) else { continue };
+            let odds = statement.keep_odds() + weights.rule * statement.rule_odds();
             let object = after.filter(|(next, _)| *next == group).map_or(0.0, |(_, odds)| odds * weights.object);
             let length = entry.text.range().len() as f32;
             entry.worth += weights.statement * (odds + object) * length.sqrt();
+            // Where nothing is done but talking, rare words are no reason to keep small talk.
+            if self.is_chat {
+                entry.counts = (odds + object).min(1.0);
+            }
             after = Some((group, odds));
         }
     }

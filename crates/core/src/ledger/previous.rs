@@ -1,6 +1,6 @@
 //! Earlier handoffs among the folded messages: their episodes and facts go on.
 
-use super::episodes::REQUEST_BESIDE;
+use super::episodes::{DECISION_WORTH, REQUEST_BESIDE};
 use super::terms::Voice;
 use super::{Author, Entry, Episode, Gathering, Group, GroupKind, Source, paragraphs, rules};
 use crate::handoff::{self, Line, Section};
@@ -31,8 +31,8 @@ impl Gathering<'_, '_> {
         let mut stands_in = Section::CompletedActions;
         for line in handoff::remember(body) {
             match line {
-                Line::Episode { section, number, words } => {
-                    self.ledger.episodes.push(Episode { number, turns: None });
+                Line::Episode { section, number, turns, words } => {
+                    self.ledger.episodes.push(Episode { number, turns, is_new: false });
                     stands_in = section;
                     group = Some(self.group(index, section, GroupKind::Request, String::new(), Voice::User));
                     if words != REQUEST_BESIDE {
@@ -92,9 +92,9 @@ impl Gathering<'_, '_> {
         let worth = match section {
             // What was going on then is over, and the task is read off the live conversation.
             Section::ActiveTask | Section::InProgress | Section::ActiveState | Section::PendingAsks => return,
-            Section::Goal => 800.0,
+            Section::Goal => self.goal_worth(),
             Section::Constraints => rules::RULE_WORTH,
-            Section::KeyDecisions => 20.0,
+            Section::KeyDecisions => DECISION_WORTH,
             Section::RemainingWork => 20.0,
             Section::Blocked => 6.0,
             _ => 4.0,
@@ -109,7 +109,8 @@ impl Gathering<'_, '_> {
             worth,
             by: Author::Ledger,
             joined: false,
-            form: None,
+            counts: 1.0,
+            statement: None,
             text,
             terms,
         });

@@ -1,7 +1,7 @@
 //! Rules: standing instructions of the user, kept word for word for as long as they hold.
 
 use super::episodes::has_question;
-use super::{Entry, Gathering, statement};
+use super::{Entry, Gathering};
 use crate::handoff::Section;
 
 /// A longer sentence explains; a rule is short.
@@ -21,8 +21,8 @@ impl Gathering<'_, '_> {
             };
             let text = self.ledger.text(entry);
             let message = entry.message as usize;
-            let is_rule = entry.form.is_some_and(|form| form > LEAST_FORM) && is_lasting(text);
-            if !is_rule || told.iter().any(|known| known == text) {
+            let is_rule = self.ledger.statement(entry).is_some_and(|statement| statement.rule > LEAST_ODDS);
+            if !is_rule || text.len() > LONGEST_RULE || has_question(text) || told.iter().any(|known| known == text) {
                 continue;
             }
             let rule = match self.object_of(at).filter(|_| is_bare(text)) {
@@ -32,7 +32,7 @@ impl Gathering<'_, '_> {
             told.push(text.to_owned());
             // In work a rule is understood by where it was said; in a chat it can stand alone.
             if let Some(entry) = self.ledger.entries.get_mut(at).filter(|_| self.is_chat) {
-                entry.form = None;
+                entry.statement = None;
                 entry.worth = 0.0;
                 entry.terms = super::Stretch::default();
             }
@@ -44,16 +44,13 @@ impl Gathering<'_, '_> {
     fn object_of(&self, at: usize) -> Option<Entry> {
         let entry = self.ledger.entries.get(at)?;
         let before = *self.ledger.entries.get(at.checked_sub(1)?)?;
-        (before.group == entry.group && before.form.is_some()).then_some(before)
+        (before.group == entry.group && before.statement.is_some()).then_some(before)
     }
 }
 
-/// A sentence whose form alone makes a reaction likelier than a statement is no rule, whatever its words.
-const LEAST_FORM: f32 = 0.0;
-
-fn is_lasting(sentence: &str) -> bool {
-    sentence.len() <= LONGEST_RULE && !has_question(sentence) && statement::is_meant_to_last(sentence)
-}
+/// The logarithm of the odds from which on a sentence stands among the rules; what is less likely one is told where it
+/// was said.
+const LEAST_ODDS: f32 = 0.0;
 
 /// Whether a sentence has too few words to be understood alone.
 fn is_bare(sentence: &str) -> bool {

@@ -22,6 +22,9 @@ const MOST_COMMITS: usize = 6;
 /// Checks whose latest results are told.
 const MOST_CHECKS: usize = 6;
 
+/// An output of at most so many bytes is told whole, a longer one by the line that sums it up.
+const LONGEST_RESULT: usize = 160;
+
 /// What is known about the state so far.
 #[derive(Default)]
 pub(super) struct Record {
@@ -140,9 +143,12 @@ impl Gathering<'_, '_> {
         let lines = || output.lines().map(str::trim).filter(|line| !line.is_empty());
         let last = lines().next_back().unwrap_or_default();
         // A few lines say more than the last of them.
-        let whole = lines().collect::<Vec<_>>().join(" · ");
-        let short = if whole.len() <= 160 { whole.as_str() } else { last };
-        let summary = super::exits::test_summary(output).filter(|_| whole.len() > 160).unwrap_or(short);
+        let is_short = output.len() <= LONGEST_RESULT;
+        let whole = if is_short { lines().collect::<Vec<_>>().join(" · ") } else { String::new() };
+        let summary = match is_short {
+            true => whole.as_str(),
+            false => super::exits::test_summary(output).unwrap_or(last),
+        };
         let key = first_line(command, 160);
         let runs = self.record.runs.entry(key).or_insert(Runs {
             times: 0,
@@ -155,7 +161,7 @@ impl Gathering<'_, '_> {
         runs.message = index;
         runs.failed = failed;
         runs.has_failed |= failed;
-        runs.said = first_line(summary, 160);
+        runs.said = first_line(summary, LONGEST_RESULT + 40);
     }
 
     /// Tells how things stand, and what stands in the way.

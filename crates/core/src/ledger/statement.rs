@@ -1,132 +1,146 @@
 //! How likely a sentence of the user lays something down: a rule, a fact, a decision.
 //!
-//! What tells is the same in every language: statements are longer than reactions, have numbers and names, are no
-//! questions, do not open a message unless the assistant had asked something, and the assistant comes back to their words.
-//! The weights come from eight chats in as many languages (`examples/chats`), each language judged by the weights of
-//! the seven others: the best 40 % of what users said hold 76 % of their rules and facts, a random choice 39 %.
+//! Two things tell: its letters ([`wording`]) and its form, which is much the same in every language: statements are
+//! longer than reactions, have numbers and names, are no questions, do not open a message unless the assistant had
+//! asked something, and the assistant comes back to their words. `foldline-lab statements` fits both.
 
 use super::episodes::has_question;
+use super::wording::{KINDS, SLOTS, Table};
 
-/// What is seen of a sentence before the conversation is known to its end.
+/// What is looked at, in the order of [`Statement::seen`].
+pub const SIGNS: [&str; 15] = [
+    "base",
+    "wording: rule",
+    "wording: fact",
+    "wording: request for now",
+    "length",
+    "question",
+    "number",
+    "opens the message",
+    "answers a question",
+    "closes the message",
+    "alone",
+    "name",
+    "exclaims",
+    "quotes",
+    "taken up",
+];
+/// The place of what is only known when the conversation has been read.
+const TAKEN_UP: usize = SIGNS.len() - 1;
+
+/// The fitted numbers: for rules and for anything worth keeping the weights of the signs, then the scale of the table,
+/// all as little-endian floats, then the table.
+static FITTED: &[u8] = include_bytes!("statement.bin");
+const HEADER: usize = (2 * SIGNS.len() + 1) * 4;
+
+/// A sentence of the user.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Statement {
+    /// What was seen of it, by [`SIGNS`].
+    pub seen: [f32; SIGNS.len()],
+    /// Logarithm of the odds that it is a rule.
+    pub rule: f32,
+    /// … that it lays anything down.
+    pub keep: f32,
+}
+
+/// Where a sentence stands.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
-    /// Its number in the message, and how many there are.
-    pub(super) at: usize,
-    pub(super) of: usize,
+    /// Its number in the message, and how many there are; `None` when that is no longer known.
+    pub(super) at: Option<(usize, usize)>,
     /// Whether the assistant had asked something.
     pub(super) answers: bool,
 }
 
-/// The form of a sentence as a logarithm of odds.
-pub(super) fn form(sentence: &str, terms: usize, place: Place) -> f32 {
-    let flag = |is: bool, weight: f32| if is { weight } else { 0.0 };
-    let opens = place.at == 0 && !place.answers;
-    BASE + LENGTH * ln(1 + terms as u32)
-        + flag(has_question(sentence), QUESTION)
-        + flag(sentence.chars().any(char::is_numeric), NUMBER)
-        + flag(opens, OPENS)
-        + flag(place.at + 1 == place.of && place.of > 1, CLOSES)
-        + flag(place.of == 1 && !place.answers, ALONE)
-        + flag(sentence.contains(['"', '“', '„', '«', '「']), QUOTES)
-        + flag(sentence.ends_with(['!', '！']), EXCLAIMS)
-        + flag(has_name(sentence), NAME)
-        + flag(is_meant_to_last(sentence), LASTS)
+impl Statement {
+    /// What can be seen of a sentence before the conversation is known to its end.
+    pub(super) fn of(sentence: &str, terms: usize, place: Place) -> Statement {
+        let flag = |is: bool| f32::from(u8::from(is));
+        let [rule, fact, once] = table().look_up(sentence);
+        let (is_first, is_last, is_alone) = match place.at {
+            Some((at, of)) => (at == 0, at + 1 == of && of > 1, of == 1 && !place.answers),
+            None => (false, false, false),
+        };
+        let seen = [
+            1.0,
+            rule,
+            fact,
+            once,
+            ln(1 + terms as u32),
+            flag(has_question(sentence)),
+            flag(sentence.chars().any(char::is_numeric)),
+            flag(is_first && !place.answers),
+            flag(is_first && place.answers),
+            flag(is_last),
+            flag(is_alone),
+            flag(has_name(sentence)),
+            flag(sentence.ends_with(['!', '！'])),
+            flag(sentence.contains(['"', '“', '„', '«', '「'])),
+            0.0,
+        ];
+        let mut statement = Statement { seen, rule: 0.0, keep: 0.0 };
+        statement.judge();
+        statement
+    }
+
+    /// A sentence by itself.
+    pub fn alone(sentence: &str) -> Statement {
+        Statement::of(sentence, sentence.split_whitespace().count(), Place { at: None, answers: false })
+    }
+
+    /// Notes how many of its words the assistant came back to.
+    pub(super) fn take_up(&mut self, words: usize) {
+        if let Some(sign) = self.seen.get_mut(TAKEN_UP) {
+            *sign = ln(1 + words as u32);
+        }
+        self.judge();
+    }
+
+    fn judge(&mut self) {
+        self.rule = weigh(&self.seen, 0);
+        self.keep = weigh(&self.seen, 1);
+    }
+
+    /// The odds that it is a rule.
+    pub(super) fn rule_odds(&self) -> f32 {
+        exp(self.rule)
+    }
+
+    /// The odds that it lays anything down.
+    pub(super) fn keep_odds(&self) -> f32 {
+        exp(self.keep)
+    }
 }
 
-/// The odds of a sentence, with the weight of its words that the assistant came back to.
-pub(super) fn odds(form: f32, taken_up: f32) -> f32 {
-    exp(form + TAKEN_UP * ln(1 + taken_up as u32))
+fn table() -> Table<'static> {
+    Table { scale: number(2 * SIGNS.len()), weights: FITTED.get(HEADER..).unwrap_or_default() }
 }
 
-const BASE: f32 = -2.2;
-const LENGTH: f32 = 0.85;
-const QUESTION: f32 = -2.6;
-const NUMBER: f32 = 1.5;
-const OPENS: f32 = -2.2;
-const CLOSES: f32 = -1.1;
-const ALONE: f32 = -0.8;
-const QUOTES: f32 = -1.3;
-const EXCLAIMS: f32 = -0.7;
-const NAME: f32 = 0.8;
-const TAKEN_UP: f32 = 0.4;
-/// A hint of a word list: worth little, see ARCHITECTURE.md.
-const LASTS: f32 = 1.0;
+fn weigh(seen: &[f32; SIGNS.len()], row: usize) -> f32 {
+    seen.iter().enumerate().map(|(at, sign)| sign * number(row * SIGNS.len() + at)).sum()
+}
+
+/// A float of the header.
+fn number(at: usize) -> f32 {
+    FITTED.get(at * 4..).and_then(|bytes| bytes.first_chunk()).copied().map_or(0.0, f32::from_le_bytes)
+}
+
+/// Writes fitted numbers as [`FITTED`] holds them.
+pub fn write_fitted(rule: &[f32; SIGNS.len()], keep: &[f32; SIGNS.len()], table: &[[f32; KINDS]]) -> Vec<u8> {
+    let most = table.iter().flatten().fold(0.0_f32, |most, weight| most.max(weight.abs()));
+    let scale = most.max(1e-6) / f32::from(i8::MAX);
+    let header = rule.iter().chain(keep).chain(std::iter::once(&scale));
+    let mut out: Vec<u8> = header.flat_map(|number| number.to_le_bytes()).collect();
+    out.extend(table.iter().take(SLOTS).flatten().map(|weight| (weight / scale).round() as i8 as u8));
+    out
+}
 
 /// Whether a word in the middle of a sentence is written as a name.
 fn has_name(sentence: &str) -> bool {
     let mut words = sentence.split_whitespace();
     words.next();
     words.any(|word| word.chars().next().is_some_and(char::is_uppercase) && word.chars().nth(2).is_some())
-}
-
-/// Hints that a sentence is meant to last.
-const LASTING: [&str; 60] = [
-    "never ",
-    "always ",
-    "from now on",
-    "don't ",
-    "do not ",
-    "must not",
-    "no longer",
-    "prefer ",
-    "avoid ",
-    "make sure",
-    "at most",
-    "at least",
-    "stick to",
-    "not allowed",
-    "please ",
-    "niemals",
-    "nie ",
-    "immer ",
-    "ab jetzt",
-    "ab sofort",
-    "künftig",
-    "bitte",
-    "nur noch",
-    "auf keinen fall",
-    "grundsätzlich",
-    "nunca",
-    "siempre",
-    "a partir de ahora",
-    "no quiero",
-    "prefiero",
-    "jamais",
-    "toujours",
-    "désormais",
-    "ne pas ",
-    "sempre",
-    "d'ora in poi",
-    "de agora em diante",
-    "никогда",
-    "всегда",
-    "с этого момента",
-    "отныне",
-    "не надо",
-    "пожалуйста",
-    "不要",
-    "别再",
-    "必须",
-    "一律",
-    "从现在",
-    "以后",
-    "しないで",
-    "必ず",
-    "これから",
-    "ください",
-    "دائما",
-    "دائمًا",
-    "من الآن",
-    "لو سمحت",
-    "हमेशा",
-    "अब से",
-    "मत ",
-];
-
-/// Whether a sentence has one of the hints.
-pub(super) fn is_meant_to_last(sentence: &str) -> bool {
-    let lower = sentence.to_lowercase();
-    LASTING.iter().any(|hint| lower.contains(hint))
 }
 
 /// A natural logarithm that is the same on every machine: exact at powers of two, straight lines between them.
@@ -148,24 +162,36 @@ fn exp(power: f32) -> f32 {
 mod tests {
     use super::*;
 
-    fn score(sentence: &str, at: usize, of: usize) -> f32 {
-        form(sentence, sentence.split_whitespace().count(), Place { at, of, answers: false })
+    fn keep(sentence: &str, at: usize, of: usize) -> f32 {
+        let place = Place { at: Some((at, of)), answers: false };
+        Statement::of(sentence, sentence.split_whitespace().count(), place).keep
     }
 
     #[test]
     fn statements_stand_above_reactions_and_questions() {
-        let rule = score("The budget is 4,200 and nothing above it without asking me first.", 1, 3);
+        let rule = keep("The budget is 4,200 and nothing above it without asking me first.", 1, 3);
         for other in ["Ha, you must be kidding!", "How was your weekend?", "Thanks a lot."] {
-            assert!(score(other, 0, 1) + 2.0 < rule, "{other}");
+            assert!(keep(other, 0, 1) + 2.0 < rule, "{other}");
         }
-        let german = score("Am 14. Mai kommt Henrik mit dem Wagen.", 1, 3);
-        assert!(german > score("Na toll, das fängt ja gut an.", 0, 2));
+        let german = keep("Am 14. Mai kommt Henrik mit dem Wagen.", 1, 3);
+        assert!(german > keep("Na toll, das fängt ja gut an.", 0, 2));
     }
 
     #[test]
     fn odds_rise_with_what_is_taken_up() {
-        assert!(odds(0.0, 8.0) > odds(0.0, 0.0));
-        assert!((odds(0.0, 0.0) - 1.0).abs() < 1e-6);
+        let mut statement = Statement::of("The flat is in Leipzig.", 5, Place { at: Some((1, 2)), answers: false });
+        let before = statement.keep_odds();
+        statement.take_up(8);
+        assert!(statement.keep_odds() > before);
         assert!((exp(2.0_f32.ln()) - 2.0).abs() < 1e-5);
+    }
+
+    #[test]
+    fn fitted_numbers_come_back_as_they_were_written() {
+        let rule = std::array::from_fn(|at| at as f32);
+        let written = write_fitted(&rule, &rule, &vec![[0.5, -1.0, 0.25]; SLOTS]);
+        assert_eq!(written.len(), FITTED.len());
+        assert_eq!(written.get(HEADER..HEADER + 3), Some(&[64, 129, 32][..]));
+        assert_eq!(FITTED.len(), HEADER + SLOTS * KINDS);
     }
 }

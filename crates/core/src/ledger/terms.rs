@@ -83,11 +83,13 @@ impl Terms {
 
     /// Whether the assistant came back to a term that somebody else brought up, and it is no word that everybody uses.
     pub(super) fn is_taken_up(&self, term: u32) -> bool {
-        self.usage.get(term as usize).is_some_and(|usage| {
-            let texts: u32 = usage.texts.iter().sum();
-            usage.texts.get(Voice::Assistant as usize).is_some_and(|&said| said > 0)
-                && texts * COMMON_SHARE < self.texts
-        })
+        let is_said = |usage: &Usage| usage.texts.get(Voice::Assistant as usize).is_some_and(|&said| said > 0);
+        self.usage.get(term as usize).is_some_and(is_said) && !self.is_common(term)
+    }
+
+    /// Whether a term is everybody's.
+    pub(super) fn is_common(&self, term: u32) -> bool {
+        self.usage.get(term as usize).is_some_and(|usage| usage.texts.iter().sum::<u32>() * COMMON_SHARE >= self.texts)
     }
 
     fn intern(&mut self, found: &Found<'_>) -> u32 {
@@ -158,12 +160,20 @@ fn dedup_from(terms: &mut Vec<u32>, start: usize) {
 fn digest(found: &Found<'_>) -> u64 {
     let mut hasher = FxHasher::default();
     if found.word.is_ascii() {
-        found.word.bytes().for_each(|byte| hasher.write_u8(byte.to_ascii_lowercase()));
+        // In letters, digits and `_` this bit is the case of a letter or says nothing.
+        let (chunks, rest) = found.word.as_bytes().as_chunks::<8>();
+        chunks.iter().for_each(|chunk| hasher.write_u64(u64::from_le_bytes(*chunk) | LOWER));
+        let mut last = [0; 8];
+        last.iter_mut().zip(rest).for_each(|(slot, byte)| *slot = byte | 0x20);
+        hasher.write_u64(u64::from_le_bytes(last));
     } else {
         found.word.chars().flat_map(char::to_lowercase).for_each(|c| hasher.write_u32(c as u32));
     }
     hasher.finish()
 }
+
+/// The bit of lower case in each of eight bytes.
+const LOWER: u64 = 0x2020_2020_2020_2020;
 
 /// Longer runs are payload (base64, minified text), not words.
 const LONGEST: usize = 64;
@@ -200,7 +210,16 @@ fn ascii_end(bytes: &[u8], start: usize) -> usize {
 }
 
 fn is_word_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_'
+    const IS_WORD: [bool; 256] = {
+        let mut table = [false; 256];
+        let mut byte = 0;
+        while byte < 128 {
+            table[byte] = (byte as u8).is_ascii_alphanumeric() || byte as u8 == b'_';
+            byte += 1;
+        }
+        table
+    };
+    IS_WORD.get(byte as usize).copied().unwrap_or_default()
 }
 
 /// Reads a run that has letters beyond ASCII; returns where it ends.

@@ -93,6 +93,8 @@ pub struct Weights {
     pub request: f32,
     /// What a sentence of the user is worth for the odds that it lays something down.
     pub statement: f32,
+    /// How much more the odds that it is a rule count.
+    pub rule: f32,
     /// The share of that which the sentence before it gets.
     pub object: f32,
     /// What the words are worth that a short reply answers.
@@ -143,7 +145,8 @@ impl Default for Weights {
             narration_fades: 0.6,
             heading: 0.5,
             request: 40.0,
-            statement: 30.0,
+            statement: 90.0,
+            rule: 6.0,
             object: 0.2,
             answered: 96.0,
             change: 8.8,

@@ -189,7 +189,7 @@ impl Planner<'_, '_> {
             messages: folded.len(),
             handle: handle.as_deref(),
             note: note.as_deref(),
-            names_empty: true,
+            is_brief: false,
         };
         handoff::write(ledger, &frame, budget, self.measure)
     }
