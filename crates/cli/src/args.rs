@@ -130,6 +130,7 @@ pub struct Tuning {
   foldline compress session.json > smaller.json
   foldline compress session.json --window 128000 --preset runway --report -
   foldline compress session.json --force --focus \"database schema\"
+  foldline compress session.json --force --pin \"Never push to main.\" --pin \"*deadline*\"
   foldline compress session.json --target-tokens 12000 -o smaller.json
   foldline compress session.json --force --summarizer http://127.0.0.1:8080 --summarizer-model qwen
   FOLDLINE_SUMMARIZER_KEY=… foldline compress session.json --summarizer https://api.example/v1 --summarizer-model small
@@ -149,6 +150,10 @@ pub struct Compress {
     /// What matters most in the handoff; implies --force.
     #[arg(long, value_name = "TEXT")]
     pub focus: Option<String>,
+    /// What the handoff keeps word for word, beside `compression.pins`; may be given several times. With `*` in it, a
+    /// pattern for sentences of the user.
+    #[arg(long = "pin", value_name = "TEXT")]
+    pub pins: Vec<String>,
     /// Tokens that the result must fit.
     #[arg(long, value_name = "N")]
     pub target_tokens: Option<u64>,

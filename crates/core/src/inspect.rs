@@ -1,6 +1,7 @@
 //! Where the tokens of a transcript are: by source, by tool, in the largest outputs, in repetitions.
 
 use crate::engine::{Job, Setting, count, judge};
+use crate::ledger::Held;
 use crate::planner::{Planner, Request, standing};
 use crate::policy::Policy;
 use crate::recall::Handle;
@@ -103,6 +104,8 @@ pub struct Inspection {
     pub verdict: String,
     /// What it would do.
     pub would: String,
+    /// The rules and pins that a handoff would hold, without secrets.
+    pub held: Vec<Held>,
 }
 
 /// Looks a transcript over.
@@ -195,6 +198,7 @@ pub fn inspect(transcript: &Transcript<'_>, policy: &Policy, job: &Job, state: &
             Ok(plan) => format!("{} ({} → {} tokens)", plan.reason, plan.tokens.before, plan.tokens.after),
             Err(error) => error.to_string(),
         },
+        held: planner.held(),
     }
 }
 

@@ -1,9 +1,11 @@
-//! The report: what happened, for machines. Numbers, names and handles; no content.
+//! The report: what happened, for machines. Numbers, names and handles; of the content only the rules and pins that
+//! the handoff holds, without secrets.
 
 use crate::engine::Compaction;
 use crate::event::Event;
 use crate::handoff::Standing;
 pub use crate::ledger::Author;
+use crate::ledger::Held;
 use crate::plan::{Outcome, Skip, StepKind, TokenChange};
 use crate::recall::Handle;
 use crate::summary::{Effort, Failure, Written};
@@ -61,6 +63,8 @@ pub struct HandoffReport {
     pub unverified: usize,
     /// Facts that found room, and all that were offered.
     pub facts: Change,
+    /// The rules and pins that it holds.
+    pub held: Vec<Held>,
 }
 
 /// What the summariser did.
@@ -209,6 +213,7 @@ impl Report {
                 iterative: fold.iterative,
                 unverified: fold.checked.unverified + fold.checked.dropped,
                 facts: Change { before: fold.handoff.offered as u64, after: fold.handoff.shown as u64 },
+                held: fold.handoff.held.clone(),
             }),
             summariser: done.summariser.clone(),
             state: plan.standing,

@@ -133,7 +133,6 @@ fn knobs(weights: &mut Weights) -> Vec<&mut f32> {
         statement,
         rule,
         object,
-        answered,
         change,
         outcome,
         failure,
@@ -145,19 +144,7 @@ fn knobs(weights: &mut Weights) -> Vec<&mut f32> {
     }
     all.extend([term_user, term_assistant, term_call, term_tool, term_coined, term_number, term_once]);
     all.extend(again.iter_mut());
-    all.extend([
-        recency,
-        narration_fades,
-        heading,
-        request,
-        statement,
-        rule,
-        object,
-        answered,
-        change,
-        outcome,
-        failure,
-    ]);
+    all.extend([recency, narration_fades, heading, request, statement, rule, object, change, outcome, failure]);
     all
 }
 
@@ -181,7 +168,6 @@ fn write_weights(weights: &Weights, out: &mut dyn Write) -> Result<(), Failure> 
         statement,
         rule,
         object,
-        answered,
         change,
         outcome,
         failure,
@@ -193,7 +179,7 @@ fn write_weights(weights: &Weights, out: &mut dyn Write) -> Result<(), Failure> 
     )?;
     writeln!(
         out,
-        "again: {again:.3?}, recency: {recency:.2}, narration_fades: {narration_fades:.2}, heading: {heading:.2}, request: {request:.1}, statement: {statement:.2}, rule: {rule:.2}, object: {object:.2}, answered: {answered:.1}, change: {change:.1}, outcome: {outcome:.1}, failure: {failure:.1},"
+        "again: {again:.3?}, recency: {recency:.2}, narration_fades: {narration_fades:.2}, heading: {heading:.2}, request: {request:.1}, statement: {statement:.2}, rule: {rule:.2}, object: {object:.2}, change: {change:.1}, outcome: {outcome:.1}, failure: {failure:.1},"
     )?;
     Ok(())
 }

@@ -72,6 +72,9 @@ enum Command {
         /// Directory with chats and notes on them.
         #[arg(long, default_value = "examples/chats")]
         chats: PathBuf,
+        /// Fit nothing; say how the lines of this file are judged.
+        #[arg(long)]
+        judge: Option<PathBuf>,
         /// Write the fitted numbers to this file (crates/core/src/ledger/statement.bin).
         #[arg(long)]
         into: Option<PathBuf>,
@@ -193,7 +196,8 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Fit { sessions, questions, rounds, names, chats } => {
             fit::run(&fit::Options { sessions, questions, rounds, names, chats }, &mut std::io::stdout().lock())?;
         }
-        Command::Statements { sentences, chats, into } => {
+        Command::Statements { judge: Some(file), .. } => print(&statements::judge(&file)?)?,
+        Command::Statements { sentences, chats, into, judge: None } => {
             print(&statements::run(&statements::Options { sentences, chats, into })?)?;
         }
         Command::Tokens { directory } => print(&tokens::measure(&matrix::sessions(&directory)?)?.to_string())?,

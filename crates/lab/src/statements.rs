@@ -8,7 +8,7 @@ use crate::chats::Chat;
 use crate::fit::json_files;
 use foldline_core::ledger::statement::{SIGNS, write_fitted};
 use foldline_core::ledger::wording::{KINDS, SLOTS, slots};
-use foldline_core::ledger::{Statement, Stretches, Weights, gather};
+use foldline_core::ledger::{Statement, Stretches, Weights, Wishes, gather};
 use foldline_core::wire;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -63,6 +63,17 @@ pub fn run(options: &Options) -> Result<String, Failure> {
     if let Some(into) = &options.into {
         std::fs::write(into, write_fitted(&rule, &keep, &relative))?;
         let _ = writeln!(out, "written to {}", into.display());
+    }
+    Ok(out)
+}
+
+/// How the lines of a file are judged, as logarithms of odds.
+pub fn judge(file: &Path) -> Result<String, Failure> {
+    let mut out = format!("{:>6}{:>6}   by letters: rule, fact, once\n", "rule", "keep");
+    for line in std::fs::read_to_string(file)?.lines() {
+        let Statement { rule, keep, seen: [_, letters @ .., _] } = Statement::alone(line);
+        let letters: String = letters.iter().take(KINDS).map(|sign| format!("{sign:>6.2}")).collect();
+        let _ = writeln!(out, "{rule:>6.2}{keep:>6.2}{letters}  {line}");
     }
     Ok(out)
 }
@@ -200,7 +211,8 @@ fn read_chats(folder: &Path, table: &[[f32; KINDS]]) -> Result<Vec<Vec<Said>>, F
             let transcript = wire::read(&body, None)?;
             let folded: Vec<usize> = (0..transcript.messages.len()).collect();
             let weights = Weights::default();
-            let ledger = gather(&transcript, Stretches { folded: &folded, live: &[] }, None, &weights);
+            let wishes = Wishes { focus: None, pins: &[], weights: &weights };
+            let ledger = gather(&transcript, Stretches { folded: &folded, live: &[] }, wishes);
             let sentences =
                 ledger.entries.iter().filter_map(|entry| Some((ledger.text(entry), ledger.statement(entry)?)));
             Ok(sentences.map(|(text, statement)| said(&chat, text, statement, table)).collect())

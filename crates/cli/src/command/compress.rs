@@ -102,6 +102,7 @@ fn job(args: &Compress, settings: &Settings) -> Result<Job, Failure> {
         request: Request {
             trigger: if args.force || args.focus.is_some() { Trigger::Manual } else { Trigger::Engine },
             focus: args.focus.clone(),
+            pins: args.pins.clone(),
             target: args.target_tokens,
             now_ms: Some(keep::now_ms()),
             today: Some(keep::today()),

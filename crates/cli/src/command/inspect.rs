@@ -9,6 +9,7 @@ use crate::settings::{Surroundings, model_table};
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, Table, presets};
 use foldline_core::inspect::{Inspection, Share, inspect};
+use foldline_core::ledger::HeldKind;
 use foldline_core::{Job, SessionState, wire};
 use std::fmt::Write;
 
@@ -77,6 +78,14 @@ fn render(name: &str, found: &Inspection, paint: Paint) -> String {
     if found.violations > 0 {
         let _ =
             writeln!(out, "Violations of the provider's rules: {} (foldline validate lists them)", found.violations);
+    }
+    if !found.held.is_empty() {
+        let _ = writeln!(out, "\n{}", paint.paint(strong, "Rules and pins"));
+        for held in &found.held {
+            let pinned = if held.kind == HeldKind::Pin { " (pinned)" } else { "" };
+            let _ = writeln!(out, "  - {}{pinned}", held.text);
+        }
+        out.push('\n');
     }
     let _ = writeln!(out, "Now: {}", found.verdict);
     let _ = writeln!(out, "A fold would: {}", found.would);

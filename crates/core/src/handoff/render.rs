@@ -6,7 +6,7 @@ use super::previous::{GAP, STEP, UNDER, WORDLESS};
 use super::quote::quoted;
 use super::section::Section;
 use super::select::select;
-use crate::ledger::{Entry, Group, GroupKind, Ledger};
+use crate::ledger::{Entry, Group, GroupKind, Held, Ledger};
 use crate::redact::{Mode, redact};
 use crate::tokens::Measure;
 use std::fmt::Write as _;
@@ -29,6 +29,8 @@ pub struct Handoff {
     pub text: String,
     /// What it costs.
     pub tokens: u32,
+    /// The rules and pins that it holds.
+    pub held: Vec<Held>,
     /// Entries that found room, of all that were offered.
     pub shown: usize,
     /// All entries.
@@ -53,7 +55,8 @@ pub fn write(ledger: &Ledger, frame: &Frame<'_>, budget: u32, measure: &Measure)
         let text = redact(&ledger.secrets.hide(&text), Mode::Text).into_owned();
         let tokens = measure.text(&text);
         if tokens <= budget || chosen.is_empty() {
-            let handoff = Handoff { text, tokens, shown: chosen.len(), offered: ledger.entries.len() };
+            let held = held(&chosen, ledger);
+            let handoff = Handoff { text, tokens, held, shown: chosen.len(), offered: ledger.entries.len() };
             // What a small handoff leaves over is much of it.
             let over = budget.saturating_sub(tokens);
             if best.is_none() && budget < SMALL && over * 100 > budget && !chosen.is_empty() {
@@ -68,6 +71,12 @@ pub fn write(ledger: &Ledger, frame: &Frame<'_>, budget: u32, measure: &Measure)
         }
         room = room.saturating_sub((tokens - budget).max(room / 50 + 1));
     }
+}
+
+fn held(chosen: &[usize], ledger: &Ledger) -> Vec<Held> {
+    let entries = chosen.iter().filter_map(|&at| ledger.entries.get(at));
+    let rules = entries.filter(|entry| entry.section == Section::Constraints);
+    rules.map(|entry| Held::read(&redact(&ledger.secrets.hide(ledger.text(entry)), Mode::Text))).collect()
 }
 
 fn render(chosen: &[usize], ledger: &Ledger, frame: &Frame<'_>) -> String {

@@ -5,7 +5,7 @@
 //! has a share from which on its passages count less, so that neither answers nor code crowd out the rest.
 
 use crate::handoff::Section;
-use crate::ledger::{Author, Entry, GroupKind, Ledger, Source};
+use crate::ledger::{Author, Entry, GroupKind, Ledger, PIN_WORTH, Source};
 use crate::summary::MODEL_SHARE;
 use crate::tokens::Measure;
 use std::cmp::Ordering;
@@ -164,9 +164,11 @@ impl<'l> Selection<'l> {
         let share = |share: f64| (f64::from(self.budget) * share) as u32;
         let (mut rules, mut decisions, mut others) = (share(RULES_SHARE), share(DECISIONS_SHARE), share(FACTS_SHARE));
         for at in facts {
-            let room = match self.entry(at).map(|entry| entry.section) {
-                Some(Section::Constraints) => &mut rules,
-                Some(Section::KeyDecisions) => &mut decisions,
+            let mut all = self.left;
+            let room = match self.entry(at).map(|entry| (entry.section, entry.worth)) {
+                Some((Section::Constraints, PIN_WORTH..)) => &mut all,
+                Some((Section::Constraints, _)) => &mut rules,
+                Some((Section::KeyDecisions, _)) => &mut decisions,
                 _ => &mut others,
             };
             let cost = self.cost(at);

@@ -12,6 +12,10 @@ use std::ops::Range;
 
 /// A message longer than this is pasted material behind its first paragraphs.
 const LONGEST_TYPED: usize = 3_000;
+/// One that is longer than this is more than a remark.
+const LONG_MESSAGE: usize = 500;
+/// Its first sentence is worth as much as one that lays something down with these odds.
+const OPENING: f32 = 6.0;
 /// So many paragraphs of a request say what it is about.
 const OPENING_PARAGRAPHS: usize = 3;
 /// … and so many sentences.
@@ -158,6 +162,14 @@ impl Gathering<'_, '_> {
         let start = self.ledger.entries.len();
         self.user_words(index, group, words, 0.0);
         self.talk.request_words = start..self.ledger.entries.len();
+        // A long message asks for something, even where nothing is done but talking; the newest matter most.
+        let age = index as f32 / self.ledger.newest.max(1) as f32;
+        if self.is_chat
+            && words.len() > LONG_MESSAGE
+            && let Some(opening) = self.ledger.entries.get_mut(start)
+        {
+            opening.worth += OPENING * self.weights.statement * age * age * (opening.text.range().len() as f32).sqrt();
+        }
     }
 
     /// What a user said, sentence by sentence; pasted material by paragraphs.

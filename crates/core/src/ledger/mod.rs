@@ -10,6 +10,7 @@ mod episodes;
 mod exits;
 pub mod names;
 mod paragraphs;
+mod pins;
 mod previous;
 mod root;
 mod rules;
@@ -26,6 +27,8 @@ mod work;
 
 pub(crate) use episodes::offered;
 pub(crate) use exits::exit_code;
+pub(crate) use pins::PIN_WORTH;
+pub use pins::{Held, HeldKind, PinOrder};
 pub(crate) use previous::source_of;
 pub(crate) use speech::spoken;
 pub use statement::Statement;
@@ -243,19 +246,25 @@ pub struct Stretches<'s> {
     pub live: &'s [usize],
 }
 
+/// What somebody wants of a ledger.
+#[derive(Clone, Copy, Debug)]
+pub struct Wishes<'w> {
+    /// What the user cares about most.
+    pub focus: Option<&'w str>,
+    /// What must stay: texts, and patterns with `*` for sentences of the user.
+    pub pins: &'w [String],
+    /// How passages are weighed against each other.
+    pub weights: &'w Weights,
+}
+
 /// Gathers the ledger of folded messages.
-pub fn gather<'t>(
-    transcript: &'t Transcript<'_>,
-    stretches: Stretches<'t>,
-    focus: Option<&str>,
-    weights: &'t Weights,
-) -> Ledger {
-    let mut gathering = Gathering::new(transcript, stretches, weights);
+pub fn gather<'t>(transcript: &'t Transcript<'_>, stretches: Stretches<'t>, wishes: Wishes<'t>) -> Ledger {
+    let mut gathering = Gathering::new(transcript, stretches, wishes);
     gathering.previous_handoffs();
     for &index in stretches.folded {
         gathering.message(index);
     }
-    gathering.finish(focus)
+    gathering.finish()
 }
 
 /// The first folded message whose outputs are searched.
@@ -278,6 +287,7 @@ fn calls(transcript: &Transcript<'_>, index: usize) -> bool {
 struct Gathering<'t, 'a> {
     transcript: &'t Transcript<'a>,
     stretches: Stretches<'t>,
+    wishes: Wishes<'t>,
     weights: &'t Weights,
     ledger: Ledger,
     terms: Terms,
@@ -294,14 +304,17 @@ struct Gathering<'t, 'a> {
     record: state::Record,
     work: work::Work,
     talk: episodes::Talk,
+    /// What people pinned in the conversation.
+    pins: Vec<String>,
 }
 
 impl<'t, 'a> Gathering<'t, 'a> {
-    fn new(transcript: &'t Transcript<'a>, stretches: Stretches<'t>, weights: &'t Weights) -> Gathering<'t, 'a> {
+    fn new(transcript: &'t Transcript<'a>, stretches: Stretches<'t>, wishes: Wishes<'t>) -> Gathering<'t, 'a> {
         Gathering {
             transcript,
             stretches,
-            weights,
+            wishes,
+            weights: wishes.weights,
             ledger: Ledger { newest: stretches.folded.last().map_or(0, |&last| last as u32), ..Ledger::default() },
             terms: Terms::default(),
             quotable: quotable_from(transcript, stretches.folded),
@@ -312,6 +325,7 @@ impl<'t, 'a> Gathering<'t, 'a> {
             record: state::Record::default(),
             work: work::Work::default(),
             talk: episodes::Talk::default(),
+            pins: Vec::new(),
         }
     }
 
@@ -349,6 +363,9 @@ impl<'t, 'a> Gathering<'t, 'a> {
         }
         let said = spoken(&words);
         let said = said.trim();
+        if let Some(order) = PinOrder::read(said) {
+            return self.follow(order);
+        }
         if said.is_empty() || (said.starts_with('/') && self.is_local_command(index)) {
             return;
         }
@@ -483,9 +500,10 @@ impl<'t, 'a> Gathering<'t, 'a> {
         self.ledger.alive.dedup();
     }
 
-    fn finish(mut self, focus: Option<&str>) -> Ledger {
+    fn finish(mut self) -> Ledger {
         self.close_episodes();
         self.close_statements();
+        self.close_pins();
         self.close_rules();
         self.close_state();
         self.close_files();
@@ -495,7 +513,7 @@ impl<'t, 'a> Gathering<'t, 'a> {
         self.ledger.values = self.terms.weights(self.weights);
         self.weigh_statements();
         self.drop_replaced();
-        if let Some(focus) = focus {
+        if let Some(focus) = self.wishes.focus {
             self.bring_into_focus(focus);
         }
         self.ledger.weights = self.weights.clone();
@@ -528,7 +546,7 @@ impl<'t, 'a> Gathering<'t, 'a> {
             entry.worth += weights.statement * (odds + object) * length.sqrt();
             // Where nothing is done but talking, rare words are no reason to keep small talk.
             if self.is_chat {
-                entry.counts = (odds + object).min(1.0);
+                entry.counts = (odds + object).clamp(SMALL_TALK, 1.0);
             }
             after = Some((group, odds));
         }
@@ -559,6 +577,9 @@ impl<'t, 'a> Gathering<'t, 'a> {
         }
     }
 }
+
+/// What the terms of a sentence count for at least that is most likely small talk.
+const SMALL_TALK: f32 = 0.4;
 
 /// A focus topic gets about two thirds of a handoff when its terms weigh this much more.
 const FOCUS_GAIN: f32 = 6.0;

@@ -89,6 +89,9 @@ impl Gathering<'_, '_> {
     }
 
     fn remembered_fact(&mut self, index: usize, section: Section, text: &str) {
+        if section == Section::Constraints && self.remember_pin(text) {
+            return;
+        }
         let worth = match section {
             // What was going on then is over, and the task is read off the live conversation.
             Section::ActiveTask | Section::InProgress | Section::ActiveState | Section::PendingAsks => return,

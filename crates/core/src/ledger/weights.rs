@@ -97,8 +97,6 @@ pub struct Weights {
     pub rule: f32,
     /// The share of that which the sentence before it gets.
     pub object: f32,
-    /// What the words are worth that a short reply answers.
-    pub answered: f32,
     /// That a file was changed.
     pub change: f32,
     /// How a command ended.
@@ -119,19 +117,19 @@ impl Default for Weights {
         let weight = |prior, share| SourceWeight { prior, share };
         Weights {
             sources: [
-                weight(3.00, 0.360), // User
-                weight(3.00, 0.171), // Pasted
-                weight(1.50, 0.480), // Answer
-                weight(1.00, 0.160), // Explanation
-                weight(1.00, 0.120), // Narration
-                weight(0.62, 0.100), // Report
-                weight(1.28, 0.240), // Edit
-                weight(0.56, 0.054), // Written
-                weight(0.80, 0.100), // Document
-                weight(0.70, 0.050), // Command
+                weight(3.00, 0.720), // User
+                weight(4.80, 0.171), // Pasted
+                weight(1.50, 0.300), // Answer
+                weight(0.62, 0.256), // Explanation
+                weight(1.60, 0.120), // Narration
+                weight(0.48, 0.050), // Report
+                weight(2.05, 0.480), // Edit
+                weight(0.35, 0.034), // Written
+                weight(0.50, 0.050), // Document
+                weight(1.12, 0.050), // Command
                 weight(0.62, 0.050), // Output
-                weight(0.35, 0.075), // Read
-                weight(0.38, 0.040), // Arguments
+                weight(0.22, 0.075), // Read
+                weight(0.38, 0.025), // Arguments
             ],
             term_user: 3.0,
             term_assistant: 1.5,
@@ -148,8 +146,7 @@ impl Default for Weights {
             statement: 90.0,
             rule: 6.0,
             object: 0.2,
-            answered: 96.0,
-            change: 8.8,
+            change: 14.1,
             outcome: 5.0,
             failure: 20.0,
         }

@@ -5,7 +5,7 @@
 //! statements` fits it again.
 
 /// Slots of the table.
-pub const SLOTS: usize = 1 << 16;
+pub const SLOTS: usize = 1 << 18;
 /// What a sentence can be beside talk, against which everything is measured.
 pub const KINDS: usize = 3;
 /// Runs of letters up to this length are looked at.

@@ -3,10 +3,11 @@
 use super::{CannotFit, Planner, standing};
 use crate::edit::Span;
 use crate::handoff::{self, Frame, Handoff};
-use crate::ledger::{self, Author, Ledger, Stretches};
+use crate::ledger::{self, Author, Held, Ledger, Stretches, Wishes};
 use crate::plan::{Fold, Outcome, Plan, Skip, Step, StepKind, TokenChange};
 use crate::policy::Fidelity;
 use crate::recall::Original;
+use crate::redact::{Mode, redact};
 use crate::summary::{self, Summary, Written};
 use crate::transcript::{PartKind, Role};
 use crate::wording::counted;
@@ -53,9 +54,11 @@ impl Planner<'_, '_> {
 
     /// The facts of the folded messages, with a model's words among them where there are any.
     pub(super) fn ledger(&self, folded: &[usize], live: &[usize]) -> Ledger {
+        let pins: Vec<String> = self.policy.compression.pins.iter().chain(&self.request.pins).cloned().collect();
         let mut ledger = {
             let stretches = Stretches { folded, live };
-            ledger::gather(self.transcript, stretches, self.request.focus.as_deref(), &self.request.weights)
+            let wishes = Wishes { focus: self.request.focus.as_deref(), pins: &pins, weights: &self.request.weights };
+            ledger::gather(self.transcript, stretches, wishes)
         };
         if let Some(written) = self.written(folded) {
             let is_handoff = |index: &usize| handoff::is_handoff(self.transcript, *index);
@@ -63,6 +66,14 @@ impl Planner<'_, '_> {
             summary::adopt(&mut ledger, written, &handoffs);
         }
         ledger
+    }
+
+    /// The rules and pins of the whole conversation.
+    pub(crate) fn held(&self) -> Vec<Held> {
+        let all = Zones { head: 0, tail: self.transcript.messages.len(), ..self.zones() };
+        let ledger = self.ledger(&self.folded(&all), &[]);
+        let hide = |text: &str| redact(&ledger.secrets.hide(text), Mode::Text).into_owned();
+        ledger.held().into_iter().map(|held| Held { text: hide(&held.text), ..held }).collect()
     }
 
     /// The messages that stay beside a handoff.

@@ -32,6 +32,8 @@ pub struct Request {
     pub trigger: Trigger,
     /// What the user cares about most.
     pub focus: Option<String>,
+    /// What must stay, beside the pins of the policy.
+    pub pins: Vec<String>,
     /// Tokens that the result must fit.
     pub target: Option<u64>,
     /// Whether originals will be kept, so that handles can be shown.

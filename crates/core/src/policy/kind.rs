@@ -36,6 +36,8 @@ pub enum Kind {
     Text,
     /// A list of names.
     Names,
+    /// A list of texts; as plain text one in each line.
+    Texts,
 }
 
 /// What a whole number counts.
@@ -127,7 +129,7 @@ impl Kind {
                 Value::Null | Value::String(_) => Ok(value.clone()),
                 _ => Err(Fault::WrongType),
             },
-            Kind::Names => match value {
+            Kind::Names | Kind::Texts => match value {
                 Value::Array(items) if items.iter().all(Value::is_string) => Ok(value.clone()),
                 _ => Err(Fault::WrongType),
             },
@@ -149,6 +151,7 @@ impl Kind {
                 "" | "null" => Value::Null,
                 _ => Value::from(text),
             },
+            Kind::Texts => text.lines().map(str::trim).filter(|text| !text.is_empty()).map(Value::from).collect(),
             Kind::Names => text.split(',').map(str::trim).filter(|name| !name.is_empty()).map(Value::from).collect(),
         };
         self.check(&value)
@@ -172,6 +175,7 @@ impl Kind {
             Kind::Choice { names } => format!("one of {}", names.join(", ")),
             Kind::Text => "text or null".to_owned(),
             Kind::Names => "a list of names".to_owned(),
+            Kind::Texts => "a list of texts".to_owned(),
         }
     }
 
@@ -180,7 +184,7 @@ impl Kind {
         match self {
             Kind::Fraction { words, .. } | Kind::Whole { words, .. } => words,
             Kind::Choice { names } => names,
-            Kind::Flag | Kind::Text | Kind::Names => &[],
+            Kind::Flag | Kind::Text | Kind::Names | Kind::Texts => &[],
         }
     }
 }

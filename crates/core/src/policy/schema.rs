@@ -54,7 +54,7 @@ fn accepted(kind: &Kind) -> Value {
         }
         Kind::Choice { names } => json!({ "type": "string", "enum": names }),
         Kind::Text => json!({ "type": ["string", "null"] }),
-        Kind::Names => json!({ "type": "array", "items": { "type": "string" } }),
+        Kind::Names | Kind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
     }
 }
 

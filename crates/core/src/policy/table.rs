@@ -99,6 +99,8 @@ table! {
         protect_tool_tokens: AutoOr<u32> = tokens(0, 10_000_000).or(&["auto"]), "0", [Runway, Frugal] "auto";
         /// Tools whose outputs are never pruned, by name.
         never_prune: Vec<String> = Kind::Names, "", [Runway, Frugal] "clarify,memory,skill_view,todo,read_file";
+        /// What every handoff keeps: texts word for word, and patterns with `*` for sentences of the user.
+        pins: Vec<String> = Kind::Texts, "";
         /// Saving below which a fold counts as a strike, as a fraction of the tokens before it.
         min_saving: f64 = fraction(0.0, 0.9), "0.1";
         /// Strikes in a row after which automatic folds stop.
@@ -205,7 +207,7 @@ table! {
         bypass_models: Vec<String> = Kind::Names, "";
         /// Requests that offer one of these tools pass untouched.
         bypass_tools: Vec<String> = Kind::Names, "";
-        /// A user message that is exactly `/compress` (and a focus) folds and is answered by the gateway.
+        /// User messages that are exactly `/compress` (and a focus), `/pin …` or `/unpin …` are answered by the gateway.
         slash_compress: bool = Kind::Flag, "false";
         /// Set cache marks on requests to Claude that have none.
         cache_marks: bool = Kind::Flag, "true";

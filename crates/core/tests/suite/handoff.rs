@@ -151,7 +151,7 @@ fn z5_the_newest_requests_win_where_there_is_no_room_for_all() {
     }
     let (_, text) = folded(&writer);
     let shown: Vec<u32> = (0..60).filter(|turn| text.contains(&format!("Request number {turn:03}"))).collect();
-    assert!(shown.len() >= 4 && shown[0] == 0, "the goal and some more: {shown:?}");
+    assert!(shown.len() >= 4 && shown[0] == 0, "the goal and some more: {shown:?} {text}");
     assert!(shown[1..].iter().all(|&turn| turn >= 20), "newest first: {shown:?}");
     assert!(shown[1..].iter().any(|&turn| turn >= 54), "newest first: {shown:?}");
 }

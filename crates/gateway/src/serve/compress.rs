@@ -1,5 +1,6 @@
-//! `/compress` for people who chat: a message that is exactly this, with a focus or without, folds the conversation
-//! before it and is answered here, as an assistant would. The provider is not asked.
+//! `/compress`, `/pin …` and `/unpin …` for people who chat: a message that is exactly one of these is answered here, as
+//! an assistant would; the provider is not asked. `/compress` folds the conversation before it, with a focus or without.
+//! Pins stay in the conversation as messages, where folds find them.
 
 use super::Body;
 use super::gateway::Gateway;
@@ -7,6 +8,7 @@ use super::rewriting::Question;
 use super::speech;
 use crate::conversation::{Ask, Bypass, Conversations, Fault, Outcome};
 use bytes::Bytes;
+use foldline_core::ledger::PinOrder;
 use foldline_core::rewrite::Rewrite;
 use foldline_core::transcript::{PartKind, Role};
 use foldline_core::wire;
@@ -17,25 +19,38 @@ use tracing::info;
 /// The command.
 const COMMAND: &str = "/compress";
 
-/// A request that is the command.
+/// A request that is a command.
 #[derive(Debug, PartialEq, Eq)]
 struct Order {
-    focus: Option<String>,
     model: String,
-    /// The request without the command.
-    before: Option<String>,
+    wanted: Wanted,
+}
+
+/// What is wanted.
+#[derive(Debug, PartialEq, Eq)]
+enum Wanted {
+    Fold {
+        focus: Option<String>,
+        /// The request without the command.
+        before: Option<String>,
+    },
+    Pin(String),
+    Unpin(String),
 }
 
 /// What became of it.
 enum Done {
     Nothing,
     Folded { before: u64, after: u64 },
+    Pinned(String),
+    Unpinned(String),
 }
 
 /// The answer to a request whose last message is the command; `None` for every other, and where folding fails: then
 /// the request is forwarded as any other.
 pub async fn answer(gateway: &Arc<Gateway>, question: &Question) -> Option<Response<Body>> {
-    if question.hints.bypass == Bypass::Wanted || memchr::memmem::find(&question.body, COMMAND.as_bytes()).is_none() {
+    let is_in = |command: &str| memchr::memmem::find(&question.body, command.as_bytes()).is_some();
+    if question.hints.bypass == Bypass::Wanted || !(is_in(COMMAND) || is_in("/pin") || is_in("/unpin")) {
         return None;
     }
     let (question, conversations) = (question.clone(), gateway.conversations.clone());
@@ -53,6 +68,12 @@ pub async fn answer(gateway: &Arc<Gateway>, question: &Question) -> Option<Respo
             info!(before, after, "folded by command");
             format!("Compacted the conversation: about {before} tokens became {after}. Go on as before.")
         }
+        Done::Pinned(text) => {
+            format!(
+                "Pinned: {text}\nIt stays in this conversation through every compaction, until /unpin takes it back."
+            )
+        }
+        Done::Unpinned(text) => format!("Unpinned what contains: {text}"),
     };
     gateway.metrics.turn(dialect, "command", (0, 0), std::time::Duration::ZERO);
     Some(speech::answer(dialect, &model, &words, streams))
@@ -68,6 +89,12 @@ impl Order {
             return None;
         }
         let words = transcript.words(part);
+        let model = transcript.model.as_deref().unwrap_or_default().to_owned();
+        match PinOrder::read(&words).filter(|_| !words.trim().contains('\n')) {
+            Some(PinOrder::Pin(text)) => return Some(Order { model, wanted: Wanted::Pin(text.to_owned()) }),
+            Some(PinOrder::Unpin(text)) => return Some(Order { model, wanted: Wanted::Unpin(text.to_owned()) }),
+            None => {}
+        }
         let rest = words.trim().strip_prefix(COMMAND)?;
         if !(rest.is_empty() || rest.starts_with([' ', '\t']) && !rest.contains('\n')) {
             return None;
@@ -78,24 +105,32 @@ impl Order {
             rewrite.remove(last);
             rewrite.apply(&transcript)
         });
-        Some(Order { focus, model: transcript.model.as_deref().unwrap_or_default().to_owned(), before })
+        Some(Order { model, wanted: Wanted::Fold { focus, before } })
     }
 
-    /// Folds what stands before the command, which itself is no part of the task.
     fn carry_out(&self, conversations: &Conversations, question: &Question) -> Result<Done, Fault> {
-        let Some(before) = &self.before else { return Ok(Done::Nothing) };
-        let body = Bytes::from(before.clone());
-        let question = Question { body, ..question.clone() };
-        let ask = Ask { focus: self.focus.as_deref(), ..question.ask(before) };
-        // The first look finds the session, the second folds it.
-        let mut prepared = conversations.prepare(&ask)?;
-        if prepared.outcome != Outcome::Folded {
-            conversations.compact_now(&prepared.session, self.focus.as_deref())?;
-            prepared = conversations.prepare(&ask)?;
+        match &self.wanted {
+            Wanted::Fold { focus, before: Some(before) } => fold(focus.as_deref(), before, conversations, question),
+            Wanted::Fold { before: None, .. } => Ok(Done::Nothing),
+            Wanted::Pin(text) => Ok(Done::Pinned(text.clone())),
+            Wanted::Unpin(text) => Ok(Done::Unpinned(text.clone())),
         }
-        let (before, after) = prepared.tokens;
-        Ok(if after < before { Done::Folded { before, after } } else { Done::Nothing })
     }
+}
+
+/// Folds what stands before the command, which itself is no part of the task.
+fn fold(focus: Option<&str>, before: &str, conversations: &Conversations, question: &Question) -> Result<Done, Fault> {
+    let body = Bytes::from(before.to_owned());
+    let question = Question { body, ..question.clone() };
+    let ask = Ask { focus, ..question.ask(before) };
+    // The first look finds the session, the second folds it.
+    let mut prepared = conversations.prepare(&ask)?;
+    if prepared.outcome != Outcome::Folded {
+        conversations.compact_now(&prepared.session, focus)?;
+        prepared = conversations.prepare(&ask)?;
+    }
+    let (before, after) = prepared.tokens;
+    Ok(if after < before { Done::Folded { before, after } } else { Done::Nothing })
 }
 
 #[cfg(test)]
@@ -109,18 +144,27 @@ mod tests {
         Order::read(&body.to_string(), Format::OpenAiChat)
     }
 
+    fn focus_of(last: &str) -> Option<String> {
+        match read(last)?.wanted {
+            Wanted::Fold { focus, .. } => focus,
+            _ => None,
+        }
+    }
+
     #[test]
     fn only_a_message_that_is_exactly_the_command_is_one() {
-        assert_eq!(read("/compress").unwrap().focus, None);
-        assert_eq!(read(" /compress the database schema ").unwrap().focus.as_deref(), Some("the database schema"));
-        for other in ["/compressed", "please /compress", "/compress\nand then go on", "/compact"] {
+        assert!(matches!(read("/compress").unwrap().wanted, Wanted::Fold { focus: None, .. }));
+        assert_eq!(focus_of(" /compress the database schema ").as_deref(), Some("the database schema"));
+        assert_eq!(read("/pin no calls before nine").unwrap().wanted, Wanted::Pin("no calls before nine".to_owned()));
+        assert_eq!(read("/unpin calls").unwrap().wanted, Wanted::Unpin("calls".to_owned()));
+        for other in ["/compressed", "please /compress", "/compress\nand then go on", "/compact", "/pin", "/pin a\nb"] {
             assert_eq!(read(other), None, "{other}");
         }
     }
 
     #[test]
     fn the_command_is_no_part_of_what_is_folded() {
-        let before = read("/compress").unwrap().before.unwrap();
+        let Wanted::Fold { before: Some(before), .. } = read("/compress").unwrap().wanted else { panic!() };
         assert!(before.contains("Hello") && !before.contains(COMMAND), "{before}");
     }
 }
