@@ -6,7 +6,7 @@
 use crate::Failure;
 use crate::chats::Chat;
 use crate::fit::json_files;
-use foldline_core::ledger::statement::{SIGNS, write_fitted};
+use foldline_core::ledger::statement::{SIGNS, contrasts, write_fitted};
 use foldline_core::ledger::wording::{KINDS, SLOTS, slots};
 use foldline_core::ledger::{Statement, Stretches, Weights, Wishes, gather};
 use foldline_core::wire;
@@ -69,7 +69,7 @@ pub fn run(options: &Options) -> Result<String, Failure> {
 
 /// How the lines of a file are judged, as logarithms of odds.
 pub fn judge(file: &Path) -> Result<String, Failure> {
-    let mut out = format!("{:>6}{:>6}   by letters: rule, fact, once\n", "rule", "keep");
+    let mut out = format!("{:>6}{:>6}   by letters: rule, keep, once\n", "rule", "keep");
     for line in std::fs::read_to_string(file)?.lines() {
         let Statement { rule, keep, seen: [_, letters @ .., _] } = Statement::alone(line);
         let letters: String = letters.iter().take(KINDS).map(|sign| format!("{sign:>6.2}")).collect();
@@ -229,9 +229,8 @@ fn said(chat: &Chat, text: &str, statement: &Statement, table: &[[f32; KINDS]]) 
         letters.iter_mut().zip(weights).for_each(|(sum, weight)| *sum += weight);
         count += 1.0;
     });
-    for (sign, sum) in seen.iter_mut().skip(1).zip(letters) {
-        *sign = sum / count.max(1.0).sqrt();
-    }
+    let letters = contrasts(letters.map(|sum| sum / count.max(1.0).sqrt()));
+    seen.iter_mut().skip(1).zip(letters).for_each(|(sign, letters)| *sign = letters);
     // A note may quote a part of a sentence, or several.
     let is_in = |note: &str| note.contains(text) || (text.chars().count() > 8 && text.contains(note));
     let kind = match () {

@@ -1,7 +1,7 @@
 //! Rules: standing instructions of the user, kept word for word for as long as they hold.
 
 use super::episodes::has_question;
-use super::{Entry, Gathering};
+use super::{Entry, Gathering, Statement};
 use crate::handoff::Section;
 
 /// A longer sentence explains; a rule is short.
@@ -21,7 +21,11 @@ impl Gathering<'_, '_> {
             };
             let text = self.ledger.text(entry);
             let message = entry.message as usize;
-            let is_rule = self.ledger.statement(entry).is_some_and(|statement| statement.rule > LEAST_ODDS);
+            let Some(&Statement { rule: odds, keep, .. }) = self.ledger.statement(entry) else {
+                continue;
+            };
+            let least = if self.is_chat { LEAST_RULE_IN_CHAT } else { LEAST_RULE };
+            let is_rule = odds > least && keep > LEAST_KEEP;
             if !is_rule || text.len() > LONGEST_RULE || has_question(text) || told.iter().any(|known| known == text) {
                 continue;
             }
@@ -36,7 +40,8 @@ impl Gathering<'_, '_> {
                 entry.worth = 0.0;
                 entry.terms = super::Stretch::default();
             }
-            self.fact(message, Section::Constraints, &rule, RULE_WORTH);
+            // The likeliest come first where there is no room for all.
+            self.fact(message, Section::Constraints, &rule, RULE_WORTH + odds);
         }
     }
 
@@ -48,9 +53,12 @@ impl Gathering<'_, '_> {
     }
 }
 
-/// The logarithm of the odds from which on a sentence stands among the rules; what is less likely one is told where it
+/// The logarithms of the odds from which on a sentence stands among the rules; what is less likely one is told where it
 /// was said.
-const LEAST_ODDS: f32 = 0.0;
+const LEAST_RULE: f32 = -1.45;
+const LEAST_KEEP: f32 = -1.5;
+/// Who only talks tells many things that sound like rules.
+const LEAST_RULE_IN_CHAT: f32 = -0.7;
 
 /// Whether a sentence has too few words to be understood alone.
 fn is_bare(sentence: &str) -> bool {

@@ -10,9 +10,9 @@ use super::wording::{KINDS, SLOTS, Table};
 /// What is looked at, in the order of [`Statement::seen`].
 pub const SIGNS: [&str; 15] = [
     "base",
-    "wording: rule",
-    "wording: fact",
-    "wording: request for now",
+    "letters of a rule",
+    "letters of a rule or fact",
+    "letters of a request for now",
     "length",
     "question",
     "number",
@@ -57,7 +57,7 @@ impl Statement {
     /// What can be seen of a sentence before the conversation is known to its end.
     pub(super) fn of(sentence: &str, terms: usize, place: Place) -> Statement {
         let flag = |is: bool| f32::from(u8::from(is));
-        let [rule, fact, once] = table().look_up(sentence);
+        let [rule, keep, once] = contrasts(table().look_up(sentence));
         let (is_first, is_last, is_alone) = match place.at {
             Some((at, of)) => (at == 0, at + 1 == of && of > 1, of == 1 && !place.answers),
             None => (false, false, false),
@@ -65,7 +65,7 @@ impl Statement {
         let seen = [
             1.0,
             rule,
-            fact,
+            keep,
             once,
             ln(1 + terms as u32),
             flag(has_question(sentence)),
@@ -111,6 +111,13 @@ impl Statement {
     pub(super) fn keep_odds(&self) -> f32 {
         exp(self.keep)
     }
+}
+
+/// How much the letters speak for a rule, for anything worth keeping and for a request for now, each against what else
+/// a sentence can be.
+pub fn contrasts([rule, fact, once]: [f32; KINDS]) -> [f32; KINDS] {
+    const TALK: f32 = 0.0;
+    [rule - fact.max(once).max(TALK), rule.max(fact) - once.max(TALK), once - rule.max(fact).max(TALK)]
 }
 
 fn table() -> Table<'static> {

@@ -144,7 +144,7 @@ impl Default for Weights {
             heading: 0.5,
             request: 40.0,
             statement: 90.0,
-            rule: 6.0,
+            rule: 2.0,
             object: 0.2,
             change: 14.1,
             outcome: 5.0,
