@@ -215,12 +215,16 @@ table! {
         max_body_bytes: u64 = bytes(1_000, 4_000_000_000), "100M";
         /// Requests that are served at once; further ones wait a moment and are then refused.
         max_requests: u32 = count(1, 100_000), "512";
-        /// Connections that are open at once; further ones wait.
+        /// Connections that are open at once; a further one takes the place of the one that has waited longest.
         max_connections: u32 = count(1, 1_000_000), "4096";
+        /// Connections that are open at once from one address (one network of 64 bits with IPv6).
+        max_connections_per_address: u32 = count(1, 1_000_000), "1024";
         /// Milliseconds that reading and rewriting a request may take before it is forwarded as it came.
         prepare_ms: u32 = count(1, 600_000), "3000";
-        /// Seconds within which a client must have sent the headers of a request.
+        /// Seconds from the opening of a connection within which the headers of its first request must have come.
         header_secs: u32 = count(1, 86_400), "30";
+        /// Seconds from the end of a reply within which the headers of the connection's next request must have come.
+        keep_alive_secs: u32 = count(1, 86_400), "120";
         /// Longest pause in seconds within a request body, or of a client that does not read its reply.
         body_secs: u32 = count(1, 86_400), "60";
         /// Seconds within which a connection to a provider must stand.

@@ -41,6 +41,15 @@ pub enum Refusal {
         /// The limit.
         limit: u32,
     },
+    /// Too many connections at once.
+    #[error(
+        "all {limit} connections of this gateway are at work (gateway.max_connections), or all that your address may \
+         have (gateway.max_connections_per_address); try again in a moment"
+    )]
+    Crowded {
+        /// The limit.
+        limit: u32,
+    },
     /// The address cannot be made.
     #[error("the path is no part of a valid address")]
     Path,
@@ -77,7 +86,7 @@ impl Refusal {
             Self::TooSlow { .. } => StatusCode::REQUEST_TIMEOUT,
             Self::Encoding(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Unknown => StatusCode::UNAUTHORIZED,
-            Self::Full { .. } => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Full { .. } | Self::Crowded { .. } => StatusCode::SERVICE_UNAVAILABLE,
             Self::Unreachable { .. } => StatusCode::BAD_GATEWAY,
             Self::Silent { .. } => StatusCode::GATEWAY_TIMEOUT,
             Self::Upgrade => StatusCode::UPGRADE_REQUIRED,
@@ -95,6 +104,7 @@ impl Refusal {
             Self::Garbled(_) => "garbled",
             Self::Unknown => "unknown_key",
             Self::Full { .. } => "full",
+            Self::Crowded { .. } => "crowded",
             Self::Path => "path",
             Self::Unreachable { .. } => "unreachable",
             Self::Silent { .. } => "silent",
@@ -109,7 +119,7 @@ impl Refusal {
             Self::TooLarge { .. } => "request_too_large",
             Self::Unknown => "authentication_error",
             Self::NotFound => "not_found_error",
-            Self::Full { .. } => "overloaded_error",
+            Self::Full { .. } | Self::Crowded { .. } => "overloaded_error",
             Self::Unreachable { .. } => "api_error",
             Self::Silent { .. } | Self::TooSlow { .. } => "timeout_error",
             _ => "invalid_request_error",
@@ -127,6 +137,10 @@ impl Refusal {
         };
         let mut response = json_answer(self.status(), &body);
         match self {
+            Self::Crowded { .. } => {
+                response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+                response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+            }
             Self::Full { .. } => {
                 response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
             }

@@ -4,6 +4,7 @@ use super::answer::{Refusal, text_answer};
 use super::exchange::Exchange;
 use super::gateway::Gateway;
 use super::hints::Hints;
+use super::presence::{Reach, Visit};
 use super::reply::Reply;
 use super::rewriting::Question;
 use super::route::{Provider, Route, provider_of, route};
@@ -14,32 +15,46 @@ use http::request::Parts;
 use http::{Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
-use std::convert::Infallible;
 use std::sync::Arc;
 
 /// Answers a request.
-pub async fn answer(gateway: Arc<Gateway>, request: Request<Incoming>) -> Result<Response<Body>, Infallible> {
+pub async fn answer(gateway: Arc<Gateway>, request: Request<Incoming>, visit: Visit) -> Response<Body> {
     let (parts, body) = request.into_parts();
     let (provider, answer) = match route(&parts) {
-        Route::Own(path) => return Ok(own_page(gateway, path, parts, body).await),
-        Route::Alive => return Ok(text_answer(StatusCode::OK, "text/plain; charset=utf-8", "foldline\n")),
+        Route::Own(path) => (Provider::OpenAi, own_page(&gateway, path, parts, body, &visit).await),
+        Route::Alive => (Provider::OpenAi, Ok(text_answer(StatusCode::OK, "text/plain; charset=utf-8", "foldline\n"))),
         Route::Upgrade => (Provider::OpenAi, Err(Refusal::Upgrade)),
         Route::Foreign => (Provider::OpenAi, Err(Refusal::NotFound)),
-        Route::Turn(dialect) => (provider_of(dialect), turn(&gateway, dialect, parts, body).await),
-        Route::Pass(provider) => (provider, pass(&gateway, provider, parts, body).await),
+        Route::Turn(dialect) => (provider_of(dialect), turn(&gateway, dialect, parts, body, &visit).await),
+        Route::Pass(provider) => (provider, pass(&gateway, provider, parts, body, &visit).await),
     };
-    Ok(answer.unwrap_or_else(|refusal| {
+    let answer = answer.unwrap_or_else(|refusal| {
         gateway.metrics.refusal(refusal.name());
         tracing::debug!(kind = refusal.name(), "refused");
         refusal.answer(provider)
-    }))
+    });
+    answer.map(|body| visit.until_the_end_of(body))
 }
 
-async fn own_page(gateway: Arc<Gateway>, path: String, parts: Parts, body: Incoming) -> Response<Body> {
+async fn own_page(
+    gateway: &Arc<Gateway>,
+    path: String,
+    parts: Parts,
+    body: Incoming,
+    visit: &Visit,
+) -> Result<Response<Body>, Refusal> {
     let bounds = inbound::Bounds { bytes: OWN_BODY, ..gateway.setup().bounds };
-    match inbound::read(body, bounds).await {
-        Ok(body) => own::answer(gateway, path, parts, body).await,
-        Err(refusal) => refusal.answer(Provider::OpenAi),
+    let receiving = visit.receive();
+    let body = inbound::read(body, bounds).await?;
+    drop(receiving);
+    Ok(own::answer(gateway.clone(), path, parts, body).await)
+}
+
+/// Refuses to forward for a connection that came in for the gateway's own pages.
+fn may_forward(gateway: &Gateway, visit: &Visit) -> Result<(), Refusal> {
+    match visit.presence().reach {
+        Reach::All => Ok(()),
+        Reach::OwnPages => Err(Refusal::Crowded { limit: gateway.setup().policy.gateway.max_connections }),
     }
 }
 
@@ -52,12 +67,17 @@ async fn turn(
     dialect: Dialect,
     parts: Parts,
     body: Incoming,
+    visit: &Visit,
 ) -> Result<Response<Body>, Refusal> {
+    may_forward(gateway, visit)?;
     let setup = gateway.setup();
     let provider = provider_of(dialect);
     let credential = setup.keys.admit(&parts.headers).ok_or(Refusal::Unknown)?;
-    let place = gateway.enter().await?;
+    // A place is for requests that are there: bodies that come slowly must not keep others waiting.
+    let receiving = visit.receive();
     let wire = inbound::read(body, setup.bounds).await?;
+    drop(receiving);
+    let place = gateway.enter().await?;
     let plain = unpack(&parts, wire.clone(), setup.bounds).await?;
     let path = parts.uri.path_and_query().ok_or(Refusal::Path)?;
     let target = setup.base(provider).target(path).ok_or(Refusal::Path)?;
@@ -92,8 +112,10 @@ async fn pass(
     provider: Provider,
     parts: Parts,
     body: Incoming,
+    visit: &Visit,
 ) -> Result<Response<Body>, Refusal> {
     use http_body::Body as _;
+    may_forward(gateway, visit)?;
     let setup = gateway.setup();
     let credential = setup.keys.admit(&parts.headers).ok_or(Refusal::Unknown)?;
     let place = gateway.enter().await?;

@@ -7,6 +7,7 @@
 mod answer;
 mod background;
 mod compress;
+mod crowd;
 mod decode;
 mod entrance;
 mod events;
@@ -24,6 +25,7 @@ mod own;
 mod panics;
 mod patient;
 mod peek;
+mod presence;
 mod query;
 mod reload;
 mod reply;
