@@ -195,6 +195,10 @@ table! {
         upstream_openai: Option<String> = Kind::Text, "https://api.openai.com/v1";
         /// Base address of the Anthropic API, or of one that speaks like it.
         upstream_anthropic: Option<String> = Kind::Text, "https://api.anthropic.com";
+        /// Host names that clients may use beside loopback's and the address they reach; `*.` stands for names under one, a star for all.
+        hosts: Vec<String> = Kind::Names, "";
+        /// Origins of web pages that may use the gateway beside pages of this machine, such as https://app.example; a star for all.
+        origins: Vec<String> = Kind::Names, "";
         /// File with the keys of clients, one a line, and the upstream keys to send in their place; null admits all.
         client_keys: Option<String> = Kind::Text, "null";
         /// Decide and report, but forward every request as it came.

@@ -3,7 +3,7 @@
 use super::Body;
 use super::route::Provider;
 use bytes::Bytes;
-use http::{HeaderValue, Response, StatusCode, header};
+use http::{HeaderName, HeaderValue, Response, StatusCode, header};
 use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};
 
@@ -50,6 +50,27 @@ pub enum Refusal {
         /// The limit.
         limit: u32,
     },
+    /// No host is named, or several.
+    #[error("the request must name exactly one host, in a valid Host header")]
+    Host,
+    /// A host that we are not.
+    #[error(
+        "this gateway does not answer for the host `{0}`: it answers for localhost, for the address it was reached at and \
+         for the names in gateway.hosts; add the name there if clients are to use it"
+    )]
+    ForeignHost(String),
+    /// A page of somebody else.
+    #[error(
+        "a web page of `{0}` may not use this gateway; add its origin to gateway.origins if it should \
+         (what is no browser sends neither Origin nor Sec-Fetch-Site)"
+    )]
+    ForeignOrigin(String),
+    /// A request that any web page could make a browser send.
+    #[error(
+        "a POST request needs `content-type: application/json`, or a header that no web form has: authorization, \
+         x-api-key or x-foldline-key"
+    )]
+    Simple,
     /// The address cannot be made.
     #[error("the path is no part of a valid address")]
     Path,
@@ -82,9 +103,10 @@ impl Refusal {
     pub fn status(&self) -> StatusCode {
         match self {
             Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::Incomplete | Self::Garbled(_) | Self::Path => StatusCode::BAD_REQUEST,
+            Self::Incomplete | Self::Garbled(_) | Self::Path | Self::Host => StatusCode::BAD_REQUEST,
+            Self::ForeignHost(_) | Self::ForeignOrigin(_) => StatusCode::FORBIDDEN,
             Self::TooSlow { .. } => StatusCode::REQUEST_TIMEOUT,
-            Self::Encoding(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::Encoding(_) | Self::Simple => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Unknown => StatusCode::UNAUTHORIZED,
             Self::Full { .. } | Self::Crowded { .. } => StatusCode::SERVICE_UNAVAILABLE,
             Self::Unreachable { .. } => StatusCode::BAD_GATEWAY,
@@ -105,6 +127,10 @@ impl Refusal {
             Self::Unknown => "unknown_key",
             Self::Full { .. } => "full",
             Self::Crowded { .. } => "crowded",
+            Self::Host => "host",
+            Self::ForeignHost(_) => "foreign_host",
+            Self::ForeignOrigin(_) => "foreign_origin",
+            Self::Simple => "simple",
             Self::Path => "path",
             Self::Unreachable { .. } => "unreachable",
             Self::Silent { .. } => "silent",
@@ -118,6 +144,7 @@ impl Refusal {
         match self {
             Self::TooLarge { .. } => "request_too_large",
             Self::Unknown => "authentication_error",
+            Self::ForeignHost(_) | Self::ForeignOrigin(_) => "permission_error",
             Self::NotFound => "not_found_error",
             Self::Full { .. } | Self::Crowded { .. } => "overloaded_error",
             Self::Unreachable { .. } => "api_error",
@@ -157,6 +184,19 @@ impl Refusal {
     }
 }
 
+/// What a browser is told about everything that we say ourselves: not to guess what it is, not to keep it, not to run or
+/// frame it, and not to hand it to other sites.
+static FOR_BROWSERS: [(HeaderName, &str); 5] = [
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::CACHE_CONTROL, "no-store"),
+    (
+        header::CONTENT_SECURITY_POLICY,
+        "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    ),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+];
+
 /// A JSON answer.
 pub fn json_answer(status: StatusCode, body: &Value) -> Response<Body> {
     text_answer(status, "application/json", format!("{body}\n"))
@@ -166,7 +206,11 @@ pub fn json_answer(status: StatusCode, body: &Value) -> Response<Body> {
 pub fn text_answer(status: StatusCode, kind: &'static str, text: impl Into<Bytes>) -> Response<Body> {
     let mut response = Response::new(whole(text));
     *response.status_mut() = status;
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    for (name, value) in &FOR_BROWSERS {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
     response
 }
 

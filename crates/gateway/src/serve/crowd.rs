@@ -67,7 +67,7 @@ impl Crowd {
     }
 
     /// Takes a newcomer in. `None` when there is no room, and nobody who could make some.
-    pub fn admit(self: &Arc<Crowd>, origin: IpAddr) -> Option<Member> {
+    pub fn admit(self: &Arc<Crowd>, origin: IpAddr, entrance: IpAddr) -> Option<Member> {
         let origin = network(origin);
         let mut members = self.members();
         if members.of.get(&origin).copied().unwrap_or(0) >= self.room.of_one {
@@ -86,7 +86,7 @@ impl Crowd {
                 return None;
             }
         }
-        let presence = Arc::new(Presence::new(origin, reach));
+        let presence = Arc::new(Presence::new(origin, entrance, reach));
         let number = members.add(presence.clone());
         Some(Member { presence, crowd: self.clone(), number })
     }
@@ -180,7 +180,7 @@ mod tests {
     }
 
     fn admit(crowd: &Arc<Crowd>, last: u8) -> Option<Member> {
-        crowd.admit(IpAddr::from([10, 0, 0, last]))
+        crowd.admit(IpAddr::from([10, 0, 0, last]), IpAddr::from([127, 0, 0, 1]))
     }
 
     async fn is_over(member: &Member) -> bool {

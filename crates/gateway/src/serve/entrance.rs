@@ -20,13 +20,11 @@ use std::sync::Arc;
 /// Answers a request.
 pub async fn answer(gateway: Arc<Gateway>, request: Request<Incoming>, visit: Visit) -> Response<Body> {
     let (parts, body) = request.into_parts();
-    let (provider, answer) = match route(&parts) {
-        Route::Own(path) => (Provider::OpenAi, own_page(&gateway, path, parts, body, &visit).await),
-        Route::Alive => (Provider::OpenAi, Ok(text_answer(StatusCode::OK, "text/plain; charset=utf-8", "foldline\n"))),
-        Route::Upgrade => (Provider::OpenAi, Err(Refusal::Upgrade)),
-        Route::Foreign => (Provider::OpenAi, Err(Refusal::NotFound)),
-        Route::Turn(dialect) => (provider_of(dialect), turn(&gateway, dialect, parts, body, &visit).await),
-        Route::Pass(provider) => (provider, pass(&gateway, provider, parts, body, &visit).await),
+    let route = route(&parts);
+    let provider = route.provider();
+    let answer = match gateway.setup().names.check(&parts, visit.presence().entrance) {
+        Ok(()) => served(&gateway, route, parts, body, &visit).await,
+        Err(refusal) => Err(refusal),
     };
     let answer = answer.unwrap_or_else(|refusal| {
         gateway.metrics.refusal(refusal.name());
@@ -34,6 +32,23 @@ pub async fn answer(gateway: Arc<Gateway>, request: Request<Incoming>, visit: Vi
         refusal.answer(provider)
     });
     answer.map(|body| visit.until_the_end_of(body))
+}
+
+async fn served(
+    gateway: &Arc<Gateway>,
+    route: Route,
+    parts: Parts,
+    body: Incoming,
+    visit: &Visit,
+) -> Result<Response<Body>, Refusal> {
+    match route {
+        Route::Own(path) => own_page(gateway, path, parts, body, visit).await,
+        Route::Alive => Ok(text_answer(StatusCode::OK, "text/plain; charset=utf-8", "foldline\n")),
+        Route::Upgrade => Err(Refusal::Upgrade),
+        Route::Foreign => Err(Refusal::NotFound),
+        Route::Turn(dialect) => turn(gateway, dialect, parts, body, visit).await,
+        Route::Pass(provider) => pass(gateway, provider, parts, body, visit).await,
+    }
 }
 
 async fn own_page(

@@ -16,7 +16,7 @@ static HOP_BY_HOP: [HeaderName; 9] = [
 ];
 
 /// What headers to the gateway itself begin with.
-const OWN: &str = "x-foldline-";
+pub const OWN: &str = "x-foldline-";
 
 /// Session name for people, given by the client or told to it.
 pub const SESSION: HeaderName = HeaderName::from_static("x-foldline-session");

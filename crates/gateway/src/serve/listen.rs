@@ -105,7 +105,8 @@ fn welcome(
     peer: SocketAddr,
     stopping: watch::Receiver<bool>,
 ) {
-    let Some(member) = crowd.admit(peer.ip()) else {
+    let entrance = stream.local_addr().map_or(peer.ip(), |address| address.ip());
+    let Some(member) = crowd.admit(peer.ip(), entrance) else {
         gateway.metrics.refusal("crowded_out");
         return;
     };

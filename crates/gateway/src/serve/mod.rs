@@ -20,6 +20,7 @@ mod keys;
 mod listen;
 mod marks;
 mod metrics;
+mod names;
 mod originals;
 mod own;
 mod panics;

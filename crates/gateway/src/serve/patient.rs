@@ -97,7 +97,7 @@ mod tests {
     async fn a_peer_that_does_not_read_ends_the_connection() {
         let (ours, theirs) = tokio::io::duplex(8);
         let here = std::net::IpAddr::from([127, 0, 0, 1]);
-        let presence = Arc::new(Presence::new(here, super::super::presence::Reach::All));
+        let presence = Arc::new(Presence::new(here, here, super::super::presence::Reach::All));
         let mut patient = Patient::new(ours, Duration::from_secs(5), presence);
         patient.write_all(b"12345678").await.unwrap();
         let error = patient.write_all(b"9").await.unwrap_err();

@@ -52,6 +52,8 @@ const PARTING_LOOK: Duration = Duration::from_millis(100);
 pub struct Presence {
     /// Where it comes from.
     pub origin: IpAddr,
+    /// The address that it came in at.
+    pub entrance: IpAddr,
     /// What it may ask for.
     pub reach: Reach,
     began: Instant,
@@ -71,9 +73,10 @@ pub struct Presence {
 
 impl Presence {
     /// A connection that begins now.
-    pub fn new(origin: IpAddr, reach: Reach) -> Presence {
+    pub fn new(origin: IpAddr, entrance: IpAddr, reach: Reach) -> Presence {
         Presence {
             origin,
+            entrance,
             reach,
             began: Instant::now(),
             open: AtomicU32::new(0),
@@ -241,7 +244,7 @@ mod tests {
 
     fn presence() -> Arc<Presence> {
         let here = IpAddr::V4(Ipv4Addr::LOCALHOST);
-        Arc::new(Presence::new(here, Reach::All))
+        Arc::new(Presence::new(here, here, Reach::All))
     }
 
     #[tokio::test(start_paused = true)]

@@ -38,6 +38,17 @@ pub enum Route {
     Foreign,
 }
 
+impl Route {
+    /// Whose words an error of ours is told in.
+    pub fn provider(&self) -> Provider {
+        match self {
+            Route::Turn(dialect) => provider_of(*dialect),
+            Route::Pass(provider) => *provider,
+            Route::Own(_) | Route::Alive | Route::Upgrade | Route::Foreign => Provider::OpenAi,
+        }
+    }
+}
+
 /// Where the gateway's own pages are.
 const OWN: &str = "/foldline";
 

@@ -2,6 +2,7 @@
 
 use super::inbound::Bounds;
 use super::keys::{KeyError, Keys};
+use super::names::Names;
 use super::route::Provider;
 use super::upstream::{Base, BaseError};
 use crate::conversation::Writer;
@@ -19,6 +20,8 @@ pub struct Setup {
     pub anthropic: Base,
     /// Who may come in.
     pub keys: Keys,
+    /// Which hosts it answers to, and pages of which origins.
+    pub names: Names,
     /// What request bodies may be.
     pub bounds: Bounds,
     /// How long things may take.
@@ -111,6 +114,7 @@ impl Setup {
             openai: base("gateway.upstream_openai", &gateway.upstream_openai, OPENAI, Provider::OpenAi)?,
             anthropic: base("gateway.upstream_anthropic", &gateway.upstream_anthropic, ANTHROPIC, Provider::Anthropic)?,
             keys,
+            names: Names::new(&gateway.hosts, &gateway.origins),
             bounds: Bounds { bytes: gateway.max_body_bytes, pause: seconds(gateway.body_secs) },
             patience: Patience {
                 prepare: Duration::from_millis(u64::from(gateway.prepare_ms)),

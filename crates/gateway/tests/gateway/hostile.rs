@@ -83,7 +83,11 @@ async fn bodies_that_burst_or_break_off_when_unpacked_are_refused() {
 async fn bodies_that_lie_about_their_length_are_refused() {
     let desk = Desk::tuned([Act::say("x")], |p| p.gateway.body_secs = 1).await;
     for path in PATHS {
-        let head = |rest: &str| format!("POST {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{rest}");
+        let head = |rest: &str| {
+            format!(
+                "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nconnection: close\r\n{rest}"
+            )
+        };
         // A sender that goes away for good, in the middle.
         for torn in ["content-length: 500\r\n\r\n{\"model\"", "transfer-encoding: chunked\r\n\r\n1f4\r\n{\"model\""] {
             let mut stream = TcpStream::connect(desk.address).await.unwrap();
@@ -111,7 +115,9 @@ async fn a_body_that_trickles_does_not_hold_a_place_for_ever() {
     for path in PATHS {
         let began = Instant::now();
         let mut stream = TcpStream::connect(desk.address).await.unwrap();
-        let head = format!("POST {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 1000000\r\n\r\n");
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: 1000000\r\n\r\n"
+        );
         stream.write_all(head.as_bytes()).await.unwrap();
         let (mut reading, mut writing) = stream.into_split();
         // Never a pause that is too long, and never an end.
@@ -178,7 +184,7 @@ async fn headers_of_ours_that_say_nonsense_are_no_reason_to_fail() {
     for value in ["", " ", "../../etc/passwd", "a'; DROP TABLE sessions; --", "\u{7}bell", "%00", &long] {
         for name in ["x-foldline-session", "x-foldline-focus", "x-foldline-bypass", "x-foldline-key", "session-id"] {
             let head = format!(
-                "POST {CHAT} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{name}: {value}\r\ncontent-length: {}\r\n\r\n{}",
+                "POST {CHAT} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nconnection: close\r\n{name}: {value}\r\ncontent-length: {}\r\n\r\n{}",
                 short(CHAT, false).len(),
                 short(CHAT, false)
             );

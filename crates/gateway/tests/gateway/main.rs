@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod agent;
+mod browsers;
 mod connections;
 mod crowds;
 mod desk;

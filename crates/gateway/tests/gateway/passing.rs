@@ -132,7 +132,8 @@ async fn both_versions_of_http_are_spoken_in_the_clear() {
         hyper::client::conn::http2::handshake(executor, hyper_util::rt::TokioIo::new(stream)).await.unwrap();
     tokio::spawn(connection);
     let body = http_body_util::Full::new(bytes::Bytes::from(short(CHAT, true)));
-    let request = http::Request::post(format!("http://{}{CHAT}", desk.address)).body(body).unwrap();
+    let request = http::Request::post(format!("http://{}{CHAT}", desk.address));
+    let request = request.header("content-type", "application/json").body(body).unwrap();
     let reply = sender.send_request(request).await.unwrap();
     assert_eq!((reply.version(), reply.status().as_u16()), (http::Version::HTTP_2, 200));
     let body = http_body_util::BodyExt::collect(reply.into_body()).await.unwrap().to_bytes();
