@@ -71,8 +71,36 @@ pub enum Refusal {
          x-api-key or x-foldline-key"
     )]
     Simple,
+    /// Several keys in one place.
+    #[error("the request carries a header with a key more than once; send one authorization or x-api-key header")]
+    Keys,
+    /// A key of another vendor.
+    #[error(
+        "the key of this request is not {vendor}'s by its look, so it was not sent to {host}; use a key of {vendor}, or set \
+         gateway.upstream_openai and gateway.upstream_anthropic to one place that takes both"
+    )]
+    WrongVendor {
+        /// Whose API was asked.
+        vendor: &'static str,
+        /// Where it would have gone.
+        host: String,
+    },
+    /// A request with a key for one of two.
+    #[error(
+        "it cannot be told whether this request and its key are for OpenAI or Anthropic, so it was not sent; send one key \
+         only, or name the vendor by a header (anthropic-version, openai-organization)"
+    )]
+    Doubt,
+    /// The key map has no key for that vendor.
+    #[error(
+        "the key of this client stands for no key of {vendor}; the operator can add one to the file of gateway.client_keys"
+    )]
+    Unmapped {
+        /// Whose API was asked.
+        vendor: &'static str,
+    },
     /// The address cannot be made.
-    #[error("the path is no part of a valid address")]
+    #[error("the path is no part of a valid address, or hides a way out of it")]
     Path,
     /// The provider cannot be reached.
     #[error("the upstream at {host} cannot be reached: {reason}")]
@@ -103,8 +131,11 @@ impl Refusal {
     pub fn status(&self) -> StatusCode {
         match self {
             Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::Incomplete | Self::Garbled(_) | Self::Path | Self::Host => StatusCode::BAD_REQUEST,
-            Self::ForeignHost(_) | Self::ForeignOrigin(_) => StatusCode::FORBIDDEN,
+            Self::Incomplete | Self::Garbled(_) | Self::Path | Self::Host | Self::Keys | Self::Doubt => {
+                StatusCode::BAD_REQUEST
+            }
+            Self::ForeignHost(_) | Self::ForeignOrigin(_) | Self::Unmapped { .. } => StatusCode::FORBIDDEN,
+            Self::WrongVendor { .. } => StatusCode::UNAUTHORIZED,
             Self::TooSlow { .. } => StatusCode::REQUEST_TIMEOUT,
             Self::Encoding(_) | Self::Simple => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Unknown => StatusCode::UNAUTHORIZED,
@@ -131,6 +162,10 @@ impl Refusal {
             Self::ForeignHost(_) => "foreign_host",
             Self::ForeignOrigin(_) => "foreign_origin",
             Self::Simple => "simple",
+            Self::Keys => "keys",
+            Self::WrongVendor { .. } => "wrong_vendor",
+            Self::Doubt => "doubt",
+            Self::Unmapped { .. } => "unmapped",
             Self::Path => "path",
             Self::Unreachable { .. } => "unreachable",
             Self::Silent { .. } => "silent",
@@ -143,8 +178,8 @@ impl Refusal {
     fn kind(&self) -> &'static str {
         match self {
             Self::TooLarge { .. } => "request_too_large",
-            Self::Unknown => "authentication_error",
-            Self::ForeignHost(_) | Self::ForeignOrigin(_) => "permission_error",
+            Self::Unknown | Self::WrongVendor { .. } => "authentication_error",
+            Self::ForeignHost(_) | Self::ForeignOrigin(_) | Self::Unmapped { .. } => "permission_error",
             Self::NotFound => "not_found_error",
             Self::Full { .. } | Self::Crowded { .. } => "overloaded_error",
             Self::Unreachable { .. } => "api_error",

@@ -8,21 +8,23 @@ use super::presence::{Reach, Visit};
 use super::reply::Reply;
 use super::rewriting::Question;
 use super::route::{Provider, Route, provider_of, route};
-use super::{Body, compress, headers, inbound, own};
+use super::{Body, compress, headers, inbound, own, path};
 use crate::conversation::Dialect;
 use bytes::Bytes;
 use http::request::Parts;
-use http::{Request, Response, StatusCode, header};
+use http::{Request, Response, StatusCode, Uri, header};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Answers a request.
 pub async fn answer(gateway: Arc<Gateway>, request: Request<Incoming>, visit: Visit) -> Response<Body> {
-    let (parts, body) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
+    let straight = straighten(&mut parts);
     let route = route(&parts);
     let provider = route.provider();
-    let answer = match gateway.setup().names.check(&parts, visit.presence().entrance) {
+    let answer = match straight.and_then(|()| gateway.setup().names.check(&parts, visit.presence().entrance)) {
         Ok(()) => served(&gateway, route, parts, body, &visit).await,
         Err(refusal) => Err(refusal),
     };
@@ -32,6 +34,19 @@ pub async fn answer(gateway: Arc<Gateway>, request: Request<Incoming>, visit: Vi
         refusal.answer(provider)
     });
     answer.map(|body| visit.until_the_end_of(body))
+}
+
+/// Takes detours out of the path, before anybody decides by it.
+fn straighten(parts: &mut Parts) -> Result<(), Refusal> {
+    let straight = match parts.uri.path_and_query().map(path::normal) {
+        Some(Some(Cow::Borrowed(_))) => return Ok(()),
+        Some(Some(Cow::Owned(straight))) => straight,
+        Some(None) | None => return Err(Refusal::Path),
+    };
+    let mut uri = std::mem::take(&mut parts.uri).into_parts();
+    uri.path_and_query = Some(straight);
+    parts.uri = Uri::from_parts(uri).map_err(|_| Refusal::Path)?;
+    Ok(())
 }
 
 async fn served(
@@ -45,6 +60,7 @@ async fn served(
         Route::Own(path) => own_page(gateway, path, parts, body, visit).await,
         Route::Alive => Ok(text_answer(StatusCode::OK, "text/plain; charset=utf-8", "foldline\n")),
         Route::Upgrade => Err(Refusal::Upgrade),
+        Route::Doubt => Err(Refusal::Doubt),
         Route::Foreign => Err(Refusal::NotFound),
         Route::Turn(dialect) => turn(gateway, dialect, parts, body, visit).await,
         Route::Pass(provider) => pass(gateway, provider, parts, body, visit).await,
@@ -96,8 +112,7 @@ async fn turn(
     let plain = unpack(&parts, wire.clone(), setup.bounds).await?;
     let path = parts.uri.path_and_query().ok_or(Refusal::Path)?;
     let target = setup.base(provider).target(path).ok_or(Refusal::Path)?;
-    let mut headers = headers::to_upstream(&parts.headers);
-    setup.keys.exchange(credential, provider, &mut headers);
+    let headers = setup.outgoing(credential, provider, &parts.headers)?;
     let hints = Arc::new(Hints::of(&parts.headers));
     let writer = setup.writer(&target, &headers);
     let question = Question { dialect, body: plain, credential, hints, writer };
@@ -141,9 +156,8 @@ async fn pass(
     let path = parts.uri.path_and_query().ok_or(Refusal::Path)?;
     let target = setup.base(provider).target(path).ok_or(Refusal::Path)?;
     let host = target.host().unwrap_or_default().to_owned();
-    let mut headers = headers::to_upstream(&parts.headers);
+    let mut headers = setup.outgoing(credential, provider, &parts.headers)?;
     headers.remove(header::CONTENT_LENGTH);
-    setup.keys.exchange(credential, provider, &mut headers);
     let mut request = Request::new(Limited::new(body, usize::try_from(limit).unwrap_or(usize::MAX)).boxed_unsync());
     *request.method_mut() = parts.method;
     *request.uri_mut() = target;

@@ -24,6 +24,7 @@ mod names;
 mod originals;
 mod own;
 mod panics;
+mod path;
 mod patient;
 mod peek;
 mod presence;
@@ -36,6 +37,7 @@ mod setup;
 mod speech;
 mod upstream;
 mod usage;
+mod vendor;
 mod watch;
 
 pub use crate::outbound::BoxError;

@@ -1,11 +1,13 @@
 //! What the settings say, in the types that requests are served by. Made anew on every reload, never changed.
 
+use super::answer::Refusal;
 use super::inbound::Bounds;
 use super::keys::{KeyError, Keys};
 use super::names::Names;
 use super::route::Provider;
 use super::upstream::{Base, BaseError};
-use crate::conversation::Writer;
+use super::{headers, vendor};
+use crate::conversation::{CredentialId, Writer};
 use crate::summariser::Summariser;
 use foldline_core::Policy;
 use http::{HeaderMap, Uri};
@@ -132,6 +134,25 @@ impl Setup {
             Provider::OpenAi => &self.openai,
             Provider::Anthropic => &self.anthropic,
         }
+    }
+
+    /// The headers as they go to a provider, for somebody who was admitted.
+    pub fn outgoing(
+        &self,
+        credential: CredentialId,
+        provider: Provider,
+        headers: &HeaderMap,
+    ) -> Result<HeaderMap, Refusal> {
+        let mut sent = headers::to_upstream(headers);
+        self.keys.exchange(credential, provider, &mut sent)?;
+        if !self.keys.lends(credential, provider) {
+            let other = match provider {
+                Provider::OpenAi => Provider::Anthropic,
+                Provider::Anthropic => Provider::OpenAi,
+            };
+            vendor::screen(&mut sent, provider, (self.base(provider), self.base(other)))?;
+        }
+        Ok(sent)
     }
 
     /// Where the model that writes handoffs is asked, seen from a request that goes to `target` with these headers.

@@ -17,3 +17,4 @@ mod passing;
 mod recovery;
 mod streams;
 mod summaries;
+mod vendors;

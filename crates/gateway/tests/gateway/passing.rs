@@ -99,6 +99,23 @@ async fn probes_and_websockets_never_reach_the_provider() {
 }
 
 #[tokio::test]
+async fn an_offer_to_speak_http_2_is_no_reason_to_refuse() {
+    let desk = Desk::with([Act::say("Hello.")]).await;
+    let offer = [
+        ("connection", "Upgrade, HTTP2-Settings"),
+        ("upgrade", "h2c"),
+        ("http2-settings", "AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA"),
+    ];
+    for path in [CHAT, RESPONSES, MESSAGES] {
+        assert_eq!(desk.post_with(path, &offer, short(path, false).as_bytes()).await.status, 200, "{path}");
+        let got = desk.provider.requests().pop().unwrap();
+        assert!(!got.headers.contains_key("upgrade") && !got.headers.contains_key("http2-settings"), "{path}");
+    }
+    assert_eq!(desk.send("GET", "/v1/models", &offer, b"").await.status, 200);
+    assert_eq!(desk.send("GET", "/foldline/healthz", &offer, b"").await.status, 200);
+}
+
+#[tokio::test]
 async fn a_packed_body_is_understood_and_forwarded_as_it_came() {
     let desk = Desk::with([Act::say("Hello.")]).await;
     let plain = short(RESPONSES, false);
