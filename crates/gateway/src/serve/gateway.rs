@@ -2,15 +2,16 @@
 
 use super::answer::Refusal;
 use super::metrics::Metrics;
-use super::setup::{Setup, SetupError};
+use super::setup::{self, Setup, SetupError};
 use crate::conversation::{ConversationSettings, Conversations, Mode, Rewriter, Timestamp};
 use crate::outbound::{Outbound, OutboundError, OutboundSettings};
 use arc_swap::ArcSwap;
 use foldline_core::Policy;
 use foldline_core::models::ModelTable;
+use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
@@ -45,6 +46,10 @@ pub struct Gateway {
     pub(super) usage_refused: AtomicBool,
     /// False while the gateway stops.
     pub(super) is_open: AtomicBool,
+    /// The address that connections come in at, once there is one.
+    bound: OnceLock<SocketAddr>,
+    /// Where the settings of the start wanted to listen.
+    listen: Option<String>,
 }
 
 /// Why a gateway cannot start.
@@ -106,6 +111,8 @@ impl Gateway {
             folds: Arc::new(Semaphore::new(MOST_FOLDS)),
             usage_refused: AtomicBool::new(false),
             is_open: AtomicBool::new(true),
+            bound: OnceLock::new(),
+            listen: plan.policy.gateway.listen.clone(),
         }))
     }
 
@@ -121,14 +128,32 @@ impl Gateway {
 
     /// Other settings from the next request on. On an error the old ones stay in force.
     ///
-    /// Address, store and limits of concurrency stay what they were at the start.
+    /// Store and limits of concurrency stay what they were at the start. Another address is refused, and so is to admit
+    /// everybody where only known clients came in: what is open to whom follows from the socket, which stays.
     pub fn reload(&self, plan: &Plan) -> Result<(), SetupError> {
         let setup = Setup::of(&plan.policy)?;
-        setup.listen()?;
+        let wanted = setup.listen()?;
+        if plan.policy.gateway.listen != self.listen {
+            let now = setup::address(self.listen.as_deref())?;
+            if now != wanted {
+                return Err(SetupError::Moved { now: self.bound.get().copied().unwrap_or(now), wanted });
+            }
+        }
+        if let Some(bound) = self.bound.get() {
+            setup.may_serve(*bound)?;
+        }
+        if setup.keys.is_open() && !self.setup().keys.is_open() {
+            return Err(SetupError::Opened);
+        }
         self.conversations.reload(conversation_settings(plan));
         self.setup.store(Arc::new(setup));
         self.usage_refused.store(false, std::sync::atomic::Ordering::Relaxed);
         Ok(())
+    }
+
+    /// Connections come in at this address.
+    pub(super) fn is_bound_to(&self, address: SocketAddr) {
+        let _first = self.bound.set(address);
     }
 
     /// A place for a request; waits a moment for one.

@@ -46,6 +46,9 @@ pub async fn serve(gateway: Arc<Gateway>, listener: TcpListener, stop: impl Futu
     let books = tokio::spawn(background::keep_books(gateway.clone(), async move {
         let _ = books_stopped.await;
     }));
+    if let Ok(address) = listener.local_addr() {
+        gateway.is_bound_to(address);
+    }
     let crowd = Crowd::new(room(&gateway));
     // Each connection holds the other end, so that the last one to go is noticed.
     let (stopping, is_stopping) = watch::channel(false);

@@ -101,6 +101,23 @@ pub enum SetupError {
         /// The address.
         address: SocketAddr,
     },
+    /// Another address than the one that connections come in at.
+    #[error(
+        "gateway.listen: the gateway listens on {now} and cannot move to {wanted} while it runs; restart it, or take the \
+         change back"
+    )]
+    Moved {
+        /// Where it listens.
+        now: SocketAddr,
+        /// Where it should.
+        wanted: SocketAddr,
+    },
+    /// No keys where there were some.
+    #[error(
+        "gateway.client_keys: the gateway was started for known clients and does not begin to admit everybody while it \
+         runs; restart it without the setting if that is meant"
+    )]
+    Opened,
 }
 
 impl Setup {
@@ -165,15 +182,26 @@ impl Setup {
 
     /// Where to listen. Refuses an address that others can reach when everybody would be admitted.
     pub fn listen(&self) -> Result<SocketAddr, SetupError> {
-        let text = self.policy.gateway.listen.as_deref().unwrap_or(LISTEN);
-        let fail = |reason: String| SetupError::Listen { text: text.to_owned(), reason };
-        let mut found = text.to_socket_addrs().map_err(|error| fail(error.to_string()))?;
-        let address = found.next().ok_or_else(|| fail("it stands for nothing".to_owned()))?;
-        if self.keys.is_open() && !address.ip().to_canonical().is_loopback() {
-            return Err(SetupError::Exposed { address });
-        }
+        let address = address(self.policy.gateway.listen.as_deref())?;
+        self.may_serve(address)?;
         Ok(address)
     }
+
+    /// Refuses to serve at an address that others can reach when everybody would be admitted.
+    pub fn may_serve(&self, address: SocketAddr) -> Result<(), SetupError> {
+        match self.keys.is_open() && !address.ip().to_canonical().is_loopback() {
+            true => Err(SetupError::Exposed { address }),
+            false => Ok(()),
+        }
+    }
+}
+
+/// What a setting for the address to listen on stands for.
+pub fn address(listen: Option<&str>) -> Result<SocketAddr, SetupError> {
+    let text = listen.unwrap_or(LISTEN);
+    let fail = |reason: String| SetupError::Listen { text: text.to_owned(), reason };
+    let mut found = text.to_socket_addrs().map_err(|error| fail(error.to_string()))?;
+    found.next().ok_or_else(|| fail("it stands for nothing".to_owned()))
 }
 
 /// Where nobody said anything else.

@@ -15,6 +15,7 @@ mod operations;
 mod originals;
 mod passing;
 mod recovery;
+mod reloads;
 mod streams;
 mod summaries;
 mod vendors;
