@@ -217,6 +217,8 @@ table! {
         force_usage: bool = Kind::Flag, "true";
         /// Largest request body, in bytes, unpacked.
         max_body_bytes: u64 = bytes(1_000, 4_000_000_000), "100M";
+        /// Memory that all request bodies in flight may take together, in bytes, unpacking included; further requests are refused.
+        body_memory_bytes: u64 = bytes(1_000_000, 10_000_000_000_000), "512M";
         /// Requests that are served at once; further ones wait a moment and are then refused.
         max_requests: u32 = count(1, 100_000), "512";
         /// Connections that are open at once; a further one takes the place of the one that has waited longest.

@@ -41,6 +41,15 @@ pub enum Refusal {
         /// The limit.
         limit: u32,
     },
+    /// Too much memory in all.
+    #[error(
+        "the request bodies that this gateway holds take all of the {limit} bytes that they may (gateway.body_memory_bytes); \
+         try again in a moment"
+    )]
+    Memory {
+        /// The limit.
+        limit: u64,
+    },
     /// Too many connections at once.
     #[error(
         "all {limit} connections of this gateway are at work (gateway.max_connections), or all that your address may \
@@ -139,7 +148,7 @@ impl Refusal {
             Self::TooSlow { .. } => StatusCode::REQUEST_TIMEOUT,
             Self::Encoding(_) | Self::Simple => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Unknown => StatusCode::UNAUTHORIZED,
-            Self::Full { .. } | Self::Crowded { .. } => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Full { .. } | Self::Memory { .. } | Self::Crowded { .. } => StatusCode::SERVICE_UNAVAILABLE,
             Self::Unreachable { .. } => StatusCode::BAD_GATEWAY,
             Self::Silent { .. } => StatusCode::GATEWAY_TIMEOUT,
             Self::Upgrade => StatusCode::UPGRADE_REQUIRED,
@@ -157,6 +166,7 @@ impl Refusal {
             Self::Garbled(_) => "garbled",
             Self::Unknown => "unknown_key",
             Self::Full { .. } => "full",
+            Self::Memory { .. } => "memory",
             Self::Crowded { .. } => "crowded",
             Self::Host => "host",
             Self::ForeignHost(_) => "foreign_host",
@@ -181,7 +191,7 @@ impl Refusal {
             Self::Unknown | Self::WrongVendor { .. } => "authentication_error",
             Self::ForeignHost(_) | Self::ForeignOrigin(_) | Self::Unmapped { .. } => "permission_error",
             Self::NotFound => "not_found_error",
-            Self::Full { .. } | Self::Crowded { .. } => "overloaded_error",
+            Self::Full { .. } | Self::Memory { .. } | Self::Crowded { .. } => "overloaded_error",
             Self::Unreachable { .. } => "api_error",
             Self::Silent { .. } | Self::TooSlow { .. } => "timeout_error",
             _ => "invalid_request_error",
@@ -199,7 +209,7 @@ impl Refusal {
         };
         let mut response = json_answer(self.status(), &body);
         match self {
-            Self::Crowded { .. } => {
+            Self::Crowded { .. } | Self::Memory { .. } => {
                 response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
                 response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
             }

@@ -85,7 +85,7 @@ impl Order {
     fn carry_out(&self, conversations: &Conversations, question: &Question) -> Result<Done, Fault> {
         let Some(before) = &self.before else { return Ok(Done::Nothing) };
         let body = Bytes::from(before.clone());
-        let question = Question { body, ..question.clone() };
+        let question = Question { body: question.body.with(body), ..question.clone() };
         let ask = Ask { focus: self.focus.as_deref(), ..question.ask(before) };
         // The first look finds the session, the second folds it.
         let mut prepared = conversations.prepare(&ask)?;

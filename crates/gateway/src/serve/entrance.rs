@@ -1,19 +1,20 @@
 //! Every request comes in here and leaves with an answer.
 
 use super::answer::{Refusal, text_answer};
+use super::budget::Weighed;
 use super::exchange::Exchange;
 use super::gateway::Gateway;
 use super::hints::Hints;
+use super::passage::{Passage, Passing, Pieces};
 use super::presence::{Reach, Visit};
 use super::reply::Reply;
 use super::rewriting::Question;
 use super::route::{Provider, Route, provider_of, route};
 use super::{Body, compress, headers, inbound, own, path};
 use crate::conversation::Dialect;
-use bytes::Bytes;
 use http::request::Parts;
 use http::{Request, Response, StatusCode, Uri, header};
-use http_body_util::{BodyExt, Limited};
+use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -76,9 +77,9 @@ async fn own_page(
 ) -> Result<Response<Body>, Refusal> {
     let bounds = inbound::Bounds { bytes: OWN_BODY, ..gateway.setup().bounds };
     let receiving = visit.receive();
-    let body = inbound::read(body, bounds).await?;
+    let body = inbound::read(body, bounds, &gateway.memory).await?;
     drop(receiving);
-    Ok(own::answer(gateway.clone(), path, parts, body).await)
+    Ok(own::answer(gateway.clone(), path, parts, (*body).clone()).await)
 }
 
 /// Refuses to forward for a connection that came in for the gateway's own pages.
@@ -106,10 +107,10 @@ async fn turn(
     let credential = setup.keys.admit(&parts.headers).ok_or(Refusal::Unknown)?;
     // A place is for requests that are there: bodies that come slowly must not keep others waiting.
     let receiving = visit.receive();
-    let wire = inbound::read(body, setup.bounds).await?;
+    let wire = inbound::read(body, setup.bounds, &gateway.memory).await?;
     drop(receiving);
     let place = gateway.enter().await?;
-    let plain = unpack(&parts, wire.clone(), setup.bounds).await?;
+    let plain = unpack(gateway, &parts, wire.clone(), setup.bounds).await?;
     let path = parts.uri.path_and_query().ok_or(Refusal::Path)?;
     let target = setup.base(provider).target(path).ok_or(Refusal::Path)?;
     let headers = setup.outgoing(credential, provider, &parts.headers)?;
@@ -127,16 +128,29 @@ async fn turn(
 }
 
 /// Unpacking a body that is packed takes a while, and belongs on a thread that may block.
-async fn unpack(parts: &Parts, wire: Bytes, bounds: inbound::Bounds) -> Result<Bytes, Refusal> {
+async fn unpack(
+    gateway: &Arc<Gateway>,
+    parts: &Parts,
+    wire: Weighed,
+    bounds: inbound::Bounds,
+) -> Result<Weighed, Refusal> {
     if !parts.headers.contains_key(header::CONTENT_ENCODING) {
         return Ok(wire);
     }
-    let headers = parts.headers.clone();
-    let job = tokio::task::spawn_blocking(move || inbound::unpack(&headers, wire, bounds));
+    let (headers, memory) = (parts.headers.clone(), gateway.memory.clone());
+    // Few at once: more would only take memory from each other.
+    let desk = gateway.desks.clone().acquire_owned().await;
+    let job = tokio::task::spawn_blocking(move || {
+        let _desk = desk;
+        inbound::unpack(&headers, wire, bounds, &memory)
+    });
     job.await.unwrap_or(Err(Refusal::Incomplete))
 }
 
-/// A request that is none of ours to understand: both bodies stream.
+/// A body up to this length that says how long it is, is read before it takes a place.
+const READ_FIRST: u64 = 4 << 20;
+
+/// A request that is none of ours to understand: its reply streams, and so does its body unless it is small.
 async fn pass(
     gateway: &Arc<Gateway>,
     provider: Provider,
@@ -148,9 +162,9 @@ async fn pass(
     may_forward(gateway, visit)?;
     let setup = gateway.setup();
     let credential = setup.keys.admit(&parts.headers).ok_or(Refusal::Unknown)?;
-    let place = gateway.enter().await?;
     let limit = setup.bounds.bytes;
-    if body.size_hint().lower() > limit {
+    let length = body.size_hint();
+    if length.lower() > limit {
         return Err(Refusal::TooLarge { limit });
     }
     let path = parts.uri.path_and_query().ok_or(Refusal::Path)?;
@@ -158,16 +172,33 @@ async fn pass(
     let host = target.host().unwrap_or_default().to_owned();
     let mut headers = setup.outgoing(credential, provider, &parts.headers)?;
     headers.remove(header::CONTENT_LENGTH);
-    let mut request = Request::new(Limited::new(body, usize::try_from(limit).unwrap_or(usize::MAX)).boxed_unsync());
+    let passage = Passage::new();
+    let receiving = visit.receive();
+    let mut held = None;
+    let (place, body) = if length.exact().is_some_and(|length| length <= READ_FIRST) {
+        let read = inbound::read(body, setup.bounds, &gateway.memory).await?;
+        drop(receiving);
+        let pieces = Pieces::new((*read).clone(), passage.clone()).boxed_unsync();
+        held = Some(read);
+        (gateway.enter().await?, pieces)
+    } else {
+        let place = gateway.enter_slowly().await?;
+        (place, Passing::new(body, setup.bounds, passage.clone(), Some(receiving)).boxed_unsync())
+    };
+    let mut request = Request::new(body);
     *request.method_mut() = parts.method;
     *request.uri_mut() = target;
     *request.headers_mut() = headers;
     let began = std::time::Instant::now();
     let patience = setup.patience.reply;
-    let reply = tokio::time::timeout(patience, gateway.outbound.send(request))
+    let reply = passage
+        .answered(gateway.outbound.send(request), patience)
         .await
-        .map_err(|_| Refusal::Silent { host: host.clone(), seconds: patience.as_secs() })?
-        .map_err(|error| Refusal::Unreachable { host, reason: error.to_string() })?;
+        .ok_or_else(|| Refusal::Silent { host: host.clone(), seconds: patience.as_secs() })?
+        .map_err(|error| {
+            passage.refusal().unwrap_or_else(|| Refusal::Unreachable { host, reason: error.to_string() })
+        })?;
+    drop(held);
     gateway.metrics.reply(provider, reply.status().as_u16(), began.elapsed());
     let (mut reply, source) = reply.into_parts();
     headers::end_hop(&mut reply.headers);

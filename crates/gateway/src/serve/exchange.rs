@@ -1,9 +1,11 @@
 //! One turn of a conversation: made ready, sent, sent again where the provider refuses its size, and answered.
 
 use super::answer::{Refusal, whole};
+use super::budget::Weighed;
 use super::decode::{Coding, decode};
 use super::gateway::{Gateway, Place, now};
 use super::headers;
+use super::passage::{Passage, Pieces};
 use super::peek::{Peek, Preamble};
 use super::reply::{Again, Opening, Reply};
 use super::rewriting::{FAILED_OPEN, Known, Question, Rewritten, Usage};
@@ -14,7 +16,7 @@ use super::{Body, background};
 use crate::conversation::{self, SessionId, Turn, read_refusal};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, header, response};
-use http_body_util::{BodyExt, Full, Limited};
+use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -36,7 +38,7 @@ pub struct Exchange {
     /// With which headers.
     pub headers: HeaderMap,
     /// The body as it came, packed or not.
-    pub wire: Bytes,
+    pub wire: Weighed,
     /// The request as the rewriter reads it.
     pub question: Question,
 }
@@ -80,6 +82,8 @@ impl Exchange {
         );
         let background = rewritten.known.as_mut().and_then(|known| known.background.take());
         let gateway = self.gateway.clone();
+        // What we made of a body is no longer than the body, and is there already.
+        let _made = rewritten.body.as_ref().map(|body| gateway.memory.owe(body.len()));
         let mut sent = Sent::new(self, &rewritten);
         let first = sent.send(rewritten.body.clone()).await;
         if let Some(task) = background {
@@ -135,18 +139,20 @@ impl Sent {
             // What is to be taken out of the reply must be readable in it.
             headers.remove(header::ACCEPT_ENCODING);
         }
-        let body = body.unwrap_or_else(|| exchange.wire.clone());
+        let body = body.unwrap_or_else(|| (*exchange.wire).clone());
         self.length = body.len();
-        let mut request = Request::new(Full::new(body));
+        let passage = Passage::new();
+        let mut request = Request::new(Pieces::new(body, passage.clone()));
         *request.method_mut() = exchange.method.clone();
         *request.uri_mut() = exchange.target.clone();
         *request.headers_mut() = headers;
         let began = Instant::now();
         let host = || exchange.target.host().unwrap_or_default().to_owned();
         let patience = exchange.setup.patience.reply;
-        let reply = tokio::time::timeout(patience, exchange.gateway.outbound.send(request))
+        let reply = passage
+            .answered(exchange.gateway.outbound.send(request), patience)
             .await
-            .map_err(|_| Refusal::Silent { host: host(), seconds: patience.as_secs() })?
+            .ok_or_else(|| Refusal::Silent { host: host(), seconds: patience.as_secs() })?
             .map_err(|error| Refusal::Unreachable { host: host(), reason: error.to_string() })?;
         exchange.gateway.metrics.reply(exchange.provider, reply.status().as_u16(), began.elapsed());
         Ok(reply)

@@ -1,6 +1,7 @@
 //! The gateway's state: what all requests share.
 
 use super::answer::Refusal;
+use super::budget::Budget;
 use super::metrics::Metrics;
 use super::setup::{self, Setup, SetupError};
 use crate::conversation::{ConversationSettings, Conversations, Mode, Rewriter, Timestamp};
@@ -38,6 +39,10 @@ pub struct Gateway {
     pub(super) reported: Notify,
     /// Places for requests.
     places: Arc<Semaphore>,
+    /// Places for requests whose bodies are passed on while they come.
+    uploads: Arc<Semaphore>,
+    /// Memory for request bodies.
+    pub(super) memory: Arc<Budget>,
     /// Places for work on threads that may block.
     pub(super) desks: Arc<Semaphore>,
     /// Places for folds beside the requests.
@@ -76,6 +81,9 @@ pub enum StartError {
 /// conversation that finds no place tries again with its next request.
 const MOST_FOLDS: usize = 64;
 
+/// The part of all places that requests have beside them whose bodies are passed on while they come.
+const UPLOADS_PART: usize = 4;
+
 /// How long a request waits for a place before it is refused.
 const WAIT_FOR_PLACE: Duration = Duration::from_secs(2);
 
@@ -99,11 +107,15 @@ impl Gateway {
         let conversations = Conversations::open_or_wait(conversation_settings(plan));
         // A rewrite keeps a core busy: more at once than a few per core only take memory from each other.
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        let metrics = Metrics::new(conversations.clone());
+        let most = plan.policy.gateway.max_requests as usize;
         Ok(Arc::new(Gateway {
+            uploads: Arc::new(Semaphore::new((most / UPLOADS_PART).max(1))),
+            memory: Budget::new(plan.policy.gateway.body_memory_bytes, metrics.body_bytes.clone()),
             places: Arc::new(Semaphore::new(plan.policy.gateway.max_requests as usize)),
             setup: ArcSwap::from_pointee(setup),
             outbound,
-            metrics: Metrics::new(conversations.clone()),
+            metrics,
             reported: Notify::new(),
             rewriter: wrap(conversations.clone()),
             conversations,
@@ -158,7 +170,17 @@ impl Gateway {
 
     /// A place for a request; waits a moment for one.
     pub(super) async fn enter(&self) -> Result<Place, Refusal> {
-        let wait = tokio::time::timeout(WAIT_FOR_PLACE, self.places.clone().acquire_owned());
+        self.enter_by(&self.places).await
+    }
+
+    /// A place for a request whose body is passed on while it comes: it may take long, and must not keep those waiting
+    /// that are there already.
+    pub(super) async fn enter_slowly(&self) -> Result<Place, Refusal> {
+        self.enter_by(&self.uploads).await
+    }
+
+    async fn enter_by(&self, places: &Arc<Semaphore>) -> Result<Place, Refusal> {
+        let wait = tokio::time::timeout(WAIT_FOR_PLACE, places.clone().acquire_owned());
         match wait.await {
             Ok(Ok(permit)) => Ok(Place::new(permit, &self.metrics)),
             _ => Err(Refusal::Full { limit: self.setup().policy.gateway.max_requests }),

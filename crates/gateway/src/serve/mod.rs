@@ -6,6 +6,7 @@
 
 mod answer;
 mod background;
+mod budget;
 mod compress;
 mod crowd;
 mod decode;
@@ -24,6 +25,7 @@ mod names;
 mod originals;
 mod own;
 mod panics;
+mod passage;
 mod path;
 mod patient;
 mod peek;

@@ -30,7 +30,7 @@ async fn assert_alive(desk: &Desk) {
 }
 
 /// A text, packed in every way that clients know.
-fn packed(text: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
+pub fn packed(text: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     let level = flate2::Compression::best();
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), level);
     gzip.write_all(text).unwrap();
@@ -44,7 +44,7 @@ fn packed(text: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
 }
 
 /// Fifty million spaces in 80 bytes, as `zlib.brotliCompressSync` of Node packs them.
-fn brotli_bomb() -> Vec<u8> {
+pub fn brotli_bomb() -> Vec<u8> {
     let hex = "cbffff3ff82540e2b14020f7fe8fffff7ff04b00c4611180eefd1fffffffe0970088c30200ddfb3ffeffffc12f0110870500baf77f\
                fcffff835f02200e0b0074effff20f5e0fbf04401c1600e8a0eb01";
     let digit = |at: usize| u8::from_str_radix(&hex[at..at + 2], 16).unwrap();
@@ -74,7 +74,9 @@ async fn bodies_that_burst_or_break_off_when_unpacked_are_refused() {
             }
         }
         let twice = desk.post_with(path, &[("content-encoding", "gzip, gzip")], b"x").await;
-        assert_refused(path, &twice, 415, "several codings");
+        assert_refused(path, &twice, 400, "several codings");
+        let often = desk.post_with(path, &[("content-encoding", "gzip, gzip, gzip, gzip")], b"x").await;
+        assert_refused(path, &often, 415, "too many codings");
     }
     assert_alive(&desk).await;
 }

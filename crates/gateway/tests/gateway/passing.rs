@@ -122,7 +122,8 @@ async fn a_packed_body_is_understood_and_forwarded_as_it_came() {
     let mut gzip = Vec::new();
     flate2::read::GzEncoder::new(plain.as_bytes(), flate2::Compression::fast()).read_to_end(&mut gzip).unwrap();
     let zstd = zstd::encode_all(plain.as_bytes(), 1).unwrap();
-    for (coding, packed) in [("gzip", &gzip), ("zstd", &zstd)] {
+    let both = zstd::encode_all(gzip.as_slice(), 1).unwrap();
+    for (coding, packed) in [("gzip", &gzip), ("zstd", &zstd), ("gzip, zstd", &both)] {
         let seen = desk.post_with(RESPONSES, &[("content-encoding", coding)], packed).await;
         assert_eq!((seen.status, seen.header("x-foldline-outcome")), (200, Some("unchanged")), "{coding}");
         let got = desk.provider.requests().pop().unwrap();
