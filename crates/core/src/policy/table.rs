@@ -201,6 +201,8 @@ table! {
         origins: Vec<String> = Kind::Names, "";
         /// File with the keys of clients, one a line, and the upstream keys to send in their place; null admits all.
         client_keys: Option<String> = Kind::Text, "null";
+        /// Paths that pass under a key which stands for a client's, beside generation, counting and models; a star at the end stands for any rest.
+        mapped_paths: Vec<String> = Kind::Names, "";
         /// Decide and report, but forward every request as it came.
         shadow: bool = Kind::Flag, "false";
         /// Share of conversations that is left untouched, to compare with.

@@ -41,7 +41,7 @@ pub use settings::{ConversationSettings, Mode};
 use foldline_core::models::{ApiFamily, ModelTable};
 use foldline_core::reading::{Findings, Way};
 use foldline_core::summary::Summary;
-use foldline_store::{Address, Query, Recall, Search, StoreError, Whose};
+use foldline_store::{Address, Key, Query, Recall, Search, StoreError, Whose};
 use inner::Inner;
 use memory::{Bounds, Session};
 use std::sync::Arc;
@@ -144,6 +144,20 @@ impl Conversations {
             Some(store) => store.get(now.0, &credential.namespace(), address),
             None => Ok(Recall::Unknown),
         }
+    }
+
+    /// Takes note that a credential made an object which a provider keeps.
+    pub fn claim(&self, credential: &CredentialId, object: &Key, now: Timestamp) -> Result<(), StoreError> {
+        match self.inner.store() {
+            Some(store) => store.claim(now.0, &credential.namespace(), object),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether a credential made an object which a provider keeps.
+    pub fn is_owner(&self, credential: &CredentialId, object: &Key) -> Result<bool, StoreError> {
+        let owner = self.inner.store().map(|store| store.owner(object)).transpose()?;
+        Ok(owner.flatten().is_some_and(|owner| owner == credential.namespace()))
     }
 
     /// Places in originals that folds of this credential removed, or one session of it.

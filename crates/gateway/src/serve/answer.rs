@@ -108,6 +108,18 @@ pub enum Refusal {
         /// Whose API was asked.
         vendor: &'static str,
     },
+    /// Something that does not pass under a shared key.
+    #[error(
+        "`{0}` does not pass under the key of this client, which stands for one that others share: only generation, \
+         counting and the list of models do; the operator can allow more with gateway.mapped_paths"
+    )]
+    NotLent(String),
+    /// What another client made, or nobody.
+    #[error("nothing that this client made has that id")]
+    NotYours,
+    /// A body that must be read, and cannot be.
+    #[error("the request body is no JSON object, as it must be under the key of this client")]
+    NoJson,
     /// The address cannot be made.
     #[error("the path is no part of a valid address, or hides a way out of it")]
     Path,
@@ -140,10 +152,12 @@ impl Refusal {
     pub fn status(&self) -> StatusCode {
         match self {
             Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::Incomplete | Self::Garbled(_) | Self::Path | Self::Host | Self::Keys | Self::Doubt => {
+            Self::Incomplete | Self::Garbled(_) | Self::Path | Self::Host | Self::Keys | Self::Doubt | Self::NoJson => {
                 StatusCode::BAD_REQUEST
             }
-            Self::ForeignHost(_) | Self::ForeignOrigin(_) | Self::Unmapped { .. } => StatusCode::FORBIDDEN,
+            Self::ForeignHost(_) | Self::ForeignOrigin(_) | Self::Unmapped { .. } | Self::NotLent(_) => {
+                StatusCode::FORBIDDEN
+            }
             Self::WrongVendor { .. } => StatusCode::UNAUTHORIZED,
             Self::TooSlow { .. } => StatusCode::REQUEST_TIMEOUT,
             Self::Encoding(_) | Self::Simple => StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -152,7 +166,7 @@ impl Refusal {
             Self::Unreachable { .. } => StatusCode::BAD_GATEWAY,
             Self::Silent { .. } => StatusCode::GATEWAY_TIMEOUT,
             Self::Upgrade => StatusCode::UPGRADE_REQUIRED,
-            Self::NotFound => StatusCode::NOT_FOUND,
+            Self::NotFound | Self::NotYours => StatusCode::NOT_FOUND,
         }
     }
 
@@ -176,6 +190,9 @@ impl Refusal {
             Self::WrongVendor { .. } => "wrong_vendor",
             Self::Doubt => "doubt",
             Self::Unmapped { .. } => "unmapped",
+            Self::NotLent(_) => "not_lent",
+            Self::NotYours => "not_yours",
+            Self::NoJson => "no_json",
             Self::Path => "path",
             Self::Unreachable { .. } => "unreachable",
             Self::Silent { .. } => "silent",
@@ -189,8 +206,10 @@ impl Refusal {
         match self {
             Self::TooLarge { .. } => "request_too_large",
             Self::Unknown | Self::WrongVendor { .. } => "authentication_error",
-            Self::ForeignHost(_) | Self::ForeignOrigin(_) | Self::Unmapped { .. } => "permission_error",
-            Self::NotFound => "not_found_error",
+            Self::ForeignHost(_) | Self::ForeignOrigin(_) | Self::Unmapped { .. } | Self::NotLent(_) => {
+                "permission_error"
+            }
+            Self::NotFound | Self::NotYours => "not_found_error",
             Self::Full { .. } | Self::Memory { .. } | Self::Crowded { .. } => "overloaded_error",
             Self::Unreachable { .. } => "api_error",
             Self::Silent { .. } | Self::TooSlow { .. } => "timeout_error",

@@ -10,7 +10,7 @@ use super::presence::{Reach, Visit};
 use super::reply::Reply;
 use super::rewriting::Question;
 use super::route::{Provider, Route, provider_of, route};
-use super::{Body, compress, headers, inbound, own, path};
+use super::{Body, compress, headers, inbound, lending, own, path};
 use crate::conversation::Dialect;
 use http::request::Parts;
 use http::{Request, Response, StatusCode, Uri, header};
@@ -111,6 +111,9 @@ async fn turn(
     drop(receiving);
     let place = gateway.enter().await?;
     let plain = unpack(gateway, &parts, wire.clone(), setup.bounds).await?;
+    if dialect == Dialect::Responses && setup.keys.lends(credential, provider) {
+        lending::check_turn(gateway, credential, &plain).await?;
+    }
     let path = parts.uri.path_and_query().ok_or(Refusal::Path)?;
     let target = setup.base(provider).target(path).ok_or(Refusal::Path)?;
     let headers = setup.outgoing(credential, provider, &parts.headers)?;
@@ -162,6 +165,9 @@ async fn pass(
     may_forward(gateway, visit)?;
     let setup = gateway.setup();
     let credential = setup.keys.admit(&parts.headers).ok_or(Refusal::Unknown)?;
+    if setup.keys.lends(credential, provider) {
+        lending::check_passed(gateway, credential, &parts).await?;
+    }
     let limit = setup.bounds.bytes;
     let length = body.size_hint();
     if length.lower() > limit {

@@ -4,7 +4,6 @@ use super::answer::{Refusal, whole};
 use super::budget::Weighed;
 use super::decode::{Coding, decode};
 use super::gateway::{Gateway, Place, now};
-use super::headers;
 use super::passage::{Passage, Pieces};
 use super::peek::{Peek, Preamble};
 use super::reply::{Again, Opening, Reply};
@@ -13,7 +12,8 @@ use super::route::Provider;
 use super::setup::Setup;
 use super::watch::Watch;
 use super::{Body, background};
-use crate::conversation::{self, SessionId, Turn, read_refusal};
+use super::{headers, lending};
+use crate::conversation::{self, Dialect, SessionId, Turn, read_refusal};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, header, response};
 use http_body_util::{BodyExt, Limited};
@@ -69,6 +69,11 @@ const LARGEST_ERROR: usize = 256 << 10;
 const LARGE_REQUEST: usize = 32 << 10;
 
 impl Exchange {
+    /// Whether it goes out under a key that several clients share.
+    pub fn is_lent(&self) -> bool {
+        self.setup.keys.lends(self.question.credential, self.provider)
+    }
+
     /// Serves the request.
     pub async fn serve(self, place: Place) -> Result<Response<Body>, Refusal> {
         let began = Instant::now();
@@ -324,7 +329,13 @@ impl Sent {
                 }
             }
         };
-        Watch::new(self.exchange.question.dialect.format(), headers, Box::new(report))
+        let watch = Watch::new(self.exchange.question.dialect.format(), headers, Box::new(report));
+        let exchange = &self.exchange;
+        if exchange.question.dialect != Dialect::Responses || !exchange.is_lent() {
+            return watch;
+        }
+        let (gateway, credential) = (exchange.gateway.clone(), exchange.question.credential);
+        watch.naming(Box::new(move |id| lending::claim(&gateway, credential, id)))
     }
 }
 

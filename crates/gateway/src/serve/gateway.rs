@@ -2,6 +2,7 @@
 
 use super::answer::Refusal;
 use super::budget::Budget;
+use super::lending::Owners;
 use super::metrics::Metrics;
 use super::setup::{self, Setup, SetupError};
 use crate::conversation::{ConversationSettings, Conversations, Mode, Rewriter, Timestamp};
@@ -43,6 +44,8 @@ pub struct Gateway {
     uploads: Arc<Semaphore>,
     /// Memory for request bodies.
     pub(super) memory: Arc<Budget>,
+    /// Whose the objects are that providers keep under keys which clients share.
+    pub(super) owners: Owners,
     /// Places for work on threads that may block.
     pub(super) desks: Arc<Semaphore>,
     /// Places for folds beside the requests.
@@ -116,6 +119,7 @@ impl Gateway {
             setup: ArcSwap::from_pointee(setup),
             outbound,
             metrics,
+            owners: Owners::default(),
             reported: Notify::new(),
             rewriter: wrap(conversations.clone()),
             conversations,

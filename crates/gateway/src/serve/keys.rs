@@ -9,6 +9,8 @@
 //! agent-7   openai=$OPENAI_API_KEY  anthropic=$ANTHROPIC_API_KEY
 //! ```
 //!
+//! What goes out under a key of the file may be shared by several clients, so that less of it passes: see `lending`.
+//!
 //! Client keys are compared by digest: the time that takes says nothing about them, and they are not kept as text.
 
 use super::answer::Refusal;

@@ -18,6 +18,7 @@ mod headers;
 mod hints;
 mod inbound;
 mod keys;
+mod lending;
 mod listen;
 mod marks;
 mod metrics;
