@@ -47,6 +47,11 @@ impl CredentialId {
         CredentialId::of_bytes(key.as_bytes())
     }
 
+    /// The digest of an account's name. No key has the same.
+    pub fn of_account(name: &str) -> CredentialId {
+        CredentialId(blake3::derive_key("foldline 2026 account of a client", name.as_bytes()))
+    }
+
     /// The digest of a key that may be any bytes.
     pub fn of_bytes(key: &[u8]) -> CredentialId {
         CredentialId(blake3::derive_key("foldline 2026 credential of a client", key))

@@ -10,7 +10,7 @@ use super::presence::{Reach, Visit};
 use super::reply::Reply;
 use super::rewriting::Question;
 use super::route::{Provider, Route, provider_of, route};
-use super::{Body, compress, headers, inbound, lending, own, path};
+use super::{Body, compress, headers, identity, inbound, lending, own, path};
 use crate::conversation::Dialect;
 use http::request::Parts;
 use http::{Request, Response, StatusCode, Uri, header};
@@ -118,6 +118,11 @@ async fn turn(
     let target = setup.base(provider).target(path).ok_or(Refusal::Path)?;
     let headers = setup.outgoing(credential, provider, &parts.headers)?;
     let hints = Arc::new(Hints::of(&parts.headers));
+    let admitted = credential;
+    let credential = match setup.keys.is_open() {
+        true => identity::of_turn(admitted, &parts.headers, &hints, &plain),
+        false => admitted,
+    };
     let writer = setup.writer(&target, &headers);
     let question = Question { dialect, body: plain, credential, hints, writer };
     if setup.policy.gateway.slash_compress
@@ -125,8 +130,9 @@ async fn turn(
     {
         return Ok(answer);
     }
+    let gateway = gateway.clone();
     let exchange =
-        Exchange { gateway: gateway.clone(), setup, provider, method: parts.method, target, headers, wire, question };
+        Exchange { gateway, setup, provider, admitted, method: parts.method, target, headers, wire, question };
     exchange.serve(place).await
 }
 

@@ -13,7 +13,7 @@ use super::setup::Setup;
 use super::watch::Watch;
 use super::{Body, background};
 use super::{headers, lending};
-use crate::conversation::{self, Dialect, SessionId, Turn, read_refusal};
+use crate::conversation::{self, CredentialId, Dialect, SessionId, Turn, read_refusal};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, header, response};
 use http_body_util::{BodyExt, Limited};
@@ -31,6 +31,8 @@ pub struct Exchange {
     pub setup: Arc<Setup>,
     /// Where it goes.
     pub provider: Provider,
+    /// Who was let in: the key that was shown.
+    pub admitted: CredentialId,
     /// How.
     pub method: Method,
     /// To which address.
@@ -160,6 +162,9 @@ impl Sent {
             .ok_or_else(|| Refusal::Silent { host: host(), seconds: patience.as_secs() })?
             .map_err(|error| Refusal::Unreachable { host: host(), reason: error.to_string() })?;
         exchange.gateway.metrics.reply(exchange.provider, reply.status().as_u16(), began.elapsed());
+        if reply.status().is_success() && exchange.question.credential != exchange.admitted {
+            exchange.gateway.accepted.note(exchange.admitted, exchange.question.credential);
+        }
         Ok(reply)
     }
 
@@ -293,6 +298,7 @@ impl Sent {
                 gateway: exchange.gateway.clone(),
                 setup: exchange.setup.clone(),
                 provider: exchange.provider,
+                admitted: exchange.admitted,
                 method: exchange.method.clone(),
                 target: exchange.target.clone(),
                 headers: exchange.headers.clone(),

@@ -2,6 +2,7 @@
 
 use super::answer::Refusal;
 use super::budget::Budget;
+use super::identity::Accepted;
 use super::lending::Owners;
 use super::metrics::Metrics;
 use super::setup::{self, Setup, SetupError};
@@ -46,6 +47,8 @@ pub struct Gateway {
     pub(super) memory: Arc<Budget>,
     /// Whose the objects are that providers keep under keys which clients share.
     pub(super) owners: Owners,
+    /// Whose the tokens are that providers have accepted.
+    pub(super) accepted: Accepted,
     /// Places for work on threads that may block.
     pub(super) desks: Arc<Semaphore>,
     /// Places for folds beside the requests.
@@ -119,6 +122,7 @@ impl Gateway {
             setup: ArcSwap::from_pointee(setup),
             outbound,
             metrics,
+            accepted: Accepted::default(),
             owners: Owners::default(),
             reported: Notify::new(),
             rewriter: wrap(conversations.clone()),

@@ -16,6 +16,7 @@ mod exchange;
 mod gateway;
 mod headers;
 mod hints;
+mod identity;
 mod inbound;
 mod keys;
 mod lending;

@@ -28,6 +28,7 @@ pub async fn answer(gateway: Arc<Gateway>, path: String, parts: Parts, body: byt
     let Some(credential) = setup.keys.admit(&parts.headers) else {
         return error(StatusCode::UNAUTHORIZED, "a client key is needed, as x-foldline-key, x-api-key or bearer token");
     };
+    let credential = gateway.accepted.whose(credential);
     // Where everybody is admitted, only this machine is: its user may see all of it.
     let whose = if setup.keys.is_open() { None } else { Some(credential) };
     match (&parts.method, segments.as_slice()) {

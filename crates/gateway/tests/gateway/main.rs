@@ -9,6 +9,7 @@ mod desk;
 mod faults;
 mod frames;
 mod hostile;
+mod identity;
 mod lending;
 mod limits;
 mod loops;
