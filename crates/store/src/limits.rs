@@ -25,8 +25,11 @@ pub(crate) const ROW_BYTES: u64 = 256;
 /// The limits of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes that originals may take, packed, with the index of their words. The least recently used go first.
+    /// Bytes that originals, checkpoints and sessions may take, packed, with the index of words. Of the namespaces that
+    /// take more than an even share, the least recently used go first.
     pub max_bytes: u64,
+    /// Bytes that one namespace may take, whatever room there is.
+    pub max_bytes_per_namespace: Option<u64>,
     /// How long an original is kept after its last use.
     pub max_age: Duration,
     /// How long to wait for another process that is writing.
@@ -51,7 +54,12 @@ impl Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { max_bytes: 1 << 30, max_age: DAY.saturating_mul(30), wait: Duration::from_secs(10) }
+        Limits {
+            max_bytes: 1 << 30,
+            max_bytes_per_namespace: None,
+            max_age: DAY.saturating_mul(30),
+            wait: Duration::from_secs(10),
+        }
     }
 }
 

@@ -10,6 +10,7 @@ mod migrate;
 mod objects;
 mod put;
 mod sessions;
+mod tenants;
 mod totals;
 
 pub(crate) use checkpoints::{entries, keep_fold, note_use as note_checkpoint_use, text};

@@ -7,6 +7,8 @@
 //! sk-team-…
 //! # agents that never see a provider's key; a value that begins with $ is read from the environment
 //! agent-7   openai=$OPENAI_API_KEY  anthropic=$ANTHROPIC_API_KEY
+//! # may see the figures of all clients together
+//! ops-1     operator
 //! ```
 //!
 //! What goes out under a key of the file may be shared by several clients, so that less of it passes: see `lending`.
@@ -32,7 +34,19 @@ pub struct Keys {
 struct Upstream {
     openai: Option<HeaderValue>,
     anthropic: Option<HeaderValue>,
+    sees: Sees,
 }
+
+/// Whose figures a client may see.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Sees {
+    #[default]
+    ItsOwn,
+    Everybodys,
+}
+
+/// The word for a client that may see the figures of all.
+const OPERATOR: &str = "operator";
 
 /// A line of the key file that cannot be read. Says where, never what.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -52,8 +66,13 @@ impl Keys {
             let Some(client) = words.next().filter(|word| !word.starts_with('#')) else { continue };
             let mut upstream = Upstream::default();
             for word in words {
-                let (name, value) =
-                    word.split_once('=').ok_or_else(|| fail("expected openai=KEY or anthropic=KEY".to_owned()))?;
+                if word == OPERATOR {
+                    upstream.sees = Sees::Everybodys;
+                    continue;
+                }
+                let (name, value) = word
+                    .split_once('=')
+                    .ok_or_else(|| fail("expected openai=KEY, anthropic=KEY or operator".to_owned()))?;
                 let value = match value.strip_prefix('$') {
                     Some(name) => variable(name).ok_or_else(|| fail(format!("the variable {name} is not set")))?,
                     None => value.to_owned(),
@@ -71,6 +90,11 @@ impl Keys {
             clients.insert(CredentialId::of_key(client), upstream);
         }
         Ok(Keys { clients })
+    }
+
+    /// Whether somebody may see the figures of all clients. Where everybody comes in, all are on this machine.
+    pub fn is_operator(&self, credential: CredentialId) -> bool {
+        self.is_open() || self.clients.get(&credential).is_some_and(|client| client.sees == Sees::Everybodys)
     }
 
     /// True when everybody may come in.
@@ -209,6 +233,14 @@ mod tests {
         };
         let (one, two) = (keys.admit(&odd(0xe9)).unwrap(), keys.admit(&odd(0xea)).unwrap());
         assert!(one != two && one != keys.admit(&HeaderMap::new()).unwrap());
+    }
+
+    #[test]
+    fn an_operator_is_named_so() {
+        let keys = Keys::parse("one\ntwo operator\nthree openai=k operator", &|_| None).unwrap();
+        let is_operator = |key: &str| keys.is_operator(CredentialId::of_key(key));
+        assert!(is_operator("two") && is_operator("three") && !is_operator("one") && !is_operator("nobody"));
+        assert!(Keys::default().is_operator(CredentialId::of_key("anybody")));
     }
 
     #[test]

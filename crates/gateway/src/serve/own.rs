@@ -29,9 +29,11 @@ pub async fn answer(gateway: Arc<Gateway>, path: String, parts: Parts, body: byt
         return error(StatusCode::UNAUTHORIZED, "a client key is needed, as x-foldline-key, x-api-key or bearer token");
     };
     let credential = gateway.accepted.whose(credential);
-    // Where everybody is admitted, only this machine is: its user may see all of it.
-    let whose = if setup.keys.is_open() { None } else { Some(credential) };
+    // Where everybody is admitted, only this machine is: its user may see all of it. Elsewhere an operator may.
+    let is_operator = setup.keys.is_operator(credential);
+    let whose = if is_operator { None } else { Some(credential) };
     match (&parts.method, segments.as_slice()) {
+        (&Method::GET, ["metrics"]) if !is_operator => error(StatusCode::FORBIDDEN, NO_OPERATOR),
         (&Method::GET, ["metrics"]) => text_answer(
             StatusCode::OK,
             "application/openmetrics-text; version=1.0.0; charset=utf-8",
@@ -110,6 +112,8 @@ async fn session(gateway: Arc<Gateway>, id: &str, whose: Option<CredentialId>) -
     }
 }
 
+const NO_OPERATOR: &str = "figures of all clients together are for an operator; put the word operator behind the key of one \
+                          in the file of gateway.client_keys, or see /foldline/sessions for your own";
 const BAD_SESSION: &str = "that is no session id; expected something like fs-0123456789abcdef";
 const NO_SESSION: &str = "there is no such session";
 

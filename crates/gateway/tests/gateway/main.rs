@@ -21,5 +21,6 @@ mod recovery;
 mod reloads;
 mod streams;
 mod summaries;
+mod tenants;
 mod uploads;
 mod vendors;
