@@ -32,6 +32,9 @@ pub struct Limits {
     pub max_bytes_per_namespace: Option<u64>,
     /// How long an original is kept after its last use.
     pub max_age: Duration,
+    /// How far a clock may be ahead of the last time at once; further, and age is counted by the last time until the
+    /// clock has stood there for as long. Without it every time is believed.
+    pub leap: Option<Duration>,
     /// How long to wait for another process that is writing.
     pub wait: Duration,
 }
@@ -48,7 +51,7 @@ pub enum Expiry {
 impl Limits {
     /// Limits in the units of settings.
     pub fn of(max_bytes: u64, max_age_days: u32) -> Limits {
-        Limits { max_bytes, max_age: DAY.saturating_mul(max_age_days), ..Limits::default() }
+        Limits { max_bytes, max_age: DAY.saturating_mul(max_age_days), leap: Some(DAY), ..Limits::default() }
     }
 }
 
@@ -58,6 +61,7 @@ impl Default for Limits {
             max_bytes: 1 << 30,
             max_bytes_per_namespace: None,
             max_age: DAY.saturating_mul(30),
+            leap: None,
             wait: Duration::from_secs(10),
         }
     }

@@ -1,6 +1,7 @@
 //! Originals and conversations in SQLite.
 
 mod checkpoints;
+mod clock;
 mod connection;
 mod expire;
 mod find;
@@ -14,7 +15,7 @@ mod tenants;
 mod totals;
 
 pub(crate) use checkpoints::{entries, keep_fold, note_use as note_checkpoint_use, text};
-pub(crate) use connection::{Absent, file_bytes, log_of, open, open_reader};
+pub(crate) use connection::{Absent, file_bytes, log_of, open, open_reader, probe};
 pub(crate) use expire::prune;
 pub(crate) use find::find;
 pub(crate) use get::{get, namespaces, note_use};

@@ -175,6 +175,11 @@ impl Store {
         self.told(sqlite::owner(&*self.reader()?, object))
     }
 
+    /// Whether the store can be written: by writing.
+    pub fn probe(&self) -> Result<(), StoreError> {
+        self.told(sqlite::probe(self.writer()?))
+    }
+
     /// What the store holds, without a scan.
     pub fn stats(&self) -> Result<Stats, StoreError> {
         let totals = self.told(sqlite::totals(&*self.reader()?))?;

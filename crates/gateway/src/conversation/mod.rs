@@ -195,6 +195,11 @@ impl Conversations {
         sessions::one(&self.inner, id, most)
     }
 
+    /// Whether what is to be kept can be: by writing to the store. Without a store there is nothing that could fail.
+    pub fn probe(&self) -> Result<(), StoreError> {
+        self.inner.store().map_or(Ok(()), foldline_store::Store::probe)
+    }
+
     /// Sums since the start.
     pub fn totals(&self) -> Totals {
         let memory = self.inner.memory();

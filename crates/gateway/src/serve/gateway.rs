@@ -5,6 +5,7 @@ use super::budget::Budget;
 use super::identity::Accepted;
 use super::lending::Owners;
 use super::metrics::Metrics;
+use super::ready::Readiness;
 use super::setup::{self, Setup, SetupError};
 use crate::conversation::{ConversationSettings, Conversations, Mode, Rewriter, Timestamp};
 use crate::outbound::{Outbound, OutboundError, OutboundSettings};
@@ -49,6 +50,8 @@ pub struct Gateway {
     pub(super) owners: Owners,
     /// Whose the tokens are that providers have accepted.
     pub(super) accepted: Accepted,
+    /// Whether the store can be written.
+    pub(super) readiness: Readiness,
     /// Places for work on threads that may block.
     pub(super) desks: Arc<Semaphore>,
     /// Places for folds beside the requests.
@@ -122,6 +125,7 @@ impl Gateway {
             setup: ArcSwap::from_pointee(setup),
             outbound,
             metrics,
+            readiness: Readiness::default(),
             accepted: Accepted::default(),
             owners: Owners::default(),
             reported: Notify::new(),

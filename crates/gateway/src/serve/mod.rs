@@ -33,6 +33,7 @@ mod patient;
 mod peek;
 mod presence;
 mod query;
+mod ready;
 mod reload;
 mod reply;
 mod rewriting;

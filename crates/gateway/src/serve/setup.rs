@@ -65,6 +65,14 @@ pub enum SetupError {
         /// What the system said.
         error: std::io::Error,
     },
+    /// Everybody may write the key file.
+    #[error(
+        "gateway.client_keys: {path} can be written by everybody on this machine, who could let themselves in; chmod 600 it"
+    )]
+    Writable {
+        /// The file.
+        path: String,
+    },
     /// The key file has a bad line.
     #[error("gateway.client_keys: {path}: {error}")]
     Keys {
@@ -214,7 +222,29 @@ fn base(key: &'static str, given: &Option<String>, usual: &str, provider: Provid
     Base::parse(text, provider).map_err(|error| SetupError::Base { key, error })
 }
 
+/// Refuses a key file that everybody may write, and says so where others may read it.
+#[cfg(unix)]
+fn check_permissions(path: &str) -> Result<(), SetupError> {
+    use std::os::unix::fs::PermissionsExt;
+    let unreadable = |error| SetupError::Unreadable { path: path.to_owned(), error };
+    let mode = std::fs::metadata(path).map_err(unreadable)?.permissions().mode();
+    if mode & 0o002 != 0 {
+        return Err(SetupError::Writable { path: path.to_owned() });
+    }
+    if mode & 0o077 != 0 {
+        let mode = format!("{:o}", mode & 0o777);
+        tracing::warn!(path, mode, "others on this machine may read the keys of clients; chmod 600 the file");
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn check_permissions(_: &str) -> Result<(), SetupError> {
+    Ok(())
+}
+
 fn read_keys(path: &str) -> Result<Keys, SetupError> {
+    check_permissions(path)?;
     let text =
         std::fs::read_to_string(path).map_err(|error| SetupError::Unreadable { path: path.to_owned(), error })?;
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
@@ -240,6 +270,20 @@ mod tests {
         assert_eq!(Setup::of(&policy).unwrap().listen().unwrap().port(), 8787);
         std::fs::write(&file, "# nobody\n").unwrap();
         assert!(matches!(Setup::of(&policy), Err(SetupError::NoKeys { .. })));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_key_file_that_everybody_may_write_is_refused() {
+        use std::os::unix::fs::PermissionsExt;
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "one\n").unwrap();
+        let mut policy = Policy::default();
+        policy.gateway.client_keys = Some(file.path().display().to_string());
+        for (mode, works) in [(0o600, true), (0o644, true), (0o646, false), (0o666, false)] {
+            std::fs::set_permissions(file.path(), std::fs::Permissions::from_mode(mode)).unwrap();
+            assert_eq!(Setup::of(&policy).is_ok(), works, "{mode:o}");
+        }
     }
 
     #[test]

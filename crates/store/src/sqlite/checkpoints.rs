@@ -4,6 +4,7 @@ use crate::conversation::{CheckpointEntry, Kept, Key, NewFold, Precedence};
 use crate::error::Fault;
 use crate::limits::{CLEARED_PER_PUT, Limits, USE_GRAIN, millis};
 use crate::pack::{Unpacking, pack};
+use crate::sqlite::clock::believed;
 use crate::sqlite::put::{digests_of, put_in};
 use crate::sqlite::sessions::write_session;
 use crate::sqlite::tenants::{What, excesses, let_sessions_go};
@@ -124,7 +125,7 @@ pub(crate) fn note_use(
 /// Lets go of checkpoints that nobody used for too long, and of the least recently used of namespaces that take more
 /// than their share.
 fn sweep(transaction: &Transaction<'_>, limits: &Limits, now: i64, spared: Key) -> Result<(), Fault> {
-    let before = now.saturating_sub(millis(limits.max_age));
+    let before = believed(transaction, limits, now)?.saturating_sub(millis(limits.max_age));
     let aged = "SELECT id, key, length(bytes) FROM checkpoints WHERE used_at < ?1 ORDER BY used_at, id LIMIT ?2";
     let mut freed = let_go(transaction, aged, params![before, CLEARED_PER_PUT], spared, i64::MAX)?;
     // Originals have made room for all but these: what is still too much is theirs.

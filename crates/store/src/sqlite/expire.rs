@@ -3,6 +3,7 @@
 use crate::error::Fault;
 use crate::limits::{Expiry, Limits, MAX_TOMBSTONES, TOMBSTONE_AGE, millis};
 use crate::original::Pruned;
+use crate::sqlite::clock::believed;
 use crate::sqlite::put::Batch;
 use crate::sqlite::tenants::{Excess, What, excesses};
 use crate::sqlite::totals::{Change, number, recount, totals, whole};
@@ -65,7 +66,8 @@ pub(super) fn sweep(
     let mut swept = Pruned::default();
     let mut change = Change::default();
 
-    let aged = aged(transaction, now.saturating_sub(millis(limits.max_age)), batch, most)?;
+    let believed = believed(transaction, limits, now)?;
+    let aged = aged(transaction, believed.saturating_sub(millis(limits.max_age)), batch, most)?;
     swept.aged = let_go(transaction, &aged, now, Expiry::Age, &mut change)?;
 
     for excess in excesses(transaction, limits, What::All)? {
@@ -73,7 +75,7 @@ pub(super) fn sweep(
         swept.oversized += let_go(transaction, &surplus, now, Expiry::Size, &mut change)?;
     }
     swept.freed_bytes = whole(-change.footprint);
-    swept.forgotten = forget(transaction, now, &mut change, most)?;
+    swept.forgotten = forget(transaction, believed, &mut change, most)?;
     change.apply(transaction)?;
     Ok(swept)
 }

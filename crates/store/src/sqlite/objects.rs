@@ -3,8 +3,9 @@
 use crate::conversation::Key;
 use crate::error::Fault;
 use crate::limits::{Limits, millis};
+use crate::sqlite::clock::believed;
 use crate::store::lock;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use std::sync::Mutex;
 
 /// Takes note of whose an object is. The first one who made it did.
@@ -15,13 +16,15 @@ pub(crate) fn claim(
     namespace: &str,
     key: &Key,
 ) -> Result<(), Fault> {
-    let writer = lock(writer);
-    writer.execute(
+    let mut writer = lock(writer);
+    let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    transaction.execute(
         "INSERT OR IGNORE INTO objects (key, namespace, made_at) VALUES (?1, ?2, ?3)",
         params![key.0, namespace, now],
     )?;
-    let before = now.saturating_sub(millis(limits.max_age));
-    writer.execute("DELETE FROM objects WHERE made_at < ?1", [before])?;
+    let before = believed(&transaction, limits, now)?.saturating_sub(millis(limits.max_age));
+    transaction.execute("DELETE FROM objects WHERE made_at < ?1", [before])?;
+    transaction.commit()?;
     Ok(())
 }
 

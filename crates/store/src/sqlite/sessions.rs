@@ -3,6 +3,7 @@
 use crate::conversation::{EventRow, SessionRow};
 use crate::error::Fault;
 use crate::limits::{Limits, millis};
+use crate::sqlite::clock::believed;
 use crate::sqlite::tenants::let_sessions_go;
 use crate::sqlite::totals::number;
 use crate::store::lock;
@@ -34,7 +35,7 @@ pub(crate) fn write(
             add.execute(params![event.session, event.at, event.record])?;
         }
     }
-    let before = now.saturating_sub(millis(limits.max_age));
+    let before = believed(&transaction, limits, now)?.saturating_sub(millis(limits.max_age));
     transaction.execute("DELETE FROM sessions WHERE last_at < ?1", [before])?;
     transaction.execute("DELETE FROM events WHERE at < ?1", [before])?;
     transaction.execute("DELETE FROM events WHERE id <= (SELECT max(id) FROM events) - ?1", [MOST_EVENTS])?;

@@ -88,7 +88,7 @@ fn a_file_of_a_later_release_is_refused_and_kept() {
     opened.run("PRAGMA user_version = 99");
     let error = Store::open(&opened.path(), Limits::default()).unwrap_err();
     assert!(matches!(error.fault, Fault::Newer { found: 99, .. }));
-    assert!(error.to_string().contains("has format 99, this release reads up to 5"), "{error}");
+    assert!(error.to_string().contains("has format 99, this release reads up to 6"), "{error}");
 }
 
 #[test]
@@ -238,6 +238,7 @@ fn originals_of_earlier_formats_are_searched() {
          DROP TRIGGER originals_come; DROP TRIGGER originals_grow; DROP TRIGGER originals_go;
          DROP TRIGGER checkpoints_come; DROP TRIGGER checkpoints_grow; DROP TRIGGER checkpoints_go;
          DROP TRIGGER sessions_come; DROP TRIGGER sessions_grow; DROP TRIGGER sessions_go;
+         ALTER TABLE totals DROP COLUMN seen_at; ALTER TABLE totals DROP COLUMN leapt_at;
          PRAGMA user_version = 2",
     );
     let store = Store::open(&opened.path(), Limits::default()).unwrap();
@@ -379,4 +380,49 @@ fn sessions_count_and_the_oldest_go() {
     let (taken, counted) = taken(&opened, "b");
     assert!(taken == counted && taken <= 100_000, "{taken} {counted}");
     assert!(session(&opened.reader, "s499").unwrap().is_some() && session(&opened.reader, "s0").unwrap().is_none());
+}
+
+#[test]
+fn a_clock_that_is_ahead_for_a_while_costs_nothing() {
+    const DAY: i64 = 24 * 60 * 60 * 1_000;
+    let mut opened = opened();
+    let limits = Limits::of(1_000_000_000, 30);
+    let put_at = |opened: &Opened, now: i64, text: &str| {
+        let original = NewOriginal { handle: Handle::of(text), text, tool: "" };
+        put(&opened.writer, &limits, now, "", &[original]).unwrap();
+        let row = SessionRow { id: text.to_owned(), namespace: String::new(), last_at: now, record: "{}".to_owned() };
+        write(&opened.writer, &limits, now, &[row], &[]).unwrap();
+    };
+    put_at(&opened, NOW, "old");
+    // A year ahead, for two hours.
+    for minutes in [0, 30, 120] {
+        put_at(&opened, NOW + 365 * DAY + minutes * 60_000, "meanwhile");
+        prune(&opened.writer, &limits, NOW + 365 * DAY + minutes * 60_000).unwrap();
+    }
+    put_at(&opened, NOW + DAY / 2, "right again");
+    assert!(matches!(opened.get("old").unwrap(), Recall::Found(_)));
+    assert!(session(&opened.reader, "old").unwrap().is_some());
+    // Time that really passes: a store that rests for long, and is used again.
+    put_at(&opened, NOW + 40 * DAY, "after a rest");
+    assert!(matches!(opened.get("old").unwrap(), Recall::Found(_)), "not at once");
+    put_at(&opened, NOW + 41 * DAY, "a day later");
+    assert!(matches!(opened.get("old").unwrap(), Recall::Expired { .. }));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_others_can_read_is_taken_from_them() {
+    use std::os::unix::fs::PermissionsExt;
+    let opened = opened();
+    let mode = |mode: u32| std::fs::Permissions::from_mode(mode);
+    std::fs::set_permissions(opened.path(), mode(0o644)).unwrap();
+    Store::open(&opened.path(), Limits::default()).unwrap();
+    assert_eq!(std::fs::metadata(opened.path()).unwrap().permissions().mode() & 0o777, 0o600);
+    let link = opened.folder.path().join("link.db");
+    std::os::unix::fs::symlink(opened.path(), &link).unwrap();
+    assert!(matches!(fault(&link), Fault::Link));
+    std::fs::set_permissions(opened.folder.path(), mode(0o777)).unwrap();
+    assert!(matches!(fault(&opened.path()), Fault::OpenFolder(0o777)));
+    std::fs::set_permissions(opened.folder.path(), mode(0o1777)).unwrap();
+    Store::open(&opened.path(), Limits::default()).unwrap();
 }
