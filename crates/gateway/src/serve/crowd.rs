@@ -1,9 +1,10 @@
 //! All connections together: how many there may be, how many of one address, and who goes when there is no room.
 //!
-//! Connections that wait are worth least, the longest first; those at work are never ended for a newcomer. When all are
+//! Connections that say nothing are worth least, then those whose bodies trickle, then those that wait for more to do, the
+//! longest of each kind first; those at work are never ended for a newcomer. When all are
 //! at work, a few more may come in for the gateway's own pages, so that an operator can see what is going on.
 
-use super::presence::{Presence, Reach, Stage, Waits};
+use super::presence::{Presence, Reach, Worth};
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,8 +23,6 @@ pub struct Room {
     pub all: usize,
     /// From one address.
     pub of_one: usize,
-    /// How long one may wait.
-    pub waits: Waits,
 }
 
 /// All connections.
@@ -71,17 +70,17 @@ impl Crowd {
         let origin = network(origin);
         let mut members = self.members();
         if members.of.get(&origin).copied().unwrap_or(0) >= self.room.of_one {
-            members.shed(1, |presence| presence.reach == Reach::All && presence.origin == origin, self.room.waits);
+            members.shed(1, |presence| presence.reach == Reach::All && presence.origin == origin);
         }
         if members.ordinary() >= self.room.all {
             let most = (self.room.all / SHED_PART).max(1);
-            members.shed(most, |presence| presence.reach == Reach::All, self.room.waits);
+            members.shed(most, |presence| presence.reach == Reach::All);
         }
         let has_room =
             members.ordinary() < self.room.all && members.of.get(&origin).copied().unwrap_or(0) < self.room.of_one;
         let reach = if has_room { Reach::All } else { Reach::OwnPages };
         if reach == Reach::OwnPages && members.reserve >= RESERVE {
-            members.shed(1, |presence| presence.reach == Reach::OwnPages, self.room.waits);
+            members.shed(1, |presence| presence.reach == Reach::OwnPages);
             if members.reserve >= RESERVE {
                 return None;
             }
@@ -95,7 +94,7 @@ impl Crowd {
     pub fn make_room(&self) -> usize {
         let mut members = self.members();
         let most = (members.list.len() / SHED_PART).max(1);
-        members.shed(most, |_| true, self.room.waits)
+        members.shed(most, |_| true)
     }
 }
 
@@ -126,34 +125,22 @@ impl Members {
         }
     }
 
-    /// Ends up to `most` of those that have waited longest, or else those that have been sending for longer than a
-    /// head may take. Says how many.
-    fn shed(&mut self, most: usize, may_go: impl Fn(&Presence) -> bool, waits: Waits) -> usize {
-        let now = Instant::now();
-        let mut waiting: Vec<(u8, Instant, u64)> = self
-            .list
-            .iter()
-            .filter(|(_, presence)| may_go(presence))
-            .filter_map(|(number, presence)| {
-                let since = presence.since();
-                match presence.stage() {
-                    Stage::Waiting => Some((0, since, *number)),
-                    Stage::Receiving if since + waits.head < now => Some((1, since, *number)),
-                    Stage::Receiving | Stage::Serving => None,
-                }
-            })
-            .collect();
-        if waiting.len() > most {
-            waiting.select_nth_unstable(most);
-            waiting.truncate(most);
+    /// Ends up to `most` of those that are worth least, the longest of each kind first. Says how many.
+    fn shed(&mut self, most: usize, may_go: impl Fn(&Presence) -> bool) -> usize {
+        let candidates = self.list.iter().filter(|(_, presence)| may_go(presence));
+        let mut least: Vec<(Worth, Instant, u64)> =
+            candidates.filter_map(|(number, presence)| Some((presence.worth()?, presence.since(), *number))).collect();
+        if least.len() > most {
+            least.select_nth_unstable(most);
+            least.truncate(most);
         }
-        for (_, _, number) in &waiting {
+        for (_, _, number) in &least {
             if let Some(presence) = self.list.get(number) {
                 presence.end();
             }
             self.remove(*number);
         }
-        waiting.len()
+        least.len()
     }
 }
 
@@ -175,8 +162,7 @@ mod tests {
     use std::time::Duration;
 
     fn crowd(all: usize, of_one: usize) -> Arc<Crowd> {
-        let waits = Waits { head: Duration::from_secs(5), between: Duration::from_secs(60) };
-        Crowd::new(Room { all, of_one, waits })
+        Crowd::new(Room { all, of_one })
     }
 
     fn admit(crowd: &Arc<Crowd>, last: u8) -> Option<Member> {
@@ -201,6 +187,33 @@ mod tests {
         let newcomer = admit(&crowd, 3).unwrap();
         assert_eq!(newcomer.presence.reach, Reach::All);
         assert!(is_over(&silent[0]).await && !is_over(&silent[1]).await && !is_over(&working).await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn silence_goes_before_bodies_that_trickle_and_those_before_clients_that_wait() {
+        let crowd = crowd(4, 4);
+        let served = admit(&crowd, 1).unwrap();
+        drop(served.presence.visit());
+        let trickling = admit(&crowd, 1).unwrap();
+        let visit = trickling.presence.visit();
+        let _receiving = visit.receive();
+        let sending = admit(&crowd, 1).unwrap();
+        let other = sending.presence.visit();
+        let _coming = other.receive();
+        tokio::time::advance(Duration::from_secs(3)).await;
+        trickling.presence.hear(3);
+        sending.presence.hear(1 << 20);
+        let silent = admit(&crowd, 1).unwrap();
+        let mut newcomers = Vec::new();
+        for expected in [[true, false, false], [true, true, false], [true, true, true]] {
+            let newcomer = admit(&crowd, 1).unwrap();
+            // At work from its first moment on.
+            newcomers.push((newcomer.presence.visit(), newcomer));
+            let gone = [&silent, &trickling, &served].map(|member| !crowd.members().list.contains_key(&member.number));
+            assert_eq!(gone, expected);
+        }
+        assert!(!is_over(&sending).await);
+        assert_eq!(admit(&crowd, 1).unwrap().presence.reach, Reach::OwnPages);
     }
 
     #[tokio::test(start_paused = true)]

@@ -87,11 +87,7 @@ pub async fn serve(gateway: Arc<Gateway>, listener: TcpListener, stop: impl Futu
 
 fn room(gateway: &Gateway) -> Room {
     let settings = &gateway.setup().policy.gateway;
-    Room {
-        all: settings.max_connections as usize,
-        of_one: settings.max_connections_per_address as usize,
-        waits: waits(gateway),
-    }
+    Room { all: settings.max_connections as usize, of_one: settings.max_connections_per_address as usize }
 }
 
 fn waits(gateway: &Gateway) -> Waits {

@@ -51,8 +51,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
-        if buffer.filled().len() > before {
-            self.presence.hear();
+        let came = buffer.filled().len() - before;
+        if came > 0 {
+            self.presence.hear(came);
         }
         read
     }

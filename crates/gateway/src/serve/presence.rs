@@ -33,6 +33,22 @@ pub enum Stage {
     Serving,
 }
 
+/// Who goes first when there is no room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Worth {
+    /// It has never asked for anything.
+    Silent,
+    /// It sends a body, and hardly anything comes.
+    Trickling,
+    /// It was served, and waits for what its client asks next.
+    Idle,
+}
+
+/// Bytes a second below which a body trickles.
+const TRICKLE: u64 = 16 << 10;
+/// For how long anybody may.
+const TRICKLE_FROM: Duration = Duration::from_secs(1);
+
 /// How long a connection may wait.
 #[derive(Clone, Copy, Debug)]
 pub struct Waits {
@@ -68,6 +84,10 @@ pub struct Presence {
     rested: AtomicU64,
     /// When the peer was heard last, the same way.
     heard: AtomicU64,
+    /// Bytes that have come.
+    bytes: AtomicU64,
+    /// Those that had come when it last came to rest or began to ask.
+    bytes_before: AtomicU64,
     end: Notify,
 }
 
@@ -85,6 +105,8 @@ impl Presence {
             has_unread: AtomicBool::new(false),
             rested: AtomicU64::new(0),
             heard: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+            bytes_before: AtomicU64::new(0),
             end: Notify::new(),
         }
     }
@@ -113,8 +135,24 @@ impl Presence {
     }
 
     /// Bytes came in.
-    pub fn hear(&self) {
+    pub fn hear(&self, bytes: usize) {
+        self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
         self.heard.store(self.now(), Ordering::Relaxed);
+    }
+
+    /// What it is worth to those who have to make room; `None` for one at work.
+    pub fn worth(&self) -> Option<Worth> {
+        match self.stage() {
+            Stage::Waiting if self.has_asked.load(Ordering::Relaxed) => Some(Worth::Idle),
+            Stage::Waiting => Some(Worth::Silent),
+            Stage::Receiving => {
+                let took = self.since().elapsed();
+                let came = self.bytes.load(Ordering::Relaxed) - self.bytes_before.load(Ordering::Relaxed);
+                let trickles = took >= TRICKLE_FROM && came / took.as_secs().max(1) < TRICKLE;
+                trickles.then_some(Worth::Trickling)
+            }
+            Stage::Serving => None,
+        }
     }
 
     /// Whether the peer has yet to read what was written.
@@ -167,6 +205,7 @@ impl Presence {
         self.has_asked.store(true, Ordering::Relaxed);
         if self.open.fetch_add(1, Ordering::Relaxed) == 0 {
             self.rested.store(self.now(), Ordering::Relaxed);
+            self.bytes_before.store(self.bytes.load(Ordering::Relaxed), Ordering::Relaxed);
         }
         Visit(self.clone())
     }

@@ -72,6 +72,24 @@ async fn silent_and_slow_connections_beyond_all_limits_keep_nobody_from_working(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bodies_that_trickle_from_the_same_address_make_room_for_turns() {
+    let desk = Desk::tuned([Act::say("x")], |p| p.gateway.max_connections_per_address = 32).await;
+    let slow = format!(
+        "POST {CHAT} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 9999\r\n\r\n{{"
+    );
+    let mut held = Vec::new();
+    for _ in 0..60 {
+        let mut stream = TcpStream::connect(desk.address).await.unwrap();
+        stream.write_all(slow.as_bytes()).await.unwrap();
+        held.push(stream);
+    }
+    tokio::time::sleep(Duration::from_millis(1_200)).await;
+    for _ in 0..40 {
+        assert_eq!(desk.post(CHAT, &short(CHAT, false)).await.status, 200);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn our_own_pages_are_there_when_every_connection_is_at_work() {
     let desk = Desk::tuned([Act::Stall], |p| p.gateway.max_connections = 3).await;
     let body = short(CHAT, false);
