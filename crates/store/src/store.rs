@@ -175,8 +175,9 @@ impl Store {
         self.told(sqlite::owner(&*self.reader()?, object))
     }
 
-    /// Whether the store can be written: by writing.
+    /// Whether the store can be used: by reading, and by writing. Each knows what the other may still have in memory.
     pub fn probe(&self) -> Result<(), StoreError> {
+        self.told(sqlite::sessions(&*self.reader()?, None, 1))?;
         self.told(sqlite::probe(self.writer()?))
     }
 
