@@ -1,7 +1,7 @@
 //! All connections together: how many there may be, how many of one address, and who goes when there is no room.
 //!
-//! Connections that say nothing are worth least, then those whose bodies trickle, then those that wait for more to do, the
-//! longest of each kind first; those at work are never ended for a newcomer. When all are
+//! Connections that say nothing are worth least, then those whose bodies trickle, then those that have just come, then those
+//! that wait for more to do, the longest of each kind first; those at work are never ended for a newcomer. When all are
 //! at work, a few more may come in for the gateway's own pages, so that an operator can see what is going on.
 
 use super::presence::{Presence, Reach, Worth};
@@ -70,7 +70,9 @@ impl Crowd {
         let origin = network(origin);
         let mut members = self.members();
         if members.of.get(&origin).copied().unwrap_or(0) >= self.room.of_one {
-            members.shed(1, |presence| presence.reach == Reach::All && presence.origin == origin);
+            members.shed((self.room.of_one / SHED_PART).max(1), |presence| {
+                presence.reach == Reach::All && presence.origin == origin
+            });
         }
         if members.ordinary() >= self.room.all {
             let most = (self.room.all / SHED_PART).max(1);
@@ -204,6 +206,7 @@ mod tests {
         trickling.presence.hear(3);
         sending.presence.hear(1 << 20);
         let silent = admit(&crowd, 1).unwrap();
+        tokio::time::advance(Duration::from_secs(1)).await;
         let mut newcomers = Vec::new();
         for expected in [[true, false, false], [true, true, false], [true, true, true]] {
             let newcomer = admit(&crowd, 1).unwrap();
@@ -214,6 +217,20 @@ mod tests {
         }
         assert!(!is_over(&sending).await);
         assert_eq!(admit(&crowd, 1).unwrap().presence.reach, Reach::OwnPages);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_flood_of_new_bodies_goes_before_a_client_that_was_served_and_one_that_comes_after_it() {
+        let crowd = crowd(3, 3);
+        let served = admit(&crowd, 1).unwrap();
+        drop(served.presence.visit());
+        let flood: Vec<Member> = (0..2).map(|_| admit(&crowd, 1).unwrap()).collect();
+        let visits: Vec<_> = flood.iter().map(|member| member.presence.visit()).collect();
+        let _receiving: Vec<_> = visits.iter().map(super::super::presence::Visit::receive).collect();
+        tokio::time::advance(Duration::from_millis(100)).await;
+        let clients: Vec<Member> = (0..2).map(|_| admit(&crowd, 1).unwrap()).collect();
+        assert!(is_over(&flood[0]).await && is_over(&flood[1]).await);
+        assert!(!is_over(&served).await && !is_over(&clients[0]).await && !is_over(&clients[1]).await);
     }
 
     #[tokio::test(start_paused = true)]

@@ -36,18 +36,20 @@ pub enum Stage {
 /// Who goes first when there is no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Worth {
-    /// It has never asked for anything.
+    /// It has never asked for anything, for a while.
     Silent,
-    /// It sends a body, and hardly anything comes.
+    /// It sends a body, and hardly anything comes, for a while.
     Trickling,
+    /// It has just come, or just begun to send: whatever it wants, it may do so soon.
+    New,
     /// It was served, and waits for what its client asks next.
     Idle,
 }
 
 /// Bytes a second below which a body trickles.
 const TRICKLE: u64 = 16 << 10;
-/// For how long anybody may.
-const TRICKLE_FROM: Duration = Duration::from_secs(1);
+/// For how long something is new.
+const NEW: Duration = Duration::from_secs(1);
 
 /// How long a connection may wait.
 #[derive(Clone, Copy, Debug)]
@@ -144,12 +146,13 @@ impl Presence {
     pub fn worth(&self) -> Option<Worth> {
         match self.stage() {
             Stage::Waiting if self.has_asked.load(Ordering::Relaxed) => Some(Worth::Idle),
+            Stage::Waiting if self.since().elapsed() < NEW => Some(Worth::New),
             Stage::Waiting => Some(Worth::Silent),
             Stage::Receiving => {
                 let took = self.since().elapsed();
                 let came = self.bytes.load(Ordering::Relaxed) - self.bytes_before.load(Ordering::Relaxed);
-                let trickles = took >= TRICKLE_FROM && came / took.as_secs().max(1) < TRICKLE;
-                trickles.then_some(Worth::Trickling)
+                let trickles = came / took.as_secs().max(1) < TRICKLE;
+                trickles.then_some(if took < NEW { Worth::New } else { Worth::Trickling })
             }
             Stage::Serving => None,
         }
