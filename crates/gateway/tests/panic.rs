@@ -118,7 +118,9 @@ async fn works_with(falls: Falls) {
     for path in PATHS {
         let body = body(path);
         let length = body.len();
-        let head = format!("POST {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n");
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n"
+        );
         let reply = exchange(address, head + &body).await;
         assert!(reply.starts_with("HTTP/1.1 200"), "{path}");
         let sent = provider.requests().pop().unwrap();
@@ -129,8 +131,11 @@ async fn works_with(falls: Falls) {
     let counted = format!("foldline_fallbacks_total{{kind=\"{kind}\"}} 3");
     let mut page = String::new();
     for _ in 0..200 {
-        page = exchange(address, "GET /foldline/metrics HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n".to_owned())
-            .await;
+        page = exchange(
+            address,
+            "GET /foldline/metrics HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n".to_owned(),
+        )
+        .await;
         if page.contains(&counted) {
             break;
         }

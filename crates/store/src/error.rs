@@ -29,6 +29,19 @@ pub enum Fault {
         "cannot be opened or created: {0}; check the permissions of the file and its folder, or choose another --store"
     )]
     Denied(io::Error),
+    /// The place is a link.
+    #[error("is a symbolic link, which others may point elsewhere; name the file that is meant")]
+    Link,
+    /// Others can read the file, and that cannot be changed.
+    #[error(
+        "can be read by others (mode {0:o}), and its permissions cannot be changed; chmod 600 it, or choose another --store"
+    )]
+    Exposed(u32),
+    /// Others can put another file into its place.
+    #[error(
+        "lies in a folder that everybody may write to (mode {0:o}); chmod o-w the folder, or choose another --store"
+    )]
+    OpenFolder(u32),
     /// The file or its folder cannot be written.
     #[error("is read-only; make the file and its folder writable, or choose another --store")]
     ReadOnly,

@@ -25,10 +25,16 @@ pub(crate) const ROW_BYTES: u64 = 256;
 /// The limits of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes that originals may take, packed, with the index of their words. The least recently used go first.
+    /// Bytes that originals, checkpoints and sessions may take, packed, with the index of words. Of the namespaces that
+    /// take more than an even share, the least recently used go first.
     pub max_bytes: u64,
+    /// Bytes that one namespace may take, whatever room there is.
+    pub max_bytes_per_namespace: Option<u64>,
     /// How long an original is kept after its last use.
     pub max_age: Duration,
+    /// How far a clock may be ahead of the last time at once; further, and age is counted by the last time until the
+    /// clock has stood there for as long. Without it every time is believed.
+    pub leap: Option<Duration>,
     /// How long to wait for another process that is writing.
     pub wait: Duration,
 }
@@ -45,13 +51,19 @@ pub enum Expiry {
 impl Limits {
     /// Limits in the units of settings.
     pub fn of(max_bytes: u64, max_age_days: u32) -> Limits {
-        Limits { max_bytes, max_age: DAY.saturating_mul(max_age_days), ..Limits::default() }
+        Limits { max_bytes, max_age: DAY.saturating_mul(max_age_days), leap: Some(DAY), ..Limits::default() }
     }
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { max_bytes: 1 << 30, max_age: DAY.saturating_mul(30), wait: Duration::from_secs(10) }
+        Limits {
+            max_bytes: 1 << 30,
+            max_bytes_per_namespace: None,
+            max_age: DAY.saturating_mul(30),
+            leap: None,
+            wait: Duration::from_secs(10),
+        }
     }
 }
 

@@ -165,6 +165,22 @@ impl Store {
         self.told(sqlite::events(&*self.reader()?, session, most))
     }
 
+    /// Takes note of whose an object is that a provider keeps under a shared key. The first claim counts.
+    pub fn claim(&self, now_ms: i64, namespace: &str, object: &Key) -> Result<(), StoreError> {
+        self.told(sqlite::claim(self.writer()?, &self.limits, now_ms, namespace, object))
+    }
+
+    /// Whose an object is that a provider keeps under a shared key.
+    pub fn owner(&self, object: &Key) -> Result<Option<String>, StoreError> {
+        self.told(sqlite::owner(&*self.reader()?, object))
+    }
+
+    /// Whether the store can be used: by reading, and by writing. Each knows what the other may still have in memory.
+    pub fn probe(&self) -> Result<(), StoreError> {
+        self.told(sqlite::sessions(&*self.reader()?, None, 1))?;
+        self.told(sqlite::probe(self.writer()?))
+    }
+
     /// What the store holds, without a scan.
     pub fn stats(&self) -> Result<Stats, StoreError> {
         let totals = self.told(sqlite::totals(&*self.reader()?))?;

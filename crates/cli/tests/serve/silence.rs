@@ -48,7 +48,10 @@ fn conversation(marks: &Marks, path: &str, turns: usize) -> Value {
 fn send(address: &str, head: &str, body: &[u8]) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(crate::process::PATIENCE)).unwrap();
-    let head = format!("{head}\r\nhost: x\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", body.len());
+    let head = format!(
+        "{head}\r\nhost: localhost\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
     let _ = stream.write_all(&[head.as_bytes(), body].concat());
     let mut reply = Vec::new();
     let _ = stream.read_to_end(&mut reply);

@@ -184,8 +184,10 @@ table! {
     store: StorePolicy {
         /// File or URL of the store; `none` keeps nothing, null is the default place of the user.
         path: Option<String> = Kind::Text, "null";
-        /// Bytes that originals may take, packed; the least recently used go first.
+        /// Bytes that all that is kept may take, packed; the least recently used of whoever takes most go first.
         max_bytes: u64 = bytes(1_000_000, 10_000_000_000_000), "1000M";
+        /// Bytes that those of one client may take; `auto` is as much as there is room for.
+        max_bytes_per_client: AutoOr<u64> = bytes(1_000_000, 10_000_000_000_000).or(&["auto"]), "auto";
         /// Days that an original is kept after its last use.
         max_age_days: u32 = count(1, 36_500), "30";
     }
@@ -197,8 +199,14 @@ table! {
         upstream_openai: Option<String> = Kind::Text, "https://api.openai.com/v1";
         /// Base address of the Anthropic API, or of one that speaks like it.
         upstream_anthropic: Option<String> = Kind::Text, "https://api.anthropic.com";
+        /// Host names that clients may use beside loopback's and the address reached; `*.x` for names under x, a star for all.
+        hosts: Vec<String> = Kind::Names, "";
+        /// Origins of web pages, such as https://app.example, that may use the gateway beside this machine's; a star for all.
+        origins: Vec<String> = Kind::Names, "";
         /// File with the keys of clients, one a line, and the upstream keys to send in their place; null admits all.
         client_keys: Option<String> = Kind::Text, "null";
+        /// Paths that pass under a mapped key beside generation, counting and models; a star at the end stands for any rest.
+        mapped_paths: Vec<String> = Kind::Names, "";
         /// Decide and report, but forward every request as it came.
         shadow: bool = Kind::Flag, "false";
         /// Share of conversations that is left untouched, to compare with.
@@ -215,14 +223,20 @@ table! {
         force_usage: bool = Kind::Flag, "true";
         /// Largest request body, in bytes, unpacked.
         max_body_bytes: u64 = bytes(1_000, 4_000_000_000), "100M";
+        /// Memory in bytes that all request bodies in flight may take, unpacking included; further ones are refused.
+        body_memory_bytes: u64 = bytes(1_000_000, 10_000_000_000_000), "512M";
         /// Requests that are served at once; further ones wait a moment and are then refused.
         max_requests: u32 = count(1, 100_000), "512";
-        /// Connections that are open at once; further ones wait.
+        /// Connections that are open at once; a further one takes the place of the one that has waited longest.
         max_connections: u32 = count(1, 1_000_000), "4096";
+        /// Connections that are open at once from one address (one network of 64 bits with IPv6).
+        max_connections_per_address: u32 = count(1, 1_000_000), "1024";
         /// Milliseconds that reading and rewriting a request may take before it is forwarded as it came.
         prepare_ms: u32 = count(1, 600_000), "3000";
-        /// Seconds within which a client must have sent the headers of a request.
+        /// Seconds from the opening of a connection within which the headers of its first request must have come.
         header_secs: u32 = count(1, 86_400), "30";
+        /// Seconds from the end of a reply within which the headers of the connection's next request must have come.
+        keep_alive_secs: u32 = count(1, 86_400), "120";
         /// Longest pause in seconds within a request body, or of a client that does not read its reply.
         body_secs: u32 = count(1, 86_400), "60";
         /// Seconds within which a connection to a provider must stand.

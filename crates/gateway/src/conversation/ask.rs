@@ -44,7 +44,17 @@ pub struct CredentialId([u8; 32]);
 impl CredentialId {
     /// The identity behind a key. Clients without a key share the identity of the empty one.
     pub fn of_key(key: &str) -> CredentialId {
-        CredentialId(blake3::derive_key("foldline 2026 credential of a client", key.as_bytes()))
+        CredentialId::of_bytes(key.as_bytes())
+    }
+
+    /// The digest of an account's name. No key has the same.
+    pub fn of_account(name: &str) -> CredentialId {
+        CredentialId(blake3::derive_key("foldline 2026 account of a client", name.as_bytes()))
+    }
+
+    /// The digest of a key that may be any bytes.
+    pub fn of_bytes(key: &[u8]) -> CredentialId {
+        CredentialId(blake3::derive_key("foldline 2026 credential of a client", key))
     }
 
     pub(super) fn as_bytes(&self) -> &[u8; 32] {

@@ -41,7 +41,7 @@ pub use settings::{ConversationSettings, Mode};
 use foldline_core::models::{ApiFamily, ModelTable};
 use foldline_core::reading::{Findings, Way};
 use foldline_core::summary::Summary;
-use foldline_store::{Address, Query, Recall, Search, StoreError, Whose};
+use foldline_store::{Address, Key, Query, Recall, Search, StoreError, Whose};
 use inner::Inner;
 use memory::{Bounds, Session};
 use std::sync::Arc;
@@ -146,6 +146,20 @@ impl Conversations {
         }
     }
 
+    /// Takes note that a credential made an object which a provider keeps.
+    pub fn claim(&self, credential: &CredentialId, object: &Key, now: Timestamp) -> Result<(), StoreError> {
+        match self.inner.store() {
+            Some(store) => store.claim(now.0, &credential.namespace(), object),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether a credential made an object which a provider keeps.
+    pub fn is_owner(&self, credential: &CredentialId, object: &Key) -> Result<bool, StoreError> {
+        let owner = self.inner.store().map(|store| store.owner(object)).transpose()?;
+        Ok(owner.flatten().is_some_and(|owner| owner == credential.namespace()))
+    }
+
     /// Places in originals that folds of this credential removed, or one session of it.
     pub fn search(
         &self,
@@ -179,6 +193,11 @@ impl Conversations {
     /// One session and its latest turns, newest first.
     pub fn session(&self, id: &SessionId, most: usize) -> Result<Option<(SessionView, Vec<TurnEvent>)>, StoreError> {
         sessions::one(&self.inner, id, most)
+    }
+
+    /// Whether what is to be kept can be: by writing to the store. Without a store there is nothing that could fail.
+    pub fn probe(&self) -> Result<(), StoreError> {
+        self.inner.store().map_or(Ok(()), foldline_store::Store::probe)
     }
 
     /// Sums since the start.

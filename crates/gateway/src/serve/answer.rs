@@ -3,7 +3,7 @@
 use super::Body;
 use super::route::Provider;
 use bytes::Bytes;
-use http::{HeaderValue, Response, StatusCode, header};
+use http::{HeaderName, HeaderValue, Response, StatusCode, header};
 use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};
 
@@ -41,8 +41,87 @@ pub enum Refusal {
         /// The limit.
         limit: u32,
     },
+    /// Too much memory in all.
+    #[error(
+        "the request bodies that this gateway holds take all of the {limit} bytes that they may (gateway.body_memory_bytes); \
+         try again in a moment"
+    )]
+    Memory {
+        /// The limit.
+        limit: u64,
+    },
+    /// Too many connections at once.
+    #[error(
+        "all {limit} connections of this gateway are at work (gateway.max_connections), or all that your address may \
+         have (gateway.max_connections_per_address); try again in a moment"
+    )]
+    Crowded {
+        /// The limit.
+        limit: u32,
+    },
+    /// No host is named, or several.
+    #[error("the request must name exactly one host, in a valid Host header")]
+    Host,
+    /// A host that we are not.
+    #[error(
+        "this gateway does not answer for the host `{0}`: it answers for localhost, for the address it was reached at and \
+         for the names in gateway.hosts; add the name there if clients are to use it"
+    )]
+    ForeignHost(String),
+    /// A page of somebody else.
+    #[error(
+        "a web page of `{0}` may not use this gateway; add its origin to gateway.origins if it should \
+         (what is no browser sends neither Origin nor Sec-Fetch-Site)"
+    )]
+    ForeignOrigin(String),
+    /// A request that any web page could make a browser send.
+    #[error(
+        "a POST request needs `content-type: application/json`, or a header that no web form has: authorization, \
+         x-api-key or x-foldline-key"
+    )]
+    Simple,
+    /// Several keys in one place.
+    #[error("the request carries a header with a key more than once; send one authorization or x-api-key header")]
+    Keys,
+    /// A key of another vendor.
+    #[error(
+        "the key of this request is not {vendor}'s by its look, so it was not sent to {host}; use a key of {vendor}, or set \
+         gateway.upstream_openai and gateway.upstream_anthropic to one place that takes both"
+    )]
+    WrongVendor {
+        /// Whose API was asked.
+        vendor: &'static str,
+        /// Where it would have gone.
+        host: String,
+    },
+    /// A request with a key for one of two.
+    #[error(
+        "it cannot be told whether this request and its key are for OpenAI or Anthropic, so it was not sent; send one key \
+         only, or name the vendor by a header (anthropic-version, openai-organization)"
+    )]
+    Doubt,
+    /// The key map has no key for that vendor.
+    #[error(
+        "the key of this client stands for no key of {vendor}; the operator can add one to the file of gateway.client_keys"
+    )]
+    Unmapped {
+        /// Whose API was asked.
+        vendor: &'static str,
+    },
+    /// Something that does not pass under a shared key.
+    #[error(
+        "`{0}` does not pass under the key of this client, which stands for one that others share: only generation, \
+         counting and the list of models do; the operator can allow more with gateway.mapped_paths"
+    )]
+    NotLent(String),
+    /// What another client made, or nobody.
+    #[error("nothing that this client made has that id")]
+    NotYours,
+    /// A body that must be read, and cannot be.
+    #[error("the request body is no JSON object, as it must be under the key of this client")]
+    NoJson,
     /// The address cannot be made.
-    #[error("the path is no part of a valid address")]
+    #[error("the path is no part of a valid address, or hides a way out of it")]
     Path,
     /// The provider cannot be reached.
     #[error("the upstream at {host} cannot be reached: {reason}")]
@@ -73,15 +152,21 @@ impl Refusal {
     pub fn status(&self) -> StatusCode {
         match self {
             Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::Incomplete | Self::Garbled(_) | Self::Path => StatusCode::BAD_REQUEST,
+            Self::Incomplete | Self::Garbled(_) | Self::Path | Self::Host | Self::Keys | Self::Doubt | Self::NoJson => {
+                StatusCode::BAD_REQUEST
+            }
+            Self::ForeignHost(_) | Self::ForeignOrigin(_) | Self::Unmapped { .. } | Self::NotLent(_) => {
+                StatusCode::FORBIDDEN
+            }
+            Self::WrongVendor { .. } => StatusCode::UNAUTHORIZED,
             Self::TooSlow { .. } => StatusCode::REQUEST_TIMEOUT,
-            Self::Encoding(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::Encoding(_) | Self::Simple => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Unknown => StatusCode::UNAUTHORIZED,
-            Self::Full { .. } => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Full { .. } | Self::Memory { .. } | Self::Crowded { .. } => StatusCode::SERVICE_UNAVAILABLE,
             Self::Unreachable { .. } => StatusCode::BAD_GATEWAY,
             Self::Silent { .. } => StatusCode::GATEWAY_TIMEOUT,
             Self::Upgrade => StatusCode::UPGRADE_REQUIRED,
-            Self::NotFound => StatusCode::NOT_FOUND,
+            Self::NotFound | Self::NotYours => StatusCode::NOT_FOUND,
         }
     }
 
@@ -95,6 +180,19 @@ impl Refusal {
             Self::Garbled(_) => "garbled",
             Self::Unknown => "unknown_key",
             Self::Full { .. } => "full",
+            Self::Memory { .. } => "memory",
+            Self::Crowded { .. } => "crowded",
+            Self::Host => "host",
+            Self::ForeignHost(_) => "foreign_host",
+            Self::ForeignOrigin(_) => "foreign_origin",
+            Self::Simple => "simple",
+            Self::Keys => "keys",
+            Self::WrongVendor { .. } => "wrong_vendor",
+            Self::Doubt => "doubt",
+            Self::Unmapped { .. } => "unmapped",
+            Self::NotLent(_) => "not_lent",
+            Self::NotYours => "not_yours",
+            Self::NoJson => "no_json",
             Self::Path => "path",
             Self::Unreachable { .. } => "unreachable",
             Self::Silent { .. } => "silent",
@@ -107,9 +205,12 @@ impl Refusal {
     fn kind(&self) -> &'static str {
         match self {
             Self::TooLarge { .. } => "request_too_large",
-            Self::Unknown => "authentication_error",
-            Self::NotFound => "not_found_error",
-            Self::Full { .. } => "overloaded_error",
+            Self::Unknown | Self::WrongVendor { .. } => "authentication_error",
+            Self::ForeignHost(_) | Self::ForeignOrigin(_) | Self::Unmapped { .. } | Self::NotLent(_) => {
+                "permission_error"
+            }
+            Self::NotFound | Self::NotYours => "not_found_error",
+            Self::Full { .. } | Self::Memory { .. } | Self::Crowded { .. } => "overloaded_error",
             Self::Unreachable { .. } => "api_error",
             Self::Silent { .. } | Self::TooSlow { .. } => "timeout_error",
             _ => "invalid_request_error",
@@ -127,6 +228,10 @@ impl Refusal {
         };
         let mut response = json_answer(self.status(), &body);
         match self {
+            Self::Crowded { .. } | Self::Memory { .. } => {
+                response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+                response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+            }
             Self::Full { .. } => {
                 response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
             }
@@ -143,6 +248,19 @@ impl Refusal {
     }
 }
 
+/// What a browser is told about everything that we say ourselves: not to guess what it is, not to keep it, not to run or
+/// frame it, and not to hand it to other sites.
+static FOR_BROWSERS: [(HeaderName, &str); 5] = [
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::CACHE_CONTROL, "no-store"),
+    (
+        header::CONTENT_SECURITY_POLICY,
+        "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    ),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+];
+
 /// A JSON answer.
 pub fn json_answer(status: StatusCode, body: &Value) -> Response<Body> {
     text_answer(status, "application/json", format!("{body}\n"))
@@ -152,7 +270,11 @@ pub fn json_answer(status: StatusCode, body: &Value) -> Response<Body> {
 pub fn text_answer(status: StatusCode, kind: &'static str, text: impl Into<Bytes>) -> Response<Body> {
     let mut response = Response::new(whole(text));
     *response.status_mut() = status;
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    for (name, value) in &FOR_BROWSERS {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
     response
 }
 

@@ -121,7 +121,7 @@ impl Order {
 /// Folds what stands before the command, which itself is no part of the task.
 fn fold(focus: Option<&str>, before: &str, conversations: &Conversations, question: &Question) -> Result<Done, Fault> {
     let body = Bytes::from(before.to_owned());
-    let question = Question { body, ..question.clone() };
+    let question = Question { body: question.body.with(body), ..question.clone() };
     let ask = Ask { focus, ..question.ask(before) };
     // The first look finds the session, the second folds it.
     let mut prepared = conversations.prepare(&ask)?;

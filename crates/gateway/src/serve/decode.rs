@@ -1,6 +1,11 @@
 //! Content encodings: whole request bodies within a limit, and replies piece by piece for whoever reads along.
 
+use super::answer::Refusal;
+use super::budget::Lease;
 use std::io::{self, Write};
+
+/// Codings on top of each other: nobody has a reason for more.
+const MOST_CODINGS: usize = 3;
 
 /// How a body is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +35,13 @@ impl Coding {
         }
     }
 
+    /// The codings of a header that may name several, in the order in which they were put on; identity is none.
+    pub fn list(header: &str) -> Option<Vec<Coding>> {
+        let codings: Option<Vec<Coding>> = header.split(',').map(|name| Coding::of(Some(name))).collect();
+        let codings: Vec<Coding> = codings?.into_iter().filter(|coding| *coding != Coding::Identity).collect();
+        (codings.len() <= MOST_CODINGS).then_some(codings)
+    }
+
     /// As it stands in the header.
     pub fn name(self) -> &'static str {
         match self {
@@ -43,8 +55,10 @@ impl Coding {
 }
 
 /// Why a body could not be decoded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DecodeError {
+    /// There is no memory for it.
+    Crowded(Refusal),
     /// It is larger than allowed.
     TooLarge,
     /// It is no such stream, or ends early.
@@ -53,23 +67,77 @@ pub enum DecodeError {
 
 /// Decodes a whole body, which must be complete.
 pub fn decode(coding: Coding, bytes: &[u8], limit: usize) -> Result<Vec<u8>, DecodeError> {
-    let mut out = Bounded { bytes: Vec::new(), limit };
+    decode_into(coding, bytes, Bounded::new(limit, None)).map(|out| out.bytes)
+}
+
+/// The same, with all memory that it takes counted: what decoders need, too. The result belongs to the lease.
+pub fn decode_within(
+    coding: Coding,
+    bytes: &[u8],
+    limit: usize,
+    lease: Lease,
+) -> Result<(Vec<u8>, Lease), DecodeError> {
+    let budget = lease.budget().clone();
+    let mut workspace = budget.lease();
+    workspace.grow_to(window(coding, bytes)).map_err(DecodeError::Crowded)?;
+    let out = decode_into(coding, bytes, Bounded::new(limit, Some(lease)))?;
+    let mut lease = out.lease.unwrap_or_else(|| budget.lease());
+    let mut bytes = out.bytes;
+    bytes.shrink_to_fit();
+    lease.shrink_to(bytes.capacity());
+    Ok((bytes, lease))
+}
+
+/// What a decoder must remember of its own output: memory that the sender chooses.
+fn window(coding: Coding, bytes: &[u8]) -> usize {
+    match coding {
+        Coding::Identity => 0,
+        Coding::Gzip | Coding::Deflate => 64 << 10,
+        // The largest that the format has.
+        Coding::Brotli => 16 << 20,
+        Coding::Zstd => zstd_window(bytes),
+    }
+}
+
+/// The largest window of all frames (RFC 8878, 3.1.1.1.2).
+fn zstd_window(mut bytes: &[u8]) -> usize {
+    let mut largest = 0;
+    while let Some(length) = zstd::zstd_safe::find_frame_compressed_size(bytes).ok().filter(|length| *length > 0) {
+        let wanted = match (bytes.get(..4), bytes.get(4), bytes.get(5)) {
+            (Some([0x28, 0xb5, 0x2f, 0xfd]), Some(descriptor), Some(window)) if descriptor & 0x20 == 0 => {
+                let base = 1_u64 << (10 + u32::from(window >> 3));
+                base + base / 8 * u64::from(window & 7)
+            }
+            // A frame of one piece has a window of its own size, which the limit of the output bounds.
+            (Some([0x28, 0xb5, 0x2f, 0xfd]), ..) => {
+                zstd::zstd_safe::get_frame_content_size(bytes).ok().flatten().unwrap_or(0)
+            }
+            _ => 0,
+        };
+        largest = largest.max(usize::try_from(wanted.min(1 << ZSTD_WINDOW_LOG_MAX)).unwrap_or(usize::MAX));
+        bytes = bytes.get(length..).unwrap_or_default();
+    }
+    largest
+}
+
+fn decode_into(coding: Coding, bytes: &[u8], mut out: Bounded) -> Result<Bounded, DecodeError> {
     let decoded = match coding {
         // Their writing decoders do not tell a stream that ends early from one that ends.
-        Coding::Deflate => inflate(bytes, &mut out),
-        Coding::Zstd => unpack_frames(bytes, &mut out),
-        _ => Decoder::new(coding, limit).and_then(|mut decoder| {
+        Coding::Deflate => inflate(bytes, &mut out).map(|()| out),
+        Coding::Zstd => unpack_frames(bytes, &mut out).map(|()| out),
+        _ => Decoder::over(coding, out).and_then(|mut decoder| {
             decoder.feed(bytes)?;
             decoder.finish()?;
-            out.bytes = decoder.take();
-            Ok(())
+            Ok(decoder.take_out())
         }),
     };
-    match decoded {
-        Ok(()) => Ok(out.bytes),
-        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => Err(DecodeError::TooLarge),
-        Err(_) => Err(DecodeError::Garbled),
-    }
+    decoded.map_err(|error| match error.kind() {
+        io::ErrorKind::FileTooLarge => DecodeError::TooLarge,
+        _ => match error.into_inner().and_then(|inner| inner.downcast::<Refusal>().ok()) {
+            Some(refusal) => DecodeError::Crowded(*refusal),
+            None => DecodeError::Garbled,
+        },
+    })
 }
 
 /// A stream of either kind of deflate, with nothing after it.
@@ -121,11 +189,14 @@ enum Inner {
 impl Decoder {
     /// A decoder that refuses to hold more than `limit` decoded bytes.
     pub fn new(coding: Coding, limit: usize) -> io::Result<Decoder> {
-        let out = Bounded { bytes: Vec::new(), limit };
+        Decoder::over(coding, Bounded::new(limit, None))
+    }
+
+    fn over(coding: Coding, out: Bounded) -> io::Result<Decoder> {
         Ok(Decoder(match coding {
             Coding::Identity => Inner::Plain(out),
             Coding::Gzip => Inner::Gzip(flate2::write::MultiGzDecoder::new(out)),
-            Coding::Deflate => Inner::Deflate(limit),
+            Coding::Deflate => Inner::Deflate(out.limit),
             Coding::Brotli => Inner::Brotli(Box::new(brotli_decompressor::DecompressorWriter::new(out, BROTLI_BUFFER))),
             Coding::Zstd => {
                 let mut decoder = zstd::stream::write::Decoder::new(out)?;
@@ -141,7 +212,7 @@ impl Decoder {
             if bytes.is_empty() {
                 return Ok(());
             }
-            let out = Bounded { bytes: Vec::new(), limit };
+            let out = Bounded::new(limit, None);
             self.0 = if is_zlib(bytes) {
                 Inner::Zlib(flate2::write::ZlibDecoder::new(out))
             } else {
@@ -161,16 +232,21 @@ impl Decoder {
 
     /// What has been decoded since the last time.
     pub fn take(&mut self) -> Vec<u8> {
+        self.take_out().bytes
+    }
+
+    fn take_out(&mut self) -> Bounded {
         let out = match &mut self.0 {
             Inner::Plain(out) => out,
             Inner::Gzip(decoder) => decoder.get_mut(),
             Inner::Zlib(decoder) => decoder.get_mut(),
             Inner::Raw(decoder) => decoder.get_mut(),
-            Inner::Deflate(_) => return Vec::new(),
+            Inner::Deflate(limit) => return Bounded::new(*limit, None),
             Inner::Brotli(decoder) => decoder.get_mut(),
             Inner::Zstd(decoder) => decoder.get_mut(),
         };
-        std::mem::take(&mut out.bytes)
+        let fresh = Bounded::new(out.limit, None);
+        std::mem::replace(out, fresh)
     }
 
     /// Fails when the stream is not complete.
@@ -186,10 +262,29 @@ impl Decoder {
     }
 }
 
-/// Bytes up to a limit.
+/// Bytes up to a limit, and within a budget where there is one.
 struct Bounded {
     bytes: Vec<u8>,
     limit: usize,
+    lease: Option<Lease>,
+}
+
+impl Bounded {
+    fn new(limit: usize, lease: Option<Lease>) -> Bounded {
+        Bounded { bytes: Vec::new(), limit, lease }
+    }
+
+    /// Makes room for so many bytes, which are paid for first.
+    fn reserve(&mut self, wanted: usize) -> io::Result<()> {
+        if wanted > self.bytes.capacity()
+            && let Some(lease) = &mut self.lease
+        {
+            let capacity = self.bytes.capacity().saturating_mul(2).min(self.limit).max(wanted);
+            lease.grow_to(capacity).map_err(io::Error::other)?;
+            self.bytes.reserve_exact(capacity - self.bytes.len());
+        }
+        Ok(())
+    }
 }
 
 impl Write for Bounded {
@@ -197,6 +292,7 @@ impl Write for Bounded {
         if self.bytes.len() + piece.len() > self.limit {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
+        self.reserve(self.bytes.len() + piece.len())?;
         self.bytes.extend_from_slice(piece);
         Ok(piece.len())
     }
@@ -268,9 +364,31 @@ mod tests {
     }
 
     #[test]
+    fn what_decoding_takes_is_paid_for_first() {
+        let gauge = prometheus_client::metrics::gauge::Gauge::default();
+        let budget = super::super::budget::Budget::new(20 << 20, gauge);
+        let text = vec![b' '; 12 << 20];
+        let mut gzip = Vec::new();
+        flate2::read::GzEncoder::new(text.as_slice(), flate2::Compression::fast()).read_to_end(&mut gzip).unwrap();
+        let zstd = zstd::encode_all(text.as_slice(), 1).unwrap();
+        for (coding, packed) in [(Coding::Gzip, &gzip), (Coding::Zstd, &zstd)] {
+            let (bytes, lease) = decode_within(coding, packed, 16 << 20, budget.lease()).unwrap();
+            assert_eq!(bytes.len(), text.len());
+            let refused = decode_within(coding, packed, 16 << 20, budget.lease()).unwrap_err();
+            assert!(matches!(refused, DecodeError::Crowded(_)), "{coding:?}: {refused:?}");
+            drop(lease);
+            assert!(budget.lease().grow_to(20 << 20).is_ok(), "{coding:?}: all is given back");
+        }
+    }
+
+    #[test]
     fn unknown_codings_are_told_apart() {
         assert_eq!(Coding::of(Some("GZip")), Some(Coding::Gzip));
         assert_eq!(Coding::of(Some("gzip, br")), None);
+        assert_eq!(Coding::list("gzip, identity,br"), Some(vec![Coding::Gzip, Coding::Brotli]));
+        assert_eq!(Coding::list("gzip, lzma"), None);
+        assert_eq!(Coding::list("gzip, gzip, gzip, gzip"), None);
+        assert_eq!(Coding::list(""), Some(Vec::new()));
         assert_eq!(Coding::of(None), Some(Coding::Identity));
     }
 }

@@ -1,45 +1,92 @@
 //! Every request comes in here and leaves with an answer.
 
 use super::answer::{Refusal, text_answer};
+use super::budget::Weighed;
 use super::exchange::Exchange;
 use super::gateway::Gateway;
 use super::hints::Hints;
+use super::passage::{Passage, Passing, Pieces};
+use super::presence::{Reach, Visit};
 use super::reply::Reply;
 use super::rewriting::Question;
 use super::route::{Provider, Route, provider_of, route};
-use super::{Body, compress, headers, inbound, own};
+use super::{Body, compress, headers, identity, inbound, lending, own, path};
 use crate::conversation::Dialect;
-use bytes::Bytes;
 use http::request::Parts;
-use http::{Request, Response, StatusCode, header};
-use http_body_util::{BodyExt, Limited};
+use http::{Request, Response, StatusCode, Uri, header};
+use http_body_util::BodyExt;
 use hyper::body::Incoming;
-use std::convert::Infallible;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Answers a request.
-pub async fn answer(gateway: Arc<Gateway>, request: Request<Incoming>) -> Result<Response<Body>, Infallible> {
-    let (parts, body) = request.into_parts();
-    let (provider, answer) = match route(&parts) {
-        Route::Own(path) => return Ok(own_page(gateway, path, parts, body).await),
-        Route::Alive => return Ok(text_answer(StatusCode::OK, "text/plain; charset=utf-8", "foldline\n")),
-        Route::Upgrade => (Provider::OpenAi, Err(Refusal::Upgrade)),
-        Route::Foreign => (Provider::OpenAi, Err(Refusal::NotFound)),
-        Route::Turn(dialect) => (provider_of(dialect), turn(&gateway, dialect, parts, body).await),
-        Route::Pass(provider) => (provider, pass(&gateway, provider, parts, body).await),
+pub async fn answer(gateway: Arc<Gateway>, request: Request<Incoming>, visit: Visit) -> Response<Body> {
+    let (mut parts, body) = request.into_parts();
+    let straight = straighten(&mut parts);
+    let route = route(&parts);
+    let provider = route.provider();
+    let answer = match straight.and_then(|()| gateway.setup().names.check(&parts, visit.presence().entrance)) {
+        Ok(()) => served(&gateway, route, parts, body, &visit).await,
+        Err(refusal) => Err(refusal),
     };
-    Ok(answer.unwrap_or_else(|refusal| {
+    let answer = answer.unwrap_or_else(|refusal| {
         gateway.metrics.refusal(refusal.name());
         tracing::debug!(kind = refusal.name(), "refused");
         refusal.answer(provider)
-    }))
+    });
+    answer.map(|body| visit.until_the_end_of(body))
 }
 
-async fn own_page(gateway: Arc<Gateway>, path: String, parts: Parts, body: Incoming) -> Response<Body> {
+/// Takes detours out of the path, before anybody decides by it.
+fn straighten(parts: &mut Parts) -> Result<(), Refusal> {
+    let straight = match parts.uri.path_and_query().map(path::normal) {
+        Some(Some(Cow::Borrowed(_))) => return Ok(()),
+        Some(Some(Cow::Owned(straight))) => straight,
+        Some(None) | None => return Err(Refusal::Path),
+    };
+    let mut uri = std::mem::take(&mut parts.uri).into_parts();
+    uri.path_and_query = Some(straight);
+    parts.uri = Uri::from_parts(uri).map_err(|_| Refusal::Path)?;
+    Ok(())
+}
+
+async fn served(
+    gateway: &Arc<Gateway>,
+    route: Route,
+    parts: Parts,
+    body: Incoming,
+    visit: &Visit,
+) -> Result<Response<Body>, Refusal> {
+    match route {
+        Route::Own(path) => own_page(gateway, path, parts, body, visit).await,
+        Route::Alive => Ok(text_answer(StatusCode::OK, "text/plain; charset=utf-8", "foldline\n")),
+        Route::Upgrade => Err(Refusal::Upgrade),
+        Route::Doubt => Err(Refusal::Doubt),
+        Route::Foreign => Err(Refusal::NotFound),
+        Route::Turn(dialect) => turn(gateway, dialect, parts, body, visit).await,
+        Route::Pass(provider) => pass(gateway, provider, parts, body, visit).await,
+    }
+}
+
+async fn own_page(
+    gateway: &Arc<Gateway>,
+    path: String,
+    parts: Parts,
+    body: Incoming,
+    visit: &Visit,
+) -> Result<Response<Body>, Refusal> {
     let bounds = inbound::Bounds { bytes: OWN_BODY, ..gateway.setup().bounds };
-    match inbound::read(body, bounds).await {
-        Ok(body) => own::answer(gateway, path, parts, body).await,
-        Err(refusal) => refusal.answer(Provider::OpenAi),
+    let receiving = visit.receive();
+    let body = inbound::read(body, bounds, &gateway.memory).await?;
+    drop(receiving);
+    Ok(own::answer(gateway.clone(), path, parts, (*body).clone()).await)
+}
+
+/// Refuses to forward for a connection that came in for the gateway's own pages.
+fn may_forward(gateway: &Gateway, visit: &Visit) -> Result<(), Refusal> {
+    match visit.presence().reach {
+        Reach::All => Ok(()),
+        Reach::OwnPages => Err(Refusal::Crowded { limit: gateway.setup().policy.gateway.max_connections }),
     }
 }
 
@@ -52,18 +99,30 @@ async fn turn(
     dialect: Dialect,
     parts: Parts,
     body: Incoming,
+    visit: &Visit,
 ) -> Result<Response<Body>, Refusal> {
+    may_forward(gateway, visit)?;
     let setup = gateway.setup();
     let provider = provider_of(dialect);
     let credential = setup.keys.admit(&parts.headers).ok_or(Refusal::Unknown)?;
+    // A place is for requests that are there: bodies that come slowly must not keep others waiting.
+    let receiving = visit.receive();
+    let wire = inbound::read(body, setup.bounds, &gateway.memory).await?;
+    drop(receiving);
     let place = gateway.enter().await?;
-    let wire = inbound::read(body, setup.bounds).await?;
-    let plain = unpack(&parts, wire.clone(), setup.bounds).await?;
+    let plain = unpack(gateway, &parts, wire.clone(), setup.bounds).await?;
+    if dialect == Dialect::Responses && setup.keys.lends(credential, provider) {
+        lending::check_turn(gateway, credential, &plain).await?;
+    }
     let path = parts.uri.path_and_query().ok_or(Refusal::Path)?;
     let target = setup.base(provider).target(path).ok_or(Refusal::Path)?;
-    let mut headers = headers::to_upstream(&parts.headers);
-    setup.keys.exchange(credential, provider, &mut headers);
+    let headers = setup.outgoing(credential, provider, &parts.headers)?;
     let hints = Arc::new(Hints::of(&parts.headers));
+    let admitted = credential;
+    let credential = match setup.keys.is_open() {
+        true => identity::of_turn(admitted, &parts.headers, &hints, &plain),
+        false => admitted,
+    };
     let writer = setup.writer(&target, &headers);
     let question = Question { dialect, body: plain, credential, hints, writer };
     if setup.policy.gateway.slash_compress
@@ -71,52 +130,87 @@ async fn turn(
     {
         return Ok(answer);
     }
+    let gateway = gateway.clone();
     let exchange =
-        Exchange { gateway: gateway.clone(), setup, provider, method: parts.method, target, headers, wire, question };
+        Exchange { gateway, setup, provider, admitted, method: parts.method, target, headers, wire, question };
     exchange.serve(place).await
 }
 
 /// Unpacking a body that is packed takes a while, and belongs on a thread that may block.
-async fn unpack(parts: &Parts, wire: Bytes, bounds: inbound::Bounds) -> Result<Bytes, Refusal> {
+async fn unpack(
+    gateway: &Arc<Gateway>,
+    parts: &Parts,
+    wire: Weighed,
+    bounds: inbound::Bounds,
+) -> Result<Weighed, Refusal> {
     if !parts.headers.contains_key(header::CONTENT_ENCODING) {
         return Ok(wire);
     }
-    let headers = parts.headers.clone();
-    let job = tokio::task::spawn_blocking(move || inbound::unpack(&headers, wire, bounds));
+    let (headers, memory) = (parts.headers.clone(), gateway.memory.clone());
+    // Few at once: more would only take memory from each other.
+    let desk = gateway.desks.clone().acquire_owned().await;
+    let job = tokio::task::spawn_blocking(move || {
+        let _desk = desk;
+        inbound::unpack(&headers, wire, bounds, &memory)
+    });
     job.await.unwrap_or(Err(Refusal::Incomplete))
 }
 
-/// A request that is none of ours to understand: both bodies stream.
+/// A body up to this length that says how long it is, is read before it takes a place.
+const READ_FIRST: u64 = 4 << 20;
+
+/// A request that is none of ours to understand: its reply streams, and so does its body unless it is small.
 async fn pass(
     gateway: &Arc<Gateway>,
     provider: Provider,
     parts: Parts,
     body: Incoming,
+    visit: &Visit,
 ) -> Result<Response<Body>, Refusal> {
     use http_body::Body as _;
+    may_forward(gateway, visit)?;
     let setup = gateway.setup();
     let credential = setup.keys.admit(&parts.headers).ok_or(Refusal::Unknown)?;
-    let place = gateway.enter().await?;
+    if setup.keys.lends(credential, provider) {
+        lending::check_passed(gateway, credential, &parts).await?;
+    }
     let limit = setup.bounds.bytes;
-    if body.size_hint().lower() > limit {
+    let length = body.size_hint();
+    if length.lower() > limit {
         return Err(Refusal::TooLarge { limit });
     }
     let path = parts.uri.path_and_query().ok_or(Refusal::Path)?;
     let target = setup.base(provider).target(path).ok_or(Refusal::Path)?;
     let host = target.host().unwrap_or_default().to_owned();
-    let mut headers = headers::to_upstream(&parts.headers);
+    let mut headers = setup.outgoing(credential, provider, &parts.headers)?;
     headers.remove(header::CONTENT_LENGTH);
-    setup.keys.exchange(credential, provider, &mut headers);
-    let mut request = Request::new(Limited::new(body, usize::try_from(limit).unwrap_or(usize::MAX)).boxed_unsync());
+    let passage = Passage::new();
+    let receiving = visit.receive();
+    let mut held = None;
+    let (place, body) = if length.exact().is_some_and(|length| length <= READ_FIRST) {
+        let read = inbound::read(body, setup.bounds, &gateway.memory).await?;
+        drop(receiving);
+        let pieces = Pieces::new((*read).clone(), passage.clone()).boxed_unsync();
+        held = Some(read);
+        (gateway.enter().await?, pieces)
+    } else {
+        let place = gateway.enter_slowly().await?;
+        (place, Passing::new(body, setup.bounds, passage.clone(), Some(receiving)).boxed_unsync())
+    };
+    let mut request = Request::new(body);
     *request.method_mut() = parts.method;
     *request.uri_mut() = target;
     *request.headers_mut() = headers;
     let began = std::time::Instant::now();
     let patience = setup.patience.reply;
-    let reply = tokio::time::timeout(patience, gateway.outbound.send(request))
+    let reply = passage
+        .answered(gateway.outbound.send(request), patience)
         .await
-        .map_err(|_| Refusal::Silent { host: host.clone(), seconds: patience.as_secs() })?
-        .map_err(|error| Refusal::Unreachable { host, reason: error.to_string() })?;
+        .ok_or_else(|| Refusal::Silent { host: host.clone(), seconds: patience.as_secs() })?
+        .map_err(|error| {
+            passage.refusal().unwrap_or_else(|| Refusal::Unreachable { host, reason: error.to_string() })
+        })?;
+    drop(held);
     gateway.metrics.reply(provider, reply.status().as_u16(), began.elapsed());
     let (mut reply, source) = reply.into_parts();
     headers::end_hop(&mut reply.headers);

@@ -1,9 +1,10 @@
 //! One turn of a conversation: made ready, sent, sent again where the provider refuses its size, and answered.
 
 use super::answer::{Refusal, whole};
+use super::budget::Weighed;
 use super::decode::{Coding, decode};
 use super::gateway::{Gateway, Place, now};
-use super::headers;
+use super::passage::{Passage, Pieces};
 use super::peek::{Peek, Preamble};
 use super::reply::{Again, Opening, Reply};
 use super::rewriting::{FAILED_OPEN, Known, Question, Rewritten, Usage};
@@ -11,10 +12,11 @@ use super::route::Provider;
 use super::setup::Setup;
 use super::watch::Watch;
 use super::{Body, background};
-use crate::conversation::{self, SessionId, Turn, read_refusal};
+use super::{headers, lending};
+use crate::conversation::{self, CredentialId, Dialect, SessionId, Turn, read_refusal};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, header, response};
-use http_body_util::{BodyExt, Full, Limited};
+use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -29,6 +31,8 @@ pub struct Exchange {
     pub setup: Arc<Setup>,
     /// Where it goes.
     pub provider: Provider,
+    /// Who was let in: the key that was shown.
+    pub admitted: CredentialId,
     /// How.
     pub method: Method,
     /// To which address.
@@ -36,7 +40,7 @@ pub struct Exchange {
     /// With which headers.
     pub headers: HeaderMap,
     /// The body as it came, packed or not.
-    pub wire: Bytes,
+    pub wire: Weighed,
     /// The request as the rewriter reads it.
     pub question: Question,
 }
@@ -67,6 +71,11 @@ const LARGEST_ERROR: usize = 256 << 10;
 const LARGE_REQUEST: usize = 32 << 10;
 
 impl Exchange {
+    /// Whether it goes out under a key that several clients share.
+    pub fn is_lent(&self) -> bool {
+        self.setup.keys.lends(self.question.credential, self.provider)
+    }
+
     /// Serves the request.
     pub async fn serve(self, place: Place) -> Result<Response<Body>, Refusal> {
         let began = Instant::now();
@@ -80,6 +89,8 @@ impl Exchange {
         );
         let background = rewritten.known.as_mut().and_then(|known| known.background.take());
         let gateway = self.gateway.clone();
+        // What we made of a body is no longer than the body, and is there already.
+        let _made = rewritten.body.as_ref().map(|body| gateway.memory.owe(body.len()));
         let mut sent = Sent::new(self, &rewritten);
         let first = sent.send(rewritten.body.clone()).await;
         if let Some(task) = background {
@@ -135,20 +146,25 @@ impl Sent {
             // What is to be taken out of the reply must be readable in it.
             headers.remove(header::ACCEPT_ENCODING);
         }
-        let body = body.unwrap_or_else(|| exchange.wire.clone());
+        let body = body.unwrap_or_else(|| (*exchange.wire).clone());
         self.length = body.len();
-        let mut request = Request::new(Full::new(body));
+        let passage = Passage::new();
+        let mut request = Request::new(Pieces::new(body, passage.clone()));
         *request.method_mut() = exchange.method.clone();
         *request.uri_mut() = exchange.target.clone();
         *request.headers_mut() = headers;
         let began = Instant::now();
         let host = || exchange.target.host().unwrap_or_default().to_owned();
         let patience = exchange.setup.patience.reply;
-        let reply = tokio::time::timeout(patience, exchange.gateway.outbound.send(request))
+        let reply = passage
+            .answered(exchange.gateway.outbound.send(request), patience)
             .await
-            .map_err(|_| Refusal::Silent { host: host(), seconds: patience.as_secs() })?
+            .ok_or_else(|| Refusal::Silent { host: host(), seconds: patience.as_secs() })?
             .map_err(|error| Refusal::Unreachable { host: host(), reason: error.to_string() })?;
         exchange.gateway.metrics.reply(exchange.provider, reply.status().as_u16(), began.elapsed());
+        if reply.status().is_success() && exchange.question.credential != exchange.admitted {
+            exchange.gateway.accepted.note(exchange.admitted, exchange.question.credential);
+        }
         Ok(reply)
     }
 
@@ -282,6 +298,7 @@ impl Sent {
                 gateway: exchange.gateway.clone(),
                 setup: exchange.setup.clone(),
                 provider: exchange.provider,
+                admitted: exchange.admitted,
                 method: exchange.method.clone(),
                 target: exchange.target.clone(),
                 headers: exchange.headers.clone(),
@@ -318,7 +335,13 @@ impl Sent {
                 }
             }
         };
-        Watch::new(self.exchange.question.dialect.format(), headers, Box::new(report))
+        let watch = Watch::new(self.exchange.question.dialect.format(), headers, Box::new(report));
+        let exchange = &self.exchange;
+        if exchange.question.dialect != Dialect::Responses || !exchange.is_lent() {
+            return watch;
+        }
+        let (gateway, credential) = (exchange.gateway.clone(), exchange.question.credential);
+        watch.naming(Box::new(move |id| lending::claim(&gateway, credential, id)))
     }
 }
 

@@ -1,16 +1,21 @@
 //! The gateway's state: what all requests share.
 
 use super::answer::Refusal;
+use super::budget::Budget;
+use super::identity::Accepted;
+use super::lending::Owners;
 use super::metrics::Metrics;
-use super::setup::{Setup, SetupError};
+use super::ready::Readiness;
+use super::setup::{self, Setup, SetupError};
 use crate::conversation::{ConversationSettings, Conversations, Mode, Rewriter, Timestamp};
 use crate::outbound::{Outbound, OutboundError, OutboundSettings};
 use arc_swap::ArcSwap;
 use foldline_core::Policy;
 use foldline_core::models::ModelTable;
+use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
@@ -37,6 +42,16 @@ pub struct Gateway {
     pub(super) reported: Notify,
     /// Places for requests.
     places: Arc<Semaphore>,
+    /// Places for requests whose bodies are passed on while they come.
+    uploads: Arc<Semaphore>,
+    /// Memory for request bodies.
+    pub(super) memory: Arc<Budget>,
+    /// Whose the objects are that providers keep under keys which clients share.
+    pub(super) owners: Owners,
+    /// Whose the tokens are that providers have accepted.
+    pub(super) accepted: Accepted,
+    /// Whether the store can be written.
+    pub(super) readiness: Readiness,
     /// Places for work on threads that may block.
     pub(super) desks: Arc<Semaphore>,
     /// Places for folds beside the requests.
@@ -45,6 +60,10 @@ pub struct Gateway {
     pub(super) usage_refused: AtomicBool,
     /// False while the gateway stops.
     pub(super) is_open: AtomicBool,
+    /// The address that connections come in at, once there is one.
+    bound: OnceLock<SocketAddr>,
+    /// Where the settings of the start wanted to listen.
+    listen: Option<String>,
 }
 
 /// Why a gateway cannot start.
@@ -71,6 +90,9 @@ pub enum StartError {
 /// conversation that finds no place tries again with its next request.
 const MOST_FOLDS: usize = 64;
 
+/// The part of all places that requests have beside them whose bodies are passed on while they come.
+const UPLOADS_PART: usize = 4;
+
 /// How long a request waits for a place before it is refused.
 const WAIT_FOR_PLACE: Duration = Duration::from_secs(2);
 
@@ -94,11 +116,18 @@ impl Gateway {
         let conversations = Conversations::open_or_wait(conversation_settings(plan));
         // A rewrite keeps a core busy: more at once than a few per core only take memory from each other.
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        let metrics = Metrics::new(conversations.clone());
+        let most = plan.policy.gateway.max_requests as usize;
         Ok(Arc::new(Gateway {
+            uploads: Arc::new(Semaphore::new((most / UPLOADS_PART).max(1))),
+            memory: Budget::new(plan.policy.gateway.body_memory_bytes, metrics.body_bytes.clone()),
             places: Arc::new(Semaphore::new(plan.policy.gateway.max_requests as usize)),
             setup: ArcSwap::from_pointee(setup),
             outbound,
-            metrics: Metrics::new(conversations.clone()),
+            metrics,
+            readiness: Readiness::default(),
+            accepted: Accepted::default(),
+            owners: Owners::default(),
             reported: Notify::new(),
             rewriter: wrap(conversations.clone()),
             conversations,
@@ -106,6 +135,8 @@ impl Gateway {
             folds: Arc::new(Semaphore::new(MOST_FOLDS)),
             usage_refused: AtomicBool::new(false),
             is_open: AtomicBool::new(true),
+            bound: OnceLock::new(),
+            listen: plan.policy.gateway.listen.clone(),
         }))
     }
 
@@ -121,19 +152,47 @@ impl Gateway {
 
     /// Other settings from the next request on. On an error the old ones stay in force.
     ///
-    /// Address, store and limits of concurrency stay what they were at the start.
+    /// Store and limits of concurrency stay what they were at the start. Another address is refused, and so is to admit
+    /// everybody where only known clients came in: what is open to whom follows from the socket, which stays.
     pub fn reload(&self, plan: &Plan) -> Result<(), SetupError> {
         let setup = Setup::of(&plan.policy)?;
-        setup.listen()?;
+        let wanted = setup.listen()?;
+        if plan.policy.gateway.listen != self.listen {
+            let now = setup::address(self.listen.as_deref())?;
+            if now != wanted {
+                return Err(SetupError::Moved { now: self.bound.get().copied().unwrap_or(now), wanted });
+            }
+        }
+        if let Some(bound) = self.bound.get() {
+            setup.may_serve(*bound)?;
+        }
+        if setup.keys.is_open() && !self.setup().keys.is_open() {
+            return Err(SetupError::Opened);
+        }
         self.conversations.reload(conversation_settings(plan));
         self.setup.store(Arc::new(setup));
         self.usage_refused.store(false, std::sync::atomic::Ordering::Relaxed);
         Ok(())
     }
 
+    /// Connections come in at this address.
+    pub(super) fn is_bound_to(&self, address: SocketAddr) {
+        let _first = self.bound.set(address);
+    }
+
     /// A place for a request; waits a moment for one.
     pub(super) async fn enter(&self) -> Result<Place, Refusal> {
-        let wait = tokio::time::timeout(WAIT_FOR_PLACE, self.places.clone().acquire_owned());
+        self.enter_by(&self.places).await
+    }
+
+    /// A place for a request whose body is passed on while it comes: it may take long, and must not keep those waiting
+    /// that are there already.
+    pub(super) async fn enter_slowly(&self) -> Result<Place, Refusal> {
+        self.enter_by(&self.uploads).await
+    }
+
+    async fn enter_by(&self, places: &Arc<Semaphore>) -> Result<Place, Refusal> {
+        let wait = tokio::time::timeout(WAIT_FOR_PLACE, places.clone().acquire_owned());
         match wait.await {
             Ok(Ok(permit)) => Ok(Place::new(permit, &self.metrics)),
             _ => Err(Refusal::Full { limit: self.setup().policy.gateway.max_requests }),

@@ -3,7 +3,7 @@
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 
 /// Headers that speak of one connection and end with it.
-static HOP_BY_HOP: [HeaderName; 9] = [
+static HOP_BY_HOP: [HeaderName; 10] = [
     header::CONNECTION,
     HeaderName::from_static("keep-alive"),
     HeaderName::from_static("proxy-connection"),
@@ -13,10 +13,11 @@ static HOP_BY_HOP: [HeaderName; 9] = [
     header::TRAILER,
     header::TRANSFER_ENCODING,
     header::UPGRADE,
+    HeaderName::from_static("http2-settings"),
 ];
 
 /// What headers to the gateway itself begin with.
-const OWN: &str = "x-foldline-";
+pub const OWN: &str = "x-foldline-";
 
 /// Session name for people, given by the client or told to it.
 pub const SESSION: HeaderName = HeaderName::from_static("x-foldline-session");

@@ -1,11 +1,13 @@
 //! Request bodies: read to the end, within limits of size and patience, and unpacked.
 
 use super::answer::Refusal;
-use super::decode::{Coding, DecodeError, decode};
+use super::budget::{Budget, Weighed};
+use super::decode::{Coding, DecodeError, decode_within};
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, header};
 use http_body_util::BodyExt;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -19,7 +21,7 @@ pub struct Bounds {
 }
 
 /// Reads a body as it is on the wire.
-pub async fn read<B>(mut body: B, bounds: Bounds) -> Result<Bytes, Refusal>
+pub async fn read<B>(mut body: B, bounds: Bounds, budget: &Arc<Budget>) -> Result<Weighed, Refusal>
 where
     B: http_body::Body<Data = Bytes> + Unpin,
     B::Error: fmt::Debug,
@@ -32,13 +34,13 @@ where
     let mut first: Option<Bytes> = None;
     let mut rest: Option<BytesMut> = None;
     let mut length = 0u64;
+    let mut lease = budget.lease();
     let too_slow = Refusal::TooSlow { seconds: bounds.pause.as_secs() };
     let began = Instant::now();
     loop {
         let frame = tokio::time::timeout(bounds.pause, body.frame()).await;
         let Some(frame) = frame.map_err(|_| too_slow.clone())? else { break };
-        let earned = 2 + u32::try_from(length / SLOWEST).unwrap_or(u32::MAX - 2);
-        if began.elapsed() > bounds.pause.saturating_mul(earned) {
+        if is_too_slow(began.elapsed(), length, bounds.pause) {
             return Err(too_slow);
         }
         let Ok(bytes) = frame.map_err(|_| Refusal::Incomplete)?.into_data() else { continue };
@@ -46,11 +48,17 @@ where
         if length > bounds.bytes {
             return Err(too_large);
         }
+        // Before the memory is there, and again when it is known how much it became.
+        lease.grow_to(usize::try_from(length).unwrap_or(usize::MAX))?;
         match (&mut first, &mut rest) {
             (None, _) => first = Some(bytes),
-            (Some(_), Some(rest)) => rest.extend_from_slice(&bytes),
+            (Some(_), Some(rest)) => {
+                rest.extend_from_slice(&bytes);
+                lease.grow_to(rest.capacity())?;
+            }
             (Some(start), None) => {
                 let expected = usize::try_from(body.size_hint().lower()).unwrap_or(0).min(EXPECTED_MOST);
+                lease.grow_to(start.len() + bytes.len() + expected)?;
                 let mut all = BytesMut::with_capacity(start.len() + bytes.len() + expected);
                 all.extend_from_slice(start);
                 all.extend_from_slice(&bytes);
@@ -58,7 +66,13 @@ where
             }
         }
     }
-    Ok(rest.map(BytesMut::freeze).or(first).unwrap_or_default())
+    Ok(lease.holds(rest.map(BytesMut::freeze).or(first).unwrap_or_default()))
+}
+
+/// Whether a body of which so much has come in so long a time makes no progress.
+pub fn is_too_slow(took: Duration, length: u64, pause: Duration) -> bool {
+    let earned = 2 + u32::try_from(length / SLOWEST).unwrap_or(u32::MAX - 2);
+    took > pause.saturating_mul(earned)
 }
 
 /// Bytes that must come in the time of the longest pause: one byte now and then is no progress, and holds a place.
@@ -68,20 +82,24 @@ const SLOWEST: u64 = 16 << 10;
 const EXPECTED_MOST: usize = 1 << 20;
 
 /// Unpacks a body as its headers say.
-pub fn unpack(headers: &HeaderMap, body: Bytes, bounds: Bounds) -> Result<Bytes, Refusal> {
-    let named = headers.get(header::CONTENT_ENCODING);
-    let Some(coding) = Coding::of(named.map(|value| value.to_str().unwrap_or("?"))) else {
-        let name = named.and_then(|value| value.to_str().ok()).unwrap_or("?");
-        return Err(Refusal::Encoding(name.chars().take(40).collect()));
+pub fn unpack(headers: &HeaderMap, body: Weighed, bounds: Bounds, budget: &Arc<Budget>) -> Result<Weighed, Refusal> {
+    let named = headers.get_all(header::CONTENT_ENCODING).iter().map(|value| value.to_str().unwrap_or("?"));
+    let named = named.collect::<Vec<_>>().join(",");
+    let Some(codings) = Coding::list(&named) else {
+        return Err(Refusal::Encoding(named.chars().take(40).collect()));
     };
-    if coding == Coding::Identity {
-        return Ok(body);
-    }
     let limit = usize::try_from(bounds.bytes).unwrap_or(usize::MAX);
-    decode(coding, &body, limit).map(Bytes::from).map_err(|error| match error {
-        DecodeError::TooLarge => Refusal::TooLarge { limit: bounds.bytes },
-        DecodeError::Garbled => Refusal::Garbled(coding.name()),
-    })
+    let mut body = body;
+    // The last one named was put on last.
+    for coding in codings.into_iter().rev() {
+        let (bytes, lease) = decode_within(coding, &body, limit, budget.lease()).map_err(|error| match error {
+            DecodeError::TooLarge => Refusal::TooLarge { limit: bounds.bytes },
+            DecodeError::Garbled => Refusal::Garbled(coding.name()),
+            DecodeError::Crowded(refusal) => refusal,
+        })?;
+        body = lease.holds(bytes);
+    }
+    Ok(body)
 }
 
 #[cfg(test)]
@@ -89,19 +107,23 @@ mod tests {
     use super::*;
     use http_body_util::Full;
 
+    fn budget() -> Arc<Budget> {
+        Budget::new(1_000, prometheus_client::metrics::gauge::Gauge::default())
+    }
+
     const BOUNDS: Bounds = Bounds { bytes: 10, pause: Duration::from_millis(50) };
 
     #[tokio::test]
     async fn a_body_up_to_the_limit_is_read_and_a_larger_one_is_not() {
-        assert_eq!(read(Full::new(Bytes::from("0123456789")), BOUNDS).await.unwrap(), "0123456789");
-        let refused = read(Full::new(Bytes::from("0123456789a")), BOUNDS).await.unwrap_err();
+        assert_eq!(**read(Full::new(Bytes::from("0123456789")), BOUNDS, &budget()).await.unwrap(), *b"0123456789");
+        let refused = read(Full::new(Bytes::from("0123456789a")), BOUNDS, &budget()).await.unwrap_err();
         assert_eq!(refused, Refusal::TooLarge { limit: 10 });
     }
 
     #[test]
     fn an_unknown_coding_is_named() {
         let headers = HeaderMap::from_iter([(header::CONTENT_ENCODING, "lzma".parse().unwrap())]);
-        let refused = unpack(&headers, Bytes::from("x"), BOUNDS).unwrap_err();
+        let refused = unpack(&headers, budget().lease().holds("x"), BOUNDS, &budget()).unwrap_err();
         assert_eq!(refused, Refusal::Encoding("lzma".to_owned()));
     }
 }

@@ -7,18 +7,21 @@
 //! sk-team-…
 //! # agents that never see a provider's key; a value that begins with $ is read from the environment
 //! agent-7   openai=$OPENAI_API_KEY  anthropic=$ANTHROPIC_API_KEY
+//! # may see the figures of all clients together
+//! ops-1     operator
 //! ```
+//!
+//! What goes out under a key of the file may be shared by several clients, so that less of it passes: see `lending`.
 //!
 //! Client keys are compared by digest: the time that takes says nothing about them, and they are not kept as text.
 
+use super::answer::Refusal;
 use super::headers;
 use super::route::Provider;
+use super::vendor::{self, API_KEY};
 use crate::conversation::CredentialId;
-use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use http::header::{self, HeaderMap, HeaderValue};
 use std::collections::HashMap;
-
-/// Where Anthropic's clients put their key.
-const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
 /// The keys that are known.
 #[derive(Default)]
@@ -31,7 +34,19 @@ pub struct Keys {
 struct Upstream {
     openai: Option<HeaderValue>,
     anthropic: Option<HeaderValue>,
+    sees: Sees,
 }
+
+/// Whose figures a client may see.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Sees {
+    #[default]
+    ItsOwn,
+    Everybodys,
+}
+
+/// The word for a client that may see the figures of all.
+const OPERATOR: &str = "operator";
 
 /// A line of the key file that cannot be read. Says where, never what.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -51,8 +66,13 @@ impl Keys {
             let Some(client) = words.next().filter(|word| !word.starts_with('#')) else { continue };
             let mut upstream = Upstream::default();
             for word in words {
-                let (name, value) =
-                    word.split_once('=').ok_or_else(|| fail("expected openai=KEY or anthropic=KEY".to_owned()))?;
+                if word == OPERATOR {
+                    upstream.sees = Sees::Everybodys;
+                    continue;
+                }
+                let (name, value) = word
+                    .split_once('=')
+                    .ok_or_else(|| fail("expected openai=KEY, anthropic=KEY or operator".to_owned()))?;
                 let value = match value.strip_prefix('$') {
                     Some(name) => variable(name).ok_or_else(|| fail(format!("the variable {name} is not set")))?,
                     None => value.to_owned(),
@@ -72,6 +92,11 @@ impl Keys {
         Ok(Keys { clients })
     }
 
+    /// Whether somebody may see the figures of all clients. Where everybody comes in, all are on this machine.
+    pub fn is_operator(&self, credential: CredentialId) -> bool {
+        self.is_open() || self.clients.get(&credential).is_some_and(|client| client.sees == Sees::Everybodys)
+    }
+
     /// True when everybody may come in.
     pub fn is_open(&self) -> bool {
         self.clients.is_empty()
@@ -86,39 +111,70 @@ impl Keys {
         presented.find(|credential| self.clients.contains_key(credential))
     }
 
-    /// Puts the upstream key in the place of the client's, where the file gives one.
-    pub fn exchange(&self, credential: CredentialId, provider: Provider, headers: &mut HeaderMap) {
-        let Some(upstream) = self.clients.get(&credential) else { return };
-        match provider {
-            Provider::OpenAi => {
-                let Some(key) = &upstream.openai else { return };
+    /// Makes the headers carry the key that goes to `provider`: the one that the file gives in place of the client's, or
+    /// the client's own. Keys that stand for others here never leave.
+    pub fn exchange(
+        &self,
+        credential: CredentialId,
+        provider: Provider,
+        headers: &mut HeaderMap,
+    ) -> Result<(), Refusal> {
+        if !self.is_open() {
+            vendor::strike(headers, |key| self.stands_for_others(CredentialId::of_bytes(key)));
+        }
+        let Some(upstream) = self.clients.get(&credential).filter(|upstream| upstream.is_given()) else {
+            return Ok(());
+        };
+        match (provider, &upstream.openai, &upstream.anthropic) {
+            (Provider::OpenAi, Some(key), _) => {
                 headers.remove(API_KEY);
                 let bearer = [b"Bearer ".as_slice(), key.as_bytes()].concat();
                 if let Ok(mut value) = HeaderValue::from_bytes(&bearer) {
                     value.set_sensitive(true);
                     headers.insert(header::AUTHORIZATION, value);
                 }
+                Ok(())
             }
-            Provider::Anthropic => {
-                let Some(key) = &upstream.anthropic else { return };
+            (Provider::Anthropic, _, Some(key)) => {
                 headers.remove(header::AUTHORIZATION);
                 headers.insert(API_KEY, key.clone());
+                Ok(())
             }
+            // A client may bring a key of its own for what the file says nothing about.
+            _ if vendor::CARRIERS.iter().any(|name| headers.contains_key(name)) => Ok(()),
+            _ => Err(Refusal::Unmapped { vendor: provider.name() }),
         }
+    }
+
+    /// Whether requests of a client go to `provider` under a key of the file.
+    pub fn lends(&self, credential: CredentialId, provider: Provider) -> bool {
+        self.clients.get(&credential).is_some_and(|upstream| match provider {
+            Provider::OpenAi => upstream.openai.is_some(),
+            Provider::Anthropic => upstream.anthropic.is_some(),
+        })
+    }
+
+    fn stands_for_others(&self, credential: CredentialId) -> bool {
+        self.clients.get(&credential).is_some_and(Upstream::is_given)
+    }
+}
+
+impl Upstream {
+    fn is_given(&self) -> bool {
+        self.openai.is_some() || self.anthropic.is_some()
     }
 }
 
 /// The keys that a request shows, the one for the gateway first.
 fn presented(headers: &HeaderMap) -> impl Iterator<Item = CredentialId> + '_ {
-    let bearer = headers::text(headers, &header::AUTHORIZATION)
-        .map(|value| value.split_once(' ').map_or(value, |(_, token)| token).trim());
-    let named = [headers::text(headers, &headers::KEY), headers::text(headers, &API_KEY), bearer];
-    named.into_iter().flatten().map(CredentialId::of_key)
+    let named = [headers::KEY, API_KEY, header::AUTHORIZATION];
+    named.into_iter().filter_map(|name| vendor::key_in(headers, &name)).map(CredentialId::of_bytes)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use http::header::HeaderName;
 
     fn with(name: &str, value: &str) -> HeaderMap {
         HeaderMap::from_iter([(name.parse::<HeaderName>().unwrap(), value.parse().unwrap())])
@@ -147,10 +203,44 @@ mod tests {
         let keys = Keys::parse("two openai=up-1 anthropic=$VAR", &|name| Some(format!("of-{name}"))).unwrap();
         let mut headers = with("x-api-key", "two");
         let credential = keys.admit(&headers).unwrap();
-        keys.exchange(credential, Provider::Anthropic, &mut headers);
+        keys.exchange(credential, Provider::Anthropic, &mut headers).unwrap();
         assert_eq!(headers["x-api-key"], "of-VAR");
-        keys.exchange(credential, Provider::OpenAi, &mut headers);
+        keys.exchange(credential, Provider::OpenAi, &mut headers).unwrap();
         assert_eq!((headers.get("x-api-key"), headers["authorization"].as_bytes()), (None, b"Bearer up-1".as_slice()));
+    }
+
+    #[test]
+    fn a_key_that_stands_for_others_never_leaves() {
+        let keys = Keys::parse("two openai=up-1\nfour anthropic=up-2\nfive", &|_| None).unwrap();
+        let mut headers = with("x-api-key", "two");
+        let two = keys.admit(&headers).unwrap();
+        let refused = keys.exchange(two, Provider::Anthropic, &mut headers).unwrap_err();
+        assert_eq!((refused.name(), headers.len()), ("unmapped", 0));
+        // One's own key for what the file says nothing about, beside the one for the gateway.
+        let mut headers = with("x-api-key", "own");
+        headers.insert("authorization", "Bearer two".parse().unwrap());
+        headers.insert("api-key", "four".parse().unwrap());
+        keys.exchange(two, Provider::Anthropic, &mut headers).unwrap();
+        assert_eq!((headers.len(), headers["x-api-key"].as_bytes()), (1, b"own".as_slice()));
+    }
+
+    #[test]
+    fn a_key_of_any_bytes_is_a_key() {
+        let keys = Keys::default();
+        let odd = |byte: u8| {
+            let value = HeaderValue::from_bytes(&[b'k', byte]).unwrap();
+            HeaderMap::from_iter([(HeaderName::from_static("x-api-key"), value)])
+        };
+        let (one, two) = (keys.admit(&odd(0xe9)).unwrap(), keys.admit(&odd(0xea)).unwrap());
+        assert!(one != two && one != keys.admit(&HeaderMap::new()).unwrap());
+    }
+
+    #[test]
+    fn an_operator_is_named_so() {
+        let keys = Keys::parse("one\ntwo operator\nthree openai=k operator", &|_| None).unwrap();
+        let is_operator = |key: &str| keys.is_operator(CredentialId::of_key(key));
+        assert!(is_operator("two") && is_operator("three") && !is_operator("one") && !is_operator("nobody"));
+        assert!(Keys::default().is_operator(CredentialId::of_key("anybody")));
     }
 
     #[test]

@@ -1,19 +1,20 @@
 //! Accepting connections, speaking HTTP/1.1 and HTTP/2 on them, and stopping without cutting anybody off.
 
+use super::crowd::{Crowd, Room};
 use super::gateway::{Gateway, StartError};
 use super::patient::Patient;
+use super::presence::{Presence, Waits};
 use super::{background, entrance};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::GracefulShutdown;
-use std::io;
+use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::{oneshot, watch};
 use tracing::{debug, info, warn};
 
 /// How a gateway stopped.
@@ -27,6 +28,9 @@ pub enum Stopped {
 
 /// Streams at once on one HTTP/2 connection.
 const STREAMS: u32 = 256;
+/// Bytes of a request's head, and of what is read ahead: every connection may take so much memory before anybody knows
+/// who it is.
+const LARGEST_HEAD: usize = 64 << 10;
 /// The wait after the system refuses a connection, usually because too many files are open.
 const BACKOFF: Duration = Duration::from_millis(50);
 
@@ -42,40 +46,37 @@ pub async fn serve(gateway: Arc<Gateway>, listener: TcpListener, stop: impl Futu
     let books = tokio::spawn(background::keep_books(gateway.clone(), async move {
         let _ = books_stopped.await;
     }));
-    let graceful = GracefulShutdown::new();
-    let connections = Arc::new(Semaphore::new(gateway.setup().policy.gateway.max_connections as usize));
+    if let Ok(address) = listener.local_addr() {
+        gateway.is_bound_to(address);
+    }
+    let crowd = Crowd::new(room(&gateway));
+    // Each connection holds the other end, so that the last one to go is noticed.
+    let (stopping, is_stopping) = watch::channel(false);
     tokio::pin!(stop);
     loop {
         let accepted = tokio::select! {
             () = &mut stop => break,
-            accepted = accept(&listener, &connections) => accepted,
+            accepted = listener.accept() => accepted,
         };
         match accepted {
-            Ok((stream, _, permit)) => {
-                let connection = connection(&gateway, stream);
-                let watched = graceful.watch(connection);
-                let open = gateway.metrics.open_connections.clone();
-                open.inc();
-                tokio::spawn(async move {
-                    if let Err(error) = watched.await {
-                        debug!(%error, "a connection ended early");
-                    }
-                    open.dec();
-                    drop(permit);
-                });
-            }
+            Ok((stream, peer)) => welcome(&gateway, &crowd, stream, peer, is_stopping.clone()),
             Err(error) => {
-                warn!(%error, "a connection was not accepted");
+                // Mostly there are too many files open; those who wait hold some.
+                if crowd.make_room() == 0 {
+                    warn!(%error, "a connection was not accepted");
+                }
                 tokio::time::sleep(BACKOFF).await;
             }
         }
     }
     drop(listener);
+    drop(is_stopping);
     gateway.is_open.store(false, Ordering::Relaxed);
     let patience = Duration::from_secs(u64::from(gateway.setup().policy.gateway.shutdown_secs));
     let open = gateway.metrics.open_requests.get();
     info!(open, seconds = patience.as_secs(), "stopping; open requests get time to finish");
-    let stopped = match tokio::time::timeout(patience, graceful.shutdown()).await {
+    let _ = stopping.send(true);
+    let stopped = match tokio::time::timeout(patience, stopping.closed()).await {
         Ok(()) => Stopped::Finished,
         Err(_) => Stopped::CutOff,
     };
@@ -84,34 +85,78 @@ pub async fn serve(gateway: Arc<Gateway>, listener: TcpListener, stop: impl Futu
     stopped
 }
 
-async fn accept(
-    listener: &TcpListener,
-    connections: &Arc<Semaphore>,
-) -> io::Result<(TcpStream, SocketAddr, tokio::sync::OwnedSemaphorePermit)> {
-    let permit = connections.clone().acquire_owned().await.map_err(io::Error::other)?;
-    let (stream, peer) = listener.accept().await?;
-    // Events are small and must not wait for each other.
-    stream.set_nodelay(true)?;
-    Ok((stream, peer, permit))
+fn room(gateway: &Gateway) -> Room {
+    let settings = &gateway.setup().policy.gateway;
+    Room { all: settings.max_connections as usize, of_one: settings.max_connections_per_address as usize }
 }
 
-/// One connection, as a future that ends with it.
-fn connection(
-    gateway: &Arc<Gateway>,
-    stream: TcpStream,
-) -> impl hyper_util::server::graceful::GracefulConnection<Error = super::BoxError> + Send + use<> {
+fn waits(gateway: &Gateway) -> Waits {
     let settings = &gateway.setup().policy.gateway;
     let seconds = |n: u32| Duration::from_secs(u64::from(n));
-    let mut builder = auto::Builder::new(TokioExecutor::new());
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(seconds(settings.header_secs));
-    builder
-        .http2()
-        .timer(TokioTimer::new())
-        .max_concurrent_streams(STREAMS)
-        .keep_alive_interval(seconds(settings.body_secs))
-        .adaptive_window(true);
-    let stream = TokioIo::new(Patient::new(stream, seconds(settings.body_secs)));
+    Waits { head: seconds(settings.header_secs), between: seconds(settings.keep_alive_secs) }
+}
+
+/// Serves a connection that has been accepted, if there is room for it.
+fn welcome(
+    gateway: &Arc<Gateway>,
+    crowd: &Arc<Crowd>,
+    stream: TcpStream,
+    peer: SocketAddr,
+    stopping: watch::Receiver<bool>,
+) {
+    let entrance = stream.local_addr().map_or(peer.ip(), |address| address.ip());
+    let Some(member) = crowd.admit(peer.ip(), entrance) else {
+        gateway.metrics.refusal("crowded_out");
+        return;
+    };
+    // Events are small and must not wait for each other. A connection that is gone already is found out later.
+    let _ = stream.set_nodelay(true);
     let gateway = gateway.clone();
-    let service = service_fn(move |request| entrance::answer(gateway.clone(), request));
-    builder.serve_connection(stream, service).into_owned()
+    tokio::spawn(async move {
+        gateway.metrics.open_connections.inc();
+        attend(&gateway, stream, &member.presence, stopping).await;
+        gateway.metrics.open_connections.dec();
+        drop(member);
+    });
+}
+
+/// Serves one connection to its end.
+async fn attend(
+    gateway: &Arc<Gateway>,
+    stream: TcpStream,
+    presence: &Arc<Presence>,
+    mut stopping: watch::Receiver<bool>,
+) {
+    let settings = &gateway.setup().policy.gateway;
+    let pause = Duration::from_secs(u64::from(settings.body_secs));
+    let mut builder = auto::Builder::new(TokioExecutor::new());
+    // How long a head may take is counted from the first moment, before anybody knows which version it is of.
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(None).max_buf_size(LARGEST_HEAD);
+    builder.http2().timer(TokioTimer::new()).max_concurrent_streams(STREAMS).keep_alive_interval(pause);
+    let stream = TokioIo::new(Patient::new(stream, pause, presence.clone()));
+    let (answering, visited) = (gateway.clone(), presence.clone());
+    let service = service_fn(move |request| {
+        let (gateway, visit) = (answering.clone(), visited.visit());
+        async move { Ok::<_, Infallible>(entrance::answer(gateway, request, visit).await) }
+    });
+    let connection = builder.serve_connection(stream, service);
+    tokio::pin!(connection);
+    let waits = waits(gateway);
+    tokio::select! {
+        ended = connection.as_mut() => return told(ended),
+        () = presence.waited_too_long(waits) => return debug!("a connection waited too long"),
+        () = presence.told_to_end() => return debug!("a connection made room for another"),
+        _ = stopping.wait_for(|stopping| *stopping) => {}
+    }
+    connection.as_mut().graceful_shutdown();
+    tokio::select! {
+        ended = connection => told(ended),
+        () = presence.has_parted() => debug!("a connection had nothing more to say"),
+    }
+}
+
+fn told(ended: Result<(), super::BoxError>) {
+    if let Err(error) = ended {
+        debug!(%error, "a connection ended early");
+    }
 }

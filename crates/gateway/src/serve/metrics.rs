@@ -52,6 +52,8 @@ pub struct Metrics {
     pub open_requests: Gauge,
     /// Connections that are open.
     pub open_connections: Gauge,
+    /// Bytes that request bodies take.
+    pub body_bytes: Gauge,
 }
 
 impl Metrics {
@@ -78,6 +80,7 @@ impl Metrics {
             reloads: Family::default(),
             open_requests: Gauge::default(),
             open_connections: Gauge::default(),
+            body_bytes: Gauge::default(),
         };
         let r = &mut metrics.registry;
         r.register("turns", "Turns of conversations, by what became of them", metrics.turns.clone());
@@ -103,6 +106,7 @@ impl Metrics {
         r.register("config_reloads", "Reloads of the settings, by result", metrics.reloads.clone());
         r.register("open_requests", "Requests that are being served", metrics.open_requests.clone());
         r.register("open_connections", "Connections that are open", metrics.open_connections.clone());
+        r.register("body_bytes", "Memory that request bodies take, packed and unpacked", metrics.body_bytes.clone());
         r.register_collector(Box::new(Sums { conversations }));
         metrics
     }

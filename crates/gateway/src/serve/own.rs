@@ -3,12 +3,11 @@
 use super::Body;
 use super::answer::{json_answer, text_answer};
 use super::gateway::Gateway;
-use super::originals;
+use super::{originals, ready};
 use crate::conversation::{CredentialId, SessionId, SessionView, TurnEvent};
 use http::{Method, Response, StatusCode, request::Parts};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// Sessions on the list.
 const SESSIONS: usize = 200;
@@ -21,16 +20,19 @@ pub async fn answer(gateway: Arc<Gateway>, path: String, parts: Parts, body: byt
     // Whether somebody is alive is everybody's to know; all else belongs to those who may use the gateway.
     match (&parts.method, segments.as_slice()) {
         (&Method::GET | &Method::HEAD, ["healthz"]) => return text(StatusCode::OK, "ok\n"),
-        (&Method::GET | &Method::HEAD, ["readyz"]) => return ready(&gateway).await,
+        (&Method::GET | &Method::HEAD, ["readyz"]) => return ready::answer(&gateway).await,
         _ => {}
     }
     let setup = gateway.setup();
     let Some(credential) = setup.keys.admit(&parts.headers) else {
         return error(StatusCode::UNAUTHORIZED, "a client key is needed, as x-foldline-key, x-api-key or bearer token");
     };
-    // Where everybody is admitted, only this machine is: its user may see all of it.
-    let whose = if setup.keys.is_open() { None } else { Some(credential) };
+    let credential = gateway.accepted.whose(credential);
+    // Where everybody is admitted, only this machine is: its user may see all of it. Elsewhere an operator may.
+    let is_operator = setup.keys.is_operator(credential);
+    let whose = if is_operator { None } else { Some(credential) };
     match (&parts.method, segments.as_slice()) {
+        (&Method::GET, ["metrics"]) if !is_operator => error(StatusCode::FORBIDDEN, NO_OPERATOR),
         (&Method::GET, ["metrics"]) => text_answer(
             StatusCode::OK,
             "application/openmetrics-text; version=1.0.0; charset=utf-8",
@@ -49,21 +51,6 @@ pub async fn answer(gateway: Arc<Gateway>, path: String, parts: Parts, body: byt
             | ["recall", _],
         ) => error(StatusCode::METHOD_NOT_ALLOWED, "this page does not take that method"),
         _ => error(StatusCode::NOT_FOUND, "there is no such page; see /foldline/sessions and /foldline/metrics"),
-    }
-}
-
-async fn ready(gateway: &Arc<Gateway>) -> Response<Body> {
-    if !gateway.is_open.load(Ordering::Relaxed) {
-        return text(StatusCode::SERVICE_UNAVAILABLE, "stopping\n");
-    }
-    if gateway.trouble().is_some() {
-        return text(StatusCode::SERVICE_UNAVAILABLE, "the store could not be opened; requests pass as they come\n");
-    }
-    let conversations = gateway.conversations.clone();
-    match tokio::task::spawn_blocking(move || conversations.sessions(None, 1)).await {
-        Ok(Ok(_)) => text(StatusCode::OK, "ready\n"),
-        // Requests are still forwarded, but nothing is folded: whoever balances load should know.
-        Ok(Err(_)) | Err(_) => text(StatusCode::SERVICE_UNAVAILABLE, "the store does not answer\n"),
     }
 }
 
@@ -109,6 +96,8 @@ async fn session(gateway: Arc<Gateway>, id: &str, whose: Option<CredentialId>) -
     }
 }
 
+const NO_OPERATOR: &str = "figures of all clients together are for an operator; put the word operator behind the key of one \
+                          in the file of gateway.client_keys, or see /foldline/sessions for your own";
 const BAD_SESSION: &str = "that is no session id; expected something like fs-0123456789abcdef";
 const NO_SESSION: &str = "there is no such session";
 
@@ -162,7 +151,7 @@ fn turn(turn: &TurnEvent) -> Value {
     page
 }
 
-fn text(status: StatusCode, words: &'static str) -> Response<Body> {
+pub(super) fn text(status: StatusCode, words: &'static str) -> Response<Body> {
     text_answer(status, "text/plain; charset=utf-8", words)
 }
 

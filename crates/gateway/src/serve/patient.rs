@@ -1,9 +1,11 @@
 //! A connection that ends when its peer stops reading for too long, so that a client that never reads cannot hold
-//! a place and an upstream stream for ever.
+//! a place and an upstream stream for ever. Says when the peer is heard.
 
+use super::presence::Presence;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -13,23 +15,27 @@ use tokio::time::{Instant, Sleep, sleep};
 pub struct Patient<S> {
     stream: S,
     limit: Duration,
+    presence: Arc<Presence>,
     /// Set while a write waits.
     waiting: Option<Pin<Box<Sleep>>>,
 }
 
 impl<S> Patient<S> {
     /// Gives the peer `limit` for each write.
-    pub fn new(stream: S, limit: Duration) -> Self {
-        Patient { stream, limit, waiting: None }
+    pub fn new(stream: S, limit: Duration, presence: Arc<Presence>) -> Self {
+        Patient { stream, limit, presence, waiting: None }
     }
 
     /// Passes on what a write says, and watches the clock while it says nothing.
     fn watch<T>(&mut self, context: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if written.is_ready() {
-            self.waiting = None;
+            if self.waiting.take().is_some() {
+                self.presence.set_unread(false);
+            }
             return written;
         }
         let limit = self.limit;
+        self.presence.set_unread(true);
         let clock = self.waiting.get_or_insert_with(|| Box::pin(sleep(limit)));
         ready!(clock.as_mut().poll(context));
         clock.as_mut().reset(Instant::now() + limit);
@@ -43,7 +49,13 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, buffer)
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
+        let came = buffer.filled().len() - before;
+        if came > 0 {
+            self.presence.hear(came);
+        }
+        read
     }
 }
 
@@ -85,7 +97,9 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_peer_that_does_not_read_ends_the_connection() {
         let (ours, theirs) = tokio::io::duplex(8);
-        let mut patient = Patient::new(ours, Duration::from_secs(5));
+        let here = std::net::IpAddr::from([127, 0, 0, 1]);
+        let presence = Arc::new(Presence::new(here, here, super::super::presence::Reach::All));
+        let mut patient = Patient::new(ours, Duration::from_secs(5), presence);
         patient.write_all(b"12345678").await.unwrap();
         let error = patient.write_all(b"9").await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);

@@ -41,7 +41,7 @@ async fn reload(gateway: &Arc<Gateway>, load: Load) {
         }
         Err(error) => {
             gateway.metrics.reload("refused");
-            error!(error, "the settings have an error; the old ones stay in force");
+            error!(error, "the settings cannot be used; the old ones stay in force");
         }
     }
 }

@@ -234,7 +234,13 @@ impl Body for Reply {
             this.clock.as_mut().reset(Instant::now() + this.patience);
             match frame {
                 Some(Ok(frame)) => match frame.into_data() {
-                    Ok(bytes) => this.ready = this.open(bytes),
+                    Ok(bytes) => {
+                        this.ready = this.open(bytes);
+                        // What a reply tells is known before its last byte is.
+                        if this.opening.is_none() && this.strip.is_none() && this.source.is_end_stream() {
+                            this.end(Ending::Complete);
+                        }
+                    }
                     Err(frame) => return Poll::Ready(Some(Ok(frame))),
                 },
                 Some(Err(error)) => {

@@ -1,6 +1,7 @@
 //! Rewriting a request, so guarded that it can only help: on a thread of its own, within a time limit, and whatever
 //! goes wrong there, the request goes out as it came.
 
+use super::budget::Weighed;
 use super::gateway::{Gateway, now};
 use super::hints::Hints;
 use super::marks::Marking;
@@ -22,7 +23,7 @@ pub struct Question {
     /// Its API.
     pub dialect: Dialect,
     /// The body.
-    pub body: Bytes,
+    pub body: Weighed,
     /// Who asks.
     pub credential: CredentialId,
     /// What its headers say.

@@ -1,5 +1,6 @@
 //! Where a request goes, from its method, path and a few headers.
 
+use super::vendor::{Addressee, addressee};
 use crate::conversation::Dialect;
 use http::header::{self, HeaderMap};
 use http::{Method, request::Parts};
@@ -11,6 +12,16 @@ pub enum Provider {
     OpenAi,
     /// Messages.
     Anthropic,
+}
+
+impl Provider {
+    /// For people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Provider::OpenAi => "OpenAI",
+            Provider::Anthropic => "Anthropic",
+        }
+    }
 }
 
 /// Whose API a dialect belongs to.
@@ -34,8 +45,21 @@ pub enum Route {
     Alive,
     /// A change of protocol that is not spoken here; clients fall back to plain requests.
     Upgrade,
+    /// Nobody can tell for whom it is, and it carries a key.
+    Doubt,
     /// A question that only another product answers. Answering it would make clients take us for that.
     Foreign,
+}
+
+impl Route {
+    /// Whose words an error of ours is told in.
+    pub fn provider(&self) -> Provider {
+        match self {
+            Route::Turn(dialect) => provider_of(*dialect),
+            Route::Pass(provider) => *provider,
+            Route::Own(_) | Route::Alive | Route::Upgrade | Route::Doubt | Route::Foreign => Provider::OpenAi,
+        }
+    }
 }
 
 /// Where the gateway's own pages are.
@@ -55,7 +79,7 @@ pub fn route(parts: &Parts) -> Route {
     if let Some(rest) = path.strip_prefix(OWN).filter(|rest| rest.is_empty() || rest.starts_with('/')) {
         return Route::Own(rest.trim_start_matches('/').to_owned());
     }
-    if parts.headers.contains_key(header::UPGRADE) || parts.method == Method::CONNECT {
+    if wants_websocket(&parts.headers) {
         return Route::Upgrade;
     }
     if path == "/" && matches!(parts.method, Method::GET | Method::HEAD) {
@@ -74,8 +98,19 @@ pub fn route(parts: &Parts) -> Route {
     match dialect {
         Some(dialect) if parts.method == Method::POST => Route::Turn(dialect),
         Some(dialect) => Route::Pass(provider_of(dialect)),
-        None => Route::Pass(provider(rest, &parts.headers)),
+        None => match addressee(rest, &parts.headers) {
+            Addressee::One(provider) => Route::Pass(provider),
+            Addressee::Doubt => Route::Doubt,
+        },
     }
+}
+
+/// Whether a client wants to speak WebSocket. Others that offer to change the protocol, as Java's client does with every
+/// request, are content with the one they speak.
+fn wants_websocket(headers: &HeaderMap) -> bool {
+    let offers = headers.get_all(header::UPGRADE).iter().flat_map(|value| value.as_bytes().split(|byte| *byte == b','));
+    let mut names = offers.map(|offer| offer.split(|byte| *byte == b'/').next().unwrap_or_default().trim_ascii());
+    names.any(|name| name.eq_ignore_ascii_case(b"websocket"))
 }
 
 /// How a path names the version of the API.
@@ -95,17 +130,6 @@ pub fn operation(path: &str) -> (&str, Version) {
         }
     }
     (path, Version::Unnamed)
-}
-
-/// Whose API a request is meant for, where the path alone may not say.
-fn provider(operation: &str, headers: &HeaderMap) -> Provider {
-    let anthropic_path = operation.starts_with("/messages/") || operation == "/complete" || operation == "/api/hello";
-    let anthropic_key = headers.contains_key("x-api-key") && !headers.contains_key(header::AUTHORIZATION);
-    if anthropic_path || anthropic_key || headers.contains_key("anthropic-version") {
-        Provider::Anthropic
-    } else {
-        Provider::OpenAi
-    }
 }
 
 #[cfg(test)]
@@ -150,6 +174,8 @@ mod tests {
     #[test]
     fn a_websocket_is_an_upgrade_and_not_a_turn() {
         assert_eq!(routed("GET", "/v1/responses", &[("upgrade", "websocket")]), Route::Upgrade);
+        assert_eq!(routed("GET", "/v1/responses", &[("upgrade", "WebSocket/13, h2c")]), Route::Upgrade);
+        assert_eq!(routed("POST", "/v1/responses", &[("upgrade", "h2c")]), Route::Turn(Dialect::Responses));
         assert_eq!(routed("HEAD", "/", &[]), Route::Alive);
         assert_eq!(routed("GET", "/foldline/healthz", &[]), Route::Own("healthz".to_owned()));
         assert_eq!(routed("GET", "/foldlines", &[]), Route::Pass(Provider::OpenAi));

@@ -1,10 +1,13 @@
 //! What the settings say, in the types that requests are served by. Made anew on every reload, never changed.
 
+use super::answer::Refusal;
 use super::inbound::Bounds;
 use super::keys::{KeyError, Keys};
+use super::names::Names;
 use super::route::Provider;
 use super::upstream::{Base, BaseError};
-use crate::conversation::Writer;
+use super::{headers, vendor};
+use crate::conversation::{CredentialId, Writer};
 use crate::summariser::Summariser;
 use foldline_core::Policy;
 use http::{HeaderMap, Uri};
@@ -19,6 +22,8 @@ pub struct Setup {
     pub anthropic: Base,
     /// Who may come in.
     pub keys: Keys,
+    /// Which hosts it answers to, and pages of which origins.
+    pub names: Names,
     /// What request bodies may be.
     pub bounds: Bounds,
     /// How long things may take.
@@ -60,6 +65,14 @@ pub enum SetupError {
         /// What the system said.
         error: std::io::Error,
     },
+    /// Everybody may write the key file.
+    #[error(
+        "gateway.client_keys: {path} can be written by everybody on this machine, who could let themselves in; chmod 600 it"
+    )]
+    Writable {
+        /// The file.
+        path: String,
+    },
     /// The key file has a bad line.
     #[error("gateway.client_keys: {path}: {error}")]
     Keys {
@@ -96,6 +109,23 @@ pub enum SetupError {
         /// The address.
         address: SocketAddr,
     },
+    /// Another address than the one that connections come in at.
+    #[error(
+        "gateway.listen: the gateway listens on {now} and cannot move to {wanted} while it runs; restart it, or take the \
+         change back"
+    )]
+    Moved {
+        /// Where it listens.
+        now: SocketAddr,
+        /// Where it should.
+        wanted: SocketAddr,
+    },
+    /// No keys where there were some.
+    #[error(
+        "gateway.client_keys: the gateway was started for known clients and does not begin to admit everybody while it \
+         runs; restart it without the setting if that is meant"
+    )]
+    Opened,
 }
 
 impl Setup {
@@ -111,6 +141,7 @@ impl Setup {
             openai: base("gateway.upstream_openai", &gateway.upstream_openai, OPENAI, Provider::OpenAi)?,
             anthropic: base("gateway.upstream_anthropic", &gateway.upstream_anthropic, ANTHROPIC, Provider::Anthropic)?,
             keys,
+            names: Names::new(&gateway.hosts, &gateway.origins),
             bounds: Bounds { bytes: gateway.max_body_bytes, pause: seconds(gateway.body_secs) },
             patience: Patience {
                 prepare: Duration::from_millis(u64::from(gateway.prepare_ms)),
@@ -130,6 +161,25 @@ impl Setup {
         }
     }
 
+    /// The headers as they go to a provider, for somebody who was admitted.
+    pub fn outgoing(
+        &self,
+        credential: CredentialId,
+        provider: Provider,
+        headers: &HeaderMap,
+    ) -> Result<HeaderMap, Refusal> {
+        let mut sent = headers::to_upstream(headers);
+        self.keys.exchange(credential, provider, &mut sent)?;
+        if !self.keys.lends(credential, provider) {
+            let other = match provider {
+                Provider::OpenAi => Provider::Anthropic,
+                Provider::Anthropic => Provider::OpenAi,
+            };
+            vendor::screen(&mut sent, provider, (self.base(provider), self.base(other)))?;
+        }
+        Ok(sent)
+    }
+
     /// Where the model that writes handoffs is asked, seen from a request that goes to `target` with these headers.
     pub fn writer(&self, target: &Uri, headers: &HeaderMap) -> Writer {
         match &self.summariser {
@@ -140,15 +190,26 @@ impl Setup {
 
     /// Where to listen. Refuses an address that others can reach when everybody would be admitted.
     pub fn listen(&self) -> Result<SocketAddr, SetupError> {
-        let text = self.policy.gateway.listen.as_deref().unwrap_or(LISTEN);
-        let fail = |reason: String| SetupError::Listen { text: text.to_owned(), reason };
-        let mut found = text.to_socket_addrs().map_err(|error| fail(error.to_string()))?;
-        let address = found.next().ok_or_else(|| fail("it stands for nothing".to_owned()))?;
-        if self.keys.is_open() && !address.ip().to_canonical().is_loopback() {
-            return Err(SetupError::Exposed { address });
-        }
+        let address = address(self.policy.gateway.listen.as_deref())?;
+        self.may_serve(address)?;
         Ok(address)
     }
+
+    /// Refuses to serve at an address that others can reach when everybody would be admitted.
+    pub fn may_serve(&self, address: SocketAddr) -> Result<(), SetupError> {
+        match self.keys.is_open() && !address.ip().to_canonical().is_loopback() {
+            true => Err(SetupError::Exposed { address }),
+            false => Ok(()),
+        }
+    }
+}
+
+/// What a setting for the address to listen on stands for.
+pub fn address(listen: Option<&str>) -> Result<SocketAddr, SetupError> {
+    let text = listen.unwrap_or(LISTEN);
+    let fail = |reason: String| SetupError::Listen { text: text.to_owned(), reason };
+    let mut found = text.to_socket_addrs().map_err(|error| fail(error.to_string()))?;
+    found.next().ok_or_else(|| fail("it stands for nothing".to_owned()))
 }
 
 /// Where nobody said anything else.
@@ -161,7 +222,29 @@ fn base(key: &'static str, given: &Option<String>, usual: &str, provider: Provid
     Base::parse(text, provider).map_err(|error| SetupError::Base { key, error })
 }
 
+/// Refuses a key file that everybody may write, and says so where others may read it.
+#[cfg(unix)]
+fn check_permissions(path: &str) -> Result<(), SetupError> {
+    use std::os::unix::fs::PermissionsExt;
+    let unreadable = |error| SetupError::Unreadable { path: path.to_owned(), error };
+    let mode = std::fs::metadata(path).map_err(unreadable)?.permissions().mode();
+    if mode & 0o002 != 0 {
+        return Err(SetupError::Writable { path: path.to_owned() });
+    }
+    if mode & 0o077 != 0 {
+        let mode = format!("{:o}", mode & 0o777);
+        tracing::warn!(path, mode, "others on this machine may read the keys of clients; chmod 600 the file");
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn check_permissions(_: &str) -> Result<(), SetupError> {
+    Ok(())
+}
+
 fn read_keys(path: &str) -> Result<Keys, SetupError> {
+    check_permissions(path)?;
     let text =
         std::fs::read_to_string(path).map_err(|error| SetupError::Unreadable { path: path.to_owned(), error })?;
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
@@ -187,6 +270,20 @@ mod tests {
         assert_eq!(Setup::of(&policy).unwrap().listen().unwrap().port(), 8787);
         std::fs::write(&file, "# nobody\n").unwrap();
         assert!(matches!(Setup::of(&policy), Err(SetupError::NoKeys { .. })));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_key_file_that_everybody_may_write_is_refused() {
+        use std::os::unix::fs::PermissionsExt;
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "one\n").unwrap();
+        let mut policy = Policy::default();
+        policy.gateway.client_keys = Some(file.path().display().to_string());
+        for (mode, works) in [(0o600, true), (0o644, true), (0o646, false), (0o666, false)] {
+            std::fs::set_permissions(file.path(), std::fs::Permissions::from_mode(mode)).unwrap();
+            assert_eq!(Setup::of(&policy).is_ok(), works, "{mode:o}");
+        }
     }
 
     #[test]

@@ -60,6 +60,29 @@ impl Base {
         Uri::builder().scheme(self.scheme.clone()).authority(self.authority.clone()).path_and_query(path).build().ok()
     }
 
+    /// The host.
+    pub fn host(&self) -> &str {
+        self.authority.host()
+    }
+
+    /// Whether another base is at the same place.
+    pub fn is_at(&self, other: &Base) -> bool {
+        self.authority == other.authority
+    }
+
+    /// Whose own place it is.
+    pub fn vendor(&self) -> Option<Provider> {
+        let under = |domain: &str| {
+            let host = self.host().to_ascii_lowercase();
+            host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+        };
+        if under("anthropic.com") {
+            Some(Provider::Anthropic)
+        } else {
+            (under("openai.com") || under("chatgpt.com")).then_some(Provider::OpenAi)
+        }
+    }
+
     /// For people: scheme, host and path.
     pub fn text(&self) -> String {
         format!("{}://{}{}", self.scheme, self.authority, self.path)

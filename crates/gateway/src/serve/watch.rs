@@ -2,6 +2,8 @@
 //! whatever goes wrong in it ends the reading, not the reply.
 
 use super::decode::{Coding, Decoder};
+use super::events::{self, Events};
+use super::lending;
 use foldline_core::Format;
 use foldline_core::wire::reply::{self, ReportedUsage};
 use foldline_core::wire::sse::SseUsage;
@@ -41,6 +43,15 @@ pub struct Watch {
     decoder: Option<Decoder>,
     reader: Reader,
     report: Option<Report>,
+    naming: Option<Naming>,
+}
+
+/// Who is told the name of what a reply says it made, as soon as it does.
+pub type Named = Box<dyn FnOnce(&str) + Send>;
+
+struct Naming {
+    events: Events,
+    named: Named,
 }
 
 enum Reader {
@@ -75,7 +86,13 @@ impl Watch {
             },
             None => (None, Reader::Off),
         };
-        Watch { decoder, reader, report: Some(report) }
+        Watch { decoder, reader, report: Some(report), naming: None }
+    }
+
+    /// Tells `named` the name of what the reply makes.
+    pub fn naming(mut self, named: Named) -> Watch {
+        self.naming = Some(Naming { events: Events::default(), named });
+        self
     }
 
     /// A piece passes.
@@ -101,6 +118,9 @@ impl Watch {
         let usage = catch_unwind(AssertUnwindSafe(|| match reader {
             Reader::Stream(usage) => usage.usage(),
             Reader::Whole { format, bytes } => {
+                if let (Some(naming), Some(id)) = (self.naming.take(), lending::made(&bytes)) {
+                    (naming.named)(&id);
+                }
                 std::str::from_utf8(&bytes).ok().and_then(|text| reply::read(format, text).usage)
             }
             Reader::Off => None,
@@ -120,13 +140,30 @@ impl Watch {
             None => bytes,
         };
         match &mut self.reader {
-            Reader::Stream(usage) => usage.feed(bytes),
+            Reader::Stream(usage) => {
+                usage.feed(bytes);
+                self.naming = self.naming.take().and_then(|naming| naming.after(bytes));
+            }
             Reader::Whole { bytes: whole, .. } if whole.len() + bytes.len() <= LARGEST_WHOLE => {
                 whole.extend_from_slice(bytes);
             }
             Reader::Whole { .. } | Reader::Off => return None,
         }
         Some(())
+    }
+}
+
+impl Naming {
+    /// `None` once an event has told.
+    fn after(mut self, bytes: &[u8]) -> Option<Naming> {
+        self.events.feed(bytes);
+        while let Some(event) = self.events.next() {
+            if let Some(id) = lending::made(&events::payload(&event)) {
+                (self.named)(&id);
+                return None;
+            }
+        }
+        (self.events.pending() <= LARGEST_PIECE).then_some(self)
     }
 }
 

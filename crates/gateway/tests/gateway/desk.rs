@@ -75,7 +75,10 @@ impl Desk {
     }
 
     pub async fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Seen {
-        let mut head = format!("{method} {path} HTTP/1.1\r\nhost: gateway.test\r\nconnection: close\r\n");
+        let mut head = format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n");
+        if method == "POST" && !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) {
+            head += "content-type: application/json\r\n";
+        }
         for (name, value) in headers {
             head += &format!("{name}: {value}\r\n");
         }

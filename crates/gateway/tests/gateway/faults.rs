@@ -89,10 +89,30 @@ async fn a_fold_that_cannot_be_kept_is_counted_and_made_when_the_store_is_free_a
     assert_eq!(faults_of_the_store(&desk).await, 3.0);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_gateway_whose_store_cannot_be_written_is_not_ready_however_often_it_is_asked() {
+    let desk = Desk::tuned([Act::say("Done.")], narrow).await;
+    assert_eq!(desk.get("/foldline/readyz").await.text(), "ready\n");
+    // Others write for ever; reading still works.
+    let lock = rusqlite::Connection::open(desk.folder.path().join("store.db")).unwrap();
+    lock.execute_batch("BEGIN IMMEDIATE").unwrap();
+    tokio::time::sleep(Duration::from_millis(600)).await;
+    let began = Instant::now();
+    for _ in 0..100 {
+        assert_eq!(desk.get("/foldline/readyz").await.status, 503);
+    }
+    assert!(began.elapsed() < Duration::from_secs(15), "the store is asked once in a while: {:?}", began.elapsed());
+    lock.execute_batch("ROLLBACK").unwrap();
+    tokio::time::sleep(Duration::from_millis(600)).await;
+    assert_eq!(desk.get("/foldline/readyz").await.status, 200);
+}
+
 #[tokio::test]
 async fn a_store_that_turns_to_garbage_costs_folds_until_it_is_moved_away() {
     let desk = Desk::tuned([Act::say("Done.")], narrow).await;
     assert_eq!(outcome(&desk, &another(0)).await.0, "folded");
+    // What is written beside requests is done by then: a write under way would put some of the file right again.
+    tokio::time::sleep(Duration::from_millis(600)).await;
     for file in files(&desk) {
         std::fs::write(file, "garbage, garbage, garbage. ".repeat(10_000)).unwrap();
     }

@@ -14,7 +14,7 @@ async fn a_body_above_the_limit_is_refused_in_the_providers_words() {
     assert_eq!((seen.status, seen.json()["error"]["type"].as_str()), (413, Some("request_too_large")));
     // One that does not say how long it is.
     let chunked = [
-        b"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n7d0\r\n".as_slice(),
+        b"POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n7d0\r\n".as_slice(),
         &large,
         b"\r\n0\r\n\r\n",
     ]
@@ -35,10 +35,10 @@ async fn a_body_that_is_not_what_its_headers_say_is_refused() {
     assert_eq!((seen.status, seen.json()["error"]["type"].as_str()), (400, Some("invalid_request_error")));
     assert_eq!(desk.post_with(CHAT, &[("content-encoding", "lzma")], b"x").await.status, 415);
     // Longer than it says: the rest is no request, and nothing of it reaches anybody.
-    let lying = b"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}GARBAGE\r\n\r\n";
+    let lying = b"POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}GARBAGE\r\n\r\n";
     assert_eq!(desk.raw(lying).await.status, 200);
     // Shorter than it says, and then silence.
-    let short = b"POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{}";
+    let short = b"POST /v1/messages HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{}";
     let seen = desk.raw(short).await;
     assert_eq!((seen.status, seen.json()["error"]["type"].as_str()), (408, Some("timeout_error")));
     assert_eq!(desk.provider.requests().len(), 1);
@@ -47,11 +47,11 @@ async fn a_body_that_is_not_what_its_headers_say_is_refused() {
 #[tokio::test]
 async fn hostile_heads_are_refused_and_leave_nothing_behind() {
     let desk = Desk::with([Act::say("x")]).await;
-    let long = format!("GET / HTTP/1.1\r\nhost: x\r\nx-long: {}\r\n\r\n", "a".repeat(2_000_000));
-    let many = format!("GET / HTTP/1.1\r\nhost: x\r\n{}\r\n", "x-many: 1\r\n".repeat(5_000));
-    let twice = "POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\ncontent-length: 5\r\n\r\n{}abc"
+    let long = format!("GET / HTTP/1.1\r\nhost: localhost\r\nx-long: {}\r\n\r\n", "a".repeat(2_000_000));
+    let many = format!("GET / HTTP/1.1\r\nhost: localhost\r\n{}\r\n", "x-many: 1\r\n".repeat(5_000));
+    let twice = "POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 2\r\ncontent-length: 5\r\n\r\n{}abc"
         .to_owned();
-    let both = "POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ntransfer-encoding: xchunked\r\n\r\n{}abc".to_owned();
+    let both = "POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 5\r\ntransfer-encoding: xchunked\r\n\r\n{}abc".to_owned();
     for head in [long, many, twice, both, "GET  HTTP/9\r\n\r\n".to_owned()] {
         let mut stream = TcpStream::connect(desk.address).await.unwrap();
         let _ = stream.write_all(head.as_bytes()).await;
@@ -79,7 +79,10 @@ async fn more_requests_than_places_are_asked_to_come_back() {
     let desk = Desk::tuned([Act::Stall], |p| p.gateway.max_requests = 1).await;
     let mut first = TcpStream::connect(desk.address).await.unwrap();
     let body = short(CHAT, false);
-    let head = format!("POST {CHAT} HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+    let head = format!(
+        "POST {CHAT} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
     first.write_all(head.as_bytes()).await.unwrap();
     tokio::time::sleep(Duration::from_millis(100)).await;
     let seen = desk.post(MESSAGES, &short(MESSAGES, false)).await;
@@ -115,7 +118,10 @@ async fn a_client_that_never_reads_is_let_go() {
     let desk = Desk::tuned([flood], |p| p.gateway.body_secs = 1).await;
     let body = short(MESSAGES, true);
     let mut stream = TcpStream::connect(desk.address).await.unwrap();
-    let head = format!("POST {MESSAGES} HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+    let head = format!(
+        "POST {MESSAGES} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
     stream.write_all(head.as_bytes()).await.unwrap();
     let gone = async {
         while desk.metric("foldline_streams_total{kind=\"abandoned\"}").await == 0.0 {

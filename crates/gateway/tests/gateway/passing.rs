@@ -99,13 +99,31 @@ async fn probes_and_websockets_never_reach_the_provider() {
 }
 
 #[tokio::test]
+async fn an_offer_to_speak_http_2_is_no_reason_to_refuse() {
+    let desk = Desk::with([Act::say("Hello.")]).await;
+    let offer = [
+        ("connection", "Upgrade, HTTP2-Settings"),
+        ("upgrade", "h2c"),
+        ("http2-settings", "AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA"),
+    ];
+    for path in [CHAT, RESPONSES, MESSAGES] {
+        assert_eq!(desk.post_with(path, &offer, short(path, false).as_bytes()).await.status, 200, "{path}");
+        let got = desk.provider.requests().pop().unwrap();
+        assert!(!got.headers.contains_key("upgrade") && !got.headers.contains_key("http2-settings"), "{path}");
+    }
+    assert_eq!(desk.send("GET", "/v1/models", &offer, b"").await.status, 200);
+    assert_eq!(desk.send("GET", "/foldline/healthz", &offer, b"").await.status, 200);
+}
+
+#[tokio::test]
 async fn a_packed_body_is_understood_and_forwarded_as_it_came() {
     let desk = Desk::with([Act::say("Hello.")]).await;
     let plain = short(RESPONSES, false);
     let mut gzip = Vec::new();
     flate2::read::GzEncoder::new(plain.as_bytes(), flate2::Compression::fast()).read_to_end(&mut gzip).unwrap();
     let zstd = zstd::encode_all(plain.as_bytes(), 1).unwrap();
-    for (coding, packed) in [("gzip", &gzip), ("zstd", &zstd)] {
+    let both = zstd::encode_all(gzip.as_slice(), 1).unwrap();
+    for (coding, packed) in [("gzip", &gzip), ("zstd", &zstd), ("gzip, zstd", &both)] {
         let seen = desk.post_with(RESPONSES, &[("content-encoding", coding)], packed).await;
         assert_eq!((seen.status, seen.header("x-foldline-outcome")), (200, Some("unchanged")), "{coding}");
         let got = desk.provider.requests().pop().unwrap();
@@ -132,7 +150,8 @@ async fn both_versions_of_http_are_spoken_in_the_clear() {
         hyper::client::conn::http2::handshake(executor, hyper_util::rt::TokioIo::new(stream)).await.unwrap();
     tokio::spawn(connection);
     let body = http_body_util::Full::new(bytes::Bytes::from(short(CHAT, true)));
-    let request = http::Request::post(format!("http://{}{CHAT}", desk.address)).body(body).unwrap();
+    let request = http::Request::post(format!("http://{}{CHAT}", desk.address));
+    let request = request.header("content-type", "application/json").body(body).unwrap();
     let reply = sender.send_request(request).await.unwrap();
     assert_eq!((reply.version(), reply.status().as_u16()), (http::Version::HTTP_2, 200));
     let body = http_body_util::BodyExt::collect(reply.into_body()).await.unwrap().to_bytes();

@@ -57,7 +57,7 @@ async fn each_event_is_passed_on_when_it_comes() {
     let mut stream = TcpStream::connect(desk.address).await.unwrap();
     let began = Instant::now();
     let head = format!(
-        "POST {MESSAGES} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
+        "POST {MESSAGES} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()
     );
     stream.write_all(head.as_bytes()).await.unwrap();
@@ -151,7 +151,10 @@ async fn a_client_that_goes_away_ends_the_request_upstream() {
     let desk = Desk::with([Act::Babble]).await;
     let body = short(MESSAGES, true);
     let mut stream = TcpStream::connect(desk.address).await.unwrap();
-    let head = format!("POST {MESSAGES} HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+    let head = format!(
+        "POST {MESSAGES} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
     stream.write_all(head.as_bytes()).await.unwrap();
     let mut buffer = [0; 1024];
     stream.read_exact(&mut buffer).await.unwrap();
@@ -173,7 +176,10 @@ async fn stopping_lets_an_open_stream_finish() {
     let client = tokio::spawn(async move {
         let body = short(MESSAGES, true);
         let mut stream = TcpStream::connect(address).await.unwrap();
-        let head = format!("POST {MESSAGES} HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+        let head = format!(
+            "POST {MESSAGES} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        );
         stream.write_all(head.as_bytes()).await.unwrap();
         let mut reply = Vec::new();
         stream.read_to_end(&mut reply).await.unwrap();
@@ -190,7 +196,10 @@ async fn stopping_does_not_wait_for_ever() {
     let mut desk = Desk::tuned([Act::Babble], |p| p.gateway.shutdown_secs = 1).await;
     let body = short(MESSAGES, true);
     let mut stream = TcpStream::connect(desk.address).await.unwrap();
-    let head = format!("POST {MESSAGES} HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+    let head = format!(
+        "POST {MESSAGES} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
     stream.write_all(head.as_bytes()).await.unwrap();
     tokio::time::sleep(Duration::from_millis(100)).await;
     desk.ask_to_stop();

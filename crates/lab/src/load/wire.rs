@@ -68,7 +68,7 @@ impl Client {
     /// Sends a request and reads its reply. Fails for every status but 200.
     pub(super) fn post(&mut self, path: &str, body: &[u8]) -> Result<Timing, Failure> {
         let head = format!(
-            "POST {path} HTTP/1.1\r\nhost: load\r\ncontent-type: application/json\r\nauthorization: Bearer load\r\ncontent-length: {}\r\n\r\n",
+            "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nauthorization: Bearer load\r\ncontent-length: {}\r\n\r\n",
             body.len()
         );
         let began = Instant::now();

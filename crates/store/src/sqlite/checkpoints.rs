@@ -4,15 +4,14 @@ use crate::conversation::{CheckpointEntry, Kept, Key, NewFold, Precedence};
 use crate::error::Fault;
 use crate::limits::{CLEARED_PER_PUT, Limits, USE_GRAIN, millis};
 use crate::pack::{Unpacking, pack};
+use crate::sqlite::clock::believed;
 use crate::sqlite::put::{digests_of, put_in};
 use crate::sqlite::sessions::write_session;
+use crate::sqlite::tenants::{What, excesses, let_sessions_go};
 use crate::sqlite::totals::{number, whole};
 use crate::store::lock;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use std::sync::Mutex;
-
-/// Checkpoints may take this share of what originals may: they are the shorter side of the same texts.
-const SHARE: u64 = 4;
 
 /// Keeps a fold, all or nothing; durable on return.
 pub(crate) fn keep_fold(
@@ -48,9 +47,11 @@ pub(crate) fn keep_fold(
         }
     }
     transaction.execute(
-        "INSERT OR REPLACE INTO checkpoints
-             (namespace, key, root, position, record, size, bytes, created_at, used_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)",
+        "INSERT INTO checkpoints (namespace, key, root, position, record, size, bytes, created_at, used_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)
+         ON CONFLICT (namespace, key) DO UPDATE SET
+             root = excluded.root, position = excluded.position, record = excluded.record, size = excluded.size,
+             bytes = excluded.bytes, created_at = excluded.created_at, used_at = excluded.used_at",
         params![
             namespace,
             checkpoint.key.0,
@@ -66,6 +67,7 @@ pub(crate) fn keep_fold(
     transaction.execute("UPDATE totals SET checkpoint_bytes = checkpoint_bytes + ?1", [grown])?;
     sweep(&transaction, limits, now, checkpoint.key)?;
     write_session(&transaction, session)?;
+    let_sessions_go(&transaction, limits)?;
     transaction.commit()?;
     Ok(Kept::Written)
 }
@@ -120,29 +122,49 @@ pub(crate) fn note_use(
     Ok(())
 }
 
-/// Lets go of checkpoints that nobody used for too long, and of the least recently used beyond their share.
+/// Lets go of checkpoints that nobody used for too long, and of the least recently used of namespaces that take more
+/// than their share.
 fn sweep(transaction: &Transaction<'_>, limits: &Limits, now: i64, spared: Key) -> Result<(), Fault> {
-    let mut freed: i64 = 0;
-    let mut remove = transaction.prepare("DELETE FROM checkpoints WHERE id = ?1")?;
-    let before = now.saturating_sub(millis(limits.max_age));
-    let room = number(limits.max_bytes / SHARE);
-    let mut taken: i64 = transaction.query_row("SELECT checkpoint_bytes FROM totals", [], |row| row.get(0))?;
-    let mut oldest =
-        transaction.prepare("SELECT id, key, length(bytes), used_at FROM checkpoints ORDER BY used_at, id LIMIT ?1")?;
-    let mut rows = oldest.query([CLEARED_PER_PUT])?;
-    while let Some(row) = rows.next()? {
-        let (id, key, bytes, used_at): (i64, [u8; 32], i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
-        if used_at >= before && taken <= room {
-            break;
-        }
-        if Key(key) != spared {
-            remove.execute([id])?;
-            taken -= bytes;
-            freed += bytes;
-        }
+    let before = believed(transaction, limits, now)?.saturating_sub(millis(limits.max_age));
+    let aged = "SELECT id, key, length(bytes) FROM checkpoints WHERE used_at < ?1 ORDER BY used_at, id LIMIT ?2";
+    let mut freed = let_go(transaction, aged, params![before, CLEARED_PER_PUT], spared, i64::MAX)?;
+    // Originals have made room for all but these: what is still too much is theirs.
+    let crowded = excesses(transaction, limits, What::Checkpoints)?.into_iter();
+    for excess in crowded.chain(excesses(transaction, limits, What::All)?) {
+        let oldest = "SELECT id, key, length(bytes) FROM checkpoints WHERE namespace = ?1 ORDER BY used_at, id";
+        freed += let_go(transaction, oldest, params![excess.namespace], spared, number(excess.bytes))?;
     }
     if freed > 0 {
         transaction.execute("UPDATE totals SET checkpoint_bytes = checkpoint_bytes - ?1", [freed])?;
     }
     Ok(())
+}
+
+/// Lets go of the checkpoints that a query finds until so much is free. Says how much that is.
+fn let_go(
+    transaction: &Transaction<'_>,
+    query: &str,
+    parameters: impl rusqlite::Params,
+    spared: Key,
+    wanted: i64,
+) -> Result<i64, Fault> {
+    let mut found = transaction.prepare(query)?;
+    let mut rows = found.query(parameters)?;
+    let mut victims = Vec::new();
+    let mut freed = 0;
+    while let Some(row) = rows.next()? {
+        if freed >= wanted {
+            break;
+        }
+        let (id, key, bytes): (i64, [u8; 32], i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        if Key(key) != spared {
+            victims.push(id);
+            freed += bytes;
+        }
+    }
+    let mut remove = transaction.prepare("DELETE FROM checkpoints WHERE id = ?1")?;
+    for id in victims {
+        remove.execute([id])?;
+    }
+    Ok(freed)
 }

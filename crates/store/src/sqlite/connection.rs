@@ -2,11 +2,13 @@
 
 use crate::error::Fault;
 use crate::sqlite::migrate::{format, migrate};
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use crate::store::lock;
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use std::ffi::OsString;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::time::Duration;
 
 /// What to do about a file that is not there.
@@ -29,6 +31,7 @@ pub(crate) fn open(place: &Path, wait: Duration, absent: Absent) -> Result<(Conn
         Absent::Refuse if !place.exists() => return Err(Fault::Missing),
         Absent::Refuse => {}
     }
+    guard(place)?;
     let mut writer = connect(place)?;
     writer.busy_timeout(wait)?;
     // First of all: a file that is not ours is left as it is.
@@ -48,6 +51,48 @@ pub(crate) fn open(place: &Path, wait: Duration, absent: Absent) -> Result<(Conn
     Ok((writer, reader))
 }
 
+/// Writes something that changes nothing: whether the store can be written is known by writing only.
+pub(crate) fn probe(writer: &Mutex<Connection>) -> Result<(), Fault> {
+    let mut writer = lock(writer);
+    let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    transaction.execute("UPDATE totals SET originals = originals", [])?;
+    transaction.commit()?;
+    Ok(())
+}
+
+/// Sees to it that nobody else reads the file or replaces it. One that others can read, which happens when it is copied,
+/// is taken from them.
+#[cfg(unix)]
+fn guard(place: &Path) -> Result<(), Fault> {
+    use std::os::unix::fs::PermissionsExt;
+    const OTHERS: u32 = 0o077;
+    const WRITTEN_BY_ALL: u32 = 0o002;
+    const STICKY: u32 = 0o1000;
+    let found = place.symlink_metadata().map_err(Fault::Denied)?;
+    if found.is_symlink() {
+        return Err(Fault::Link);
+    }
+    let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mode = folder.metadata().map_err(Fault::Denied)?.permissions().mode() & 0o7777;
+    if mode & WRITTEN_BY_ALL != 0 && mode & STICKY == 0 {
+        return Err(Fault::OpenFolder(mode));
+    }
+    for file in [place.to_owned(), log_of(place), beside(place, "-shm")] {
+        let Ok(found) = file.symlink_metadata() else { continue };
+        let mode = found.permissions().mode() & 0o7777;
+        if mode & OTHERS != 0 {
+            let own = std::fs::Permissions::from_mode(mode & !OTHERS);
+            std::fs::set_permissions(&file, own).map_err(|_| Fault::Exposed(mode))?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn guard(_: &Path) -> Result<(), Fault> {
+    Ok(())
+}
+
 /// Opens a file that is open already once more, for reading.
 pub(crate) fn open_reader(place: &Path, wait: Duration) -> Result<Connection, Fault> {
     let reader = connect(place)?;
@@ -62,9 +107,14 @@ pub(crate) fn file_bytes(place: &Path) -> u64 {
 
 /// The write-ahead log of a file.
 pub(crate) fn log_of(place: &Path) -> PathBuf {
-    let mut log = OsString::from(place);
-    log.push("-wal");
-    PathBuf::from(log)
+    beside(place, "-wal")
+}
+
+/// A file that SQLite keeps beside another.
+fn beside(place: &Path, end: &str) -> PathBuf {
+    let mut name = OsString::from(place);
+    name.push(end);
+    PathBuf::from(name)
 }
 
 fn connect(place: &Path) -> rusqlite::Result<Connection> {

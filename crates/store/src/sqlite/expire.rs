@@ -3,7 +3,9 @@
 use crate::error::Fault;
 use crate::limits::{Expiry, Limits, MAX_TOMBSTONES, TOMBSTONE_AGE, millis};
 use crate::original::Pruned;
+use crate::sqlite::clock::believed;
 use crate::sqlite::put::Batch;
+use crate::sqlite::tenants::{Excess, What, excesses};
 use crate::sqlite::totals::{Change, number, recount, totals, whole};
 use crate::store::lock;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
@@ -64,16 +66,16 @@ pub(super) fn sweep(
     let mut swept = Pruned::default();
     let mut change = Change::default();
 
-    let aged = aged(transaction, now.saturating_sub(millis(limits.max_age)), batch, most)?;
+    let believed = believed(transaction, limits, now)?;
+    let aged = aged(transaction, believed.saturating_sub(millis(limits.max_age)), batch, most)?;
     swept.aged = let_go(transaction, &aged, now, Expiry::Age, &mut change)?;
 
-    let stored = totals(transaction)?.stored_bytes.saturating_add_signed(change.footprint);
-    if stored > limits.max_bytes {
-        let surplus = surplus(transaction, stored - limits.max_bytes, batch)?;
-        swept.oversized = let_go(transaction, &surplus, now, Expiry::Size, &mut change)?;
+    for excess in excesses(transaction, limits, What::All)? {
+        let surplus = surplus(transaction, &excess, batch)?;
+        swept.oversized += let_go(transaction, &surplus, now, Expiry::Size, &mut change)?;
     }
     swept.freed_bytes = whole(-change.footprint);
-    swept.forgotten = forget(transaction, now, &mut change, most)?;
+    swept.forgotten = forget(transaction, believed, &mut change, most)?;
     change.apply(transaction)?;
     Ok(swept)
 }
@@ -85,12 +87,13 @@ fn aged(transaction: &Transaction<'_>, before: i64, batch: &Batch, most: u32) ->
     Ok(victims.collect::<Result<Vec<_>, _>>()?.into_iter().filter(|v| !batch.contains_key(&v.row)).collect())
 }
 
-/// The least recently used originals that together take at least `bytes`.
-fn surplus(transaction: &Transaction<'_>, bytes: u64, batch: &Batch) -> Result<Vec<Victim>, Fault> {
-    let mut oldest = transaction.prepare("SELECT id, size, footprint FROM originals ORDER BY used_at, id")?;
+/// The least recently used originals of a namespace that together take at least what it takes too much.
+fn surplus(transaction: &Transaction<'_>, excess: &Excess, batch: &Batch) -> Result<Vec<Victim>, Fault> {
+    let mut oldest =
+        transaction.prepare("SELECT id, size, footprint FROM originals WHERE namespace = ?1 ORDER BY used_at, id")?;
     let mut victims = Vec::new();
-    let mut left = number(bytes);
-    for next in oldest.query_map([], victim)? {
+    let mut left = number(excess.bytes);
+    for next in oldest.query_map([&excess.namespace], victim)? {
         let next = next?;
         if left <= 0 {
             break;

@@ -8,6 +8,9 @@ const STEPS: &[&str] = &[
     include_str!("../../migrations/0001_originals.sql"),
     include_str!("../../migrations/0002_conversations.sql"),
     include_str!("../../migrations/0003_search.sql"),
+    include_str!("../../migrations/0004_objects.sql"),
+    include_str!("../../migrations/0005_tenants.sql"),
+    include_str!("../../migrations/0006_clock.sql"),
 ];
 
 /// Marks a file as ours: the letters `Fold`. Without it a mistaken path could put our tables into

@@ -6,6 +6,7 @@ use crate::limits::{CLEARED_PER_PUT, Limits, ROW_BYTES, USE_GRAIN, millis};
 use crate::original::{NewOriginal, Stored};
 use crate::pack::pack;
 use crate::sqlite::expire::sweep;
+use crate::sqlite::tenants::{What, excesses};
 use crate::sqlite::totals::{Change, number, whole};
 use crate::store::lock;
 use rusqlite::{Connection, OptionalExtension, Statement, Transaction, TransactionBehavior, params};
@@ -71,9 +72,13 @@ pub(super) fn put_in(
         }
     }
     change.apply(transaction)?;
+    // What is put is never let go by the same put, and must not take others' room.
     let needed = batch.values().sum();
-    if needed > limits.max_bytes {
-        return Err(Fault::TooLarge { needed, limit: limits.max_bytes });
+    let excesses = excesses(transaction, limits, What::All)?;
+    let mine = excesses.iter().find(|excess| excess.namespace == namespace);
+    let level = mine.map_or(limits.max_bytes, |excess| excess.level);
+    if needed > level {
+        return Err(Fault::TooLarge { needed, limit: level });
     }
     let swept = sweep(transaction, limits, now, &batch, CLEARED_PER_PUT)?;
     stored.expired = swept.aged + swept.oversized;

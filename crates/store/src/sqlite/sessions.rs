@@ -3,6 +3,8 @@
 use crate::conversation::{EventRow, SessionRow};
 use crate::error::Fault;
 use crate::limits::{Limits, millis};
+use crate::sqlite::clock::believed;
+use crate::sqlite::tenants::let_sessions_go;
 use crate::sqlite::totals::number;
 use crate::store::lock;
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
@@ -33,18 +35,21 @@ pub(crate) fn write(
             add.execute(params![event.session, event.at, event.record])?;
         }
     }
-    let before = now.saturating_sub(millis(limits.max_age));
+    let before = believed(&transaction, limits, now)?.saturating_sub(millis(limits.max_age));
     transaction.execute("DELETE FROM sessions WHERE last_at < ?1", [before])?;
     transaction.execute("DELETE FROM events WHERE at < ?1", [before])?;
     transaction.execute("DELETE FROM events WHERE id <= (SELECT max(id) FROM events) - ?1", [MOST_EVENTS])?;
+    let_sessions_go(&transaction, limits)?;
     transaction.commit()?;
     Ok(())
 }
 
 /// Writes one session inside a transaction.
 pub(super) fn write_session(connection: &Connection, session: &SessionRow) -> Result<(), Fault> {
-    let mut statement = connection
-        .prepare("INSERT OR REPLACE INTO sessions (id, namespace, last_at, record) VALUES (?1, ?2, ?3, ?4)")?;
+    let mut statement = connection.prepare(
+        "INSERT INTO sessions (id, namespace, last_at, record) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT (id) DO UPDATE SET last_at = excluded.last_at, record = excluded.record",
+    )?;
     statement.execute(params![session.id, session.namespace, session.last_at, session.record])?;
     Ok(())
 }

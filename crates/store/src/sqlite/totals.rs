@@ -2,6 +2,7 @@
 
 use crate::error::Fault;
 use crate::original::Stats;
+use crate::sqlite::tenants;
 use rusqlite::{Connection, params};
 
 /// How a transaction changes the sums.
@@ -46,7 +47,7 @@ pub(super) fn recount(connection: &Connection) -> Result<(), Fault> {
              tombstones = (SELECT count(*) FROM tombstones)",
         [],
     )?;
-    Ok(())
+    tenants::recount(connection)
 }
 
 /// A number of SQLite as a count.

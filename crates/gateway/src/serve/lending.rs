@@ -1,0 +1,197 @@
+//! What passes under a key that the operator lends to several clients. The provider takes them all for one, so that
+//! each could read, change and delete what the others have there: only what leaves nothing behind passes, and what a
+//! client left itself.
+
+use super::answer::Refusal;
+use super::gateway::{Gateway, now};
+use super::route::operation;
+use crate::conversation::CredentialId;
+use foldline_store::Key;
+use http::{Method, request::Parts};
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::Value;
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Objects whose owners are held in memory.
+const MOST_HELD: usize = 16_384;
+
+/// The owners of objects that providers keep.
+#[derive(Default)]
+pub struct Owners {
+    held: Mutex<Held>,
+}
+
+#[derive(Default)]
+struct Held {
+    of: HashMap<Key, CredentialId>,
+    order: VecDeque<Key>,
+}
+
+impl Owners {
+    fn insert(&self, key: Key, credential: CredentialId) {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        if held.of.contains_key(&key) {
+            return;
+        }
+        held.of.insert(key, credential);
+        held.order.push_back(key);
+        if held.order.len() > MOST_HELD
+            && let Some(oldest) = held.order.pop_front()
+        {
+            held.of.remove(&oldest);
+        }
+    }
+
+    fn of(&self, key: &Key) -> Option<CredentialId> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).of.get(key).copied()
+    }
+}
+
+/// The digest of an object's name.
+fn key(id: &str) -> Key {
+    Key(blake3::derive_key("foldline 2026 object of a provider", id.as_bytes()))
+}
+
+/// Takes note that a client made an object.
+pub fn claim(gateway: &Arc<Gateway>, credential: CredentialId, id: &str) {
+    let key = key(id);
+    gateway.owners.insert(key, credential);
+    let gateway = gateway.clone();
+    // In memory it is known already; without a store it is for as long as the process lives.
+    tokio::task::spawn_blocking(move || {
+        if gateway.conversations.claim(&credential, &key, now()).is_err() {
+            gateway.metrics.fallback("store");
+        }
+    });
+}
+
+/// Whether a client made an object.
+async fn owns(gateway: &Arc<Gateway>, credential: CredentialId, id: &str) -> bool {
+    let key = key(id);
+    if let Some(owner) = gateway.owners.of(&key) {
+        return owner == credential;
+    }
+    let asked = gateway.clone();
+    let found = tokio::task::spawn_blocking(move || asked.conversations.is_owner(&credential, &key));
+    matches!(found.await, Ok(Ok(true)))
+}
+
+/// Checks a request that is passed on.
+pub async fn check_passed(gateway: &Arc<Gateway>, credential: CredentialId, parts: &Parts) -> Result<(), Refusal> {
+    let (path, _) = operation(parts.uri.path());
+    let path = path.trim_end_matches('/');
+    if leaves_nothing(&parts.method, path) || is_listed(&gateway.setup().policy.gateway.mapped_paths, path) {
+        return Ok(());
+    }
+    if let Some(rest) = path.strip_prefix("/responses/") {
+        let id = rest.split('/').next().unwrap_or_default();
+        return if owns(gateway, credential, id).await { Ok(()) } else { Err(Refusal::NotYours) };
+    }
+    Err(Refusal::NotLent(path.chars().take(100).collect()))
+}
+
+/// Counting and listing of models; turns are no business of this.
+fn leaves_nothing(method: &Method, path: &str) -> bool {
+    match *method {
+        Method::POST => matches!(path, "/messages/count_tokens" | "/responses/input_tokens" | "/completions"),
+        Method::GET | Method::HEAD => path == "/models" || path.starts_with("/models/"),
+        Method::OPTIONS => true,
+        _ => false,
+    }
+}
+
+fn is_listed(paths: &[String], path: &str) -> bool {
+    paths.iter().any(|listed| {
+        let (listed, _) = operation(listed);
+        match listed.strip_suffix('*') {
+            Some(start) => path.starts_with(start),
+            None => listed.trim_end_matches('/') == path,
+        }
+    })
+}
+
+/// Checks a turn: what it goes on from must be the client's own.
+pub async fn check_turn(gateway: &Arc<Gateway>, credential: CredentialId, body: &[u8]) -> Result<(), Refusal> {
+    let Ok(References(references)) = serde_json::from_slice(body) else { return Err(Refusal::NoJson) };
+    for id in references {
+        if !owns(gateway, credential, &id).await {
+            return Err(Refusal::NotYours);
+        }
+    }
+    Ok(())
+}
+
+/// The objects that a request goes on from, however often and in whatever spelling it names them.
+struct References(Vec<String>);
+
+impl<'de> serde::Deserialize<'de> for References {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<References, D::Error> {
+        struct Fields;
+        impl<'de> Visitor<'de> for Fields {
+            type Value = References;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a request")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<References, A::Error> {
+                let mut found = Vec::new();
+                while let Some(name) = map.next_key::<String>()? {
+                    match name.as_str() {
+                        "previous_response_id" | "conversation" => match map.next_value::<Value>()? {
+                            Value::Null => {}
+                            Value::String(id) => found.push(id),
+                            other => found.push(other.get("id").and_then(Value::as_str).unwrap_or_default().to_owned()),
+                        },
+                        _ => drop(map.next_value::<IgnoredAny>()?),
+                    }
+                }
+                Ok(References(found))
+            }
+        }
+        deserializer.deserialize_map(Fields)
+    }
+}
+
+/// The name of the object that a reply speaks of: a whole one, or an event of a stream.
+pub fn made(reply: &[u8]) -> Option<String> {
+    let reply: Value = serde_json::from_slice(reply).ok()?;
+    let object = reply.get("response").filter(|object| object.is_object()).unwrap_or(&reply);
+    object.get("id")?.as_str().filter(|id| !id.is_empty()).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn references(body: &str) -> Vec<String> {
+        serde_json::from_str::<References>(body).unwrap().0
+    }
+
+    #[test]
+    fn all_that_a_request_goes_on_from_is_found() {
+        assert_eq!(references(r#"{"input":[{"previous_response_id":"x"}],"previous_response_id":null}"#), [""; 0]);
+        let twice = r#"{"previous_response_id":"a","previous\u005fresponse_id":"b","conversation":{"id":"c"}}"#;
+        assert_eq!(references(twice), ["a", "b", "c"]);
+        assert_eq!(references(r#"{"conversation":7}"#), [""]);
+    }
+
+    #[test]
+    fn a_reply_names_what_it_made_and_not_what_it_repeats() {
+        let event = br#"{"type":"response.created","metadata":{"id":"resp_b"},"response":{"metadata":{"id":"resp_c"},"id":"resp_a"}}"#;
+        assert_eq!(made(event).as_deref(), Some("resp_a"));
+        assert_eq!(made(br#"{"object":"response","id":"resp_d"}"#).as_deref(), Some("resp_d"));
+        assert_eq!(made(b"{}"), None);
+    }
+
+    #[test]
+    fn what_leaves_nothing_behind_passes_and_more_where_it_is_listed() {
+        assert!(leaves_nothing(&Method::GET, "/models/m") && leaves_nothing(&Method::POST, "/messages/count_tokens"));
+        assert!(!leaves_nothing(&Method::DELETE, "/models/m") && !leaves_nothing(&Method::GET, "/files"));
+        let listed = ["/v1/embeddings".to_owned(), "/audio/*".to_owned()];
+        assert!(is_listed(&listed, "/embeddings") && is_listed(&listed, "/audio/speech"));
+        assert!(!is_listed(&listed, "/embeddings/x") && !is_listed(&listed, "/files"));
+    }
+}

@@ -1,0 +1,206 @@
+//! Request bodies on their way out: pieces that show that something moves, within limits where they come straight from
+//! a client. Whoever waits for an answer waits from the last thing that moved.
+
+use super::BoxError;
+use super::answer::Refusal;
+use super::inbound::{Bounds, is_too_slow};
+use super::presence::Receiving;
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::time::{Instant, Sleep, sleep};
+
+/// What is known of a body on its way.
+#[derive(Debug)]
+pub struct Passage {
+    began: Instant,
+    /// When something moved last, in milliseconds after the beginning.
+    moved: AtomicU64,
+    /// Why it did not arrive, where that was the client's doing.
+    refusal: Mutex<Option<Refusal>>,
+}
+
+impl Passage {
+    /// A body that sets out.
+    pub fn new() -> Arc<Passage> {
+        Arc::new(Passage { began: Instant::now(), moved: AtomicU64::new(0), refusal: Mutex::new(None) })
+    }
+
+    fn note_move(&self) {
+        let now = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.moved.store(now, Ordering::Relaxed);
+    }
+
+    fn note_refusal(&self, refusal: Refusal) -> BoxError {
+        let error = refusal.to_string().into();
+        *self.refusal.lock().unwrap_or_else(PoisonError::into_inner) = Some(refusal);
+        error
+    }
+
+    /// Why the body did not arrive, where that was the client's doing.
+    pub fn refusal(&self) -> Option<Refusal> {
+        self.refusal.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What `reply` gives; `None` when neither it came nor anything moved for so long.
+    pub async fn answered<T>(&self, reply: impl Future<Output = T>, patience: Duration) -> Option<T> {
+        let silence = async {
+            loop {
+                let due = self.began + Duration::from_millis(self.moved.load(Ordering::Relaxed)) + patience;
+                if due <= Instant::now() {
+                    return;
+                }
+                tokio::time::sleep_until(due).await;
+            }
+        };
+        tokio::select! {
+            reply = reply => Some(reply),
+            () = silence => None,
+        }
+    }
+}
+
+/// The largest piece of a body that is there as a whole.
+const PIECE: usize = 256 << 10;
+
+/// A body that is there as a whole, in pieces.
+pub struct Pieces {
+    rest: Bytes,
+    passage: Arc<Passage>,
+}
+
+impl Pieces {
+    /// Sends these bytes.
+    pub fn new(bytes: Bytes, passage: Arc<Passage>) -> Pieces {
+        Pieces { rest: bytes, passage }
+    }
+}
+
+impl Body for Pieces {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        self.passage.note_move();
+        if self.rest.is_empty() {
+            return Poll::Ready(None);
+        }
+        let length = self.rest.len().min(PIECE);
+        Poll::Ready(Some(Ok(Frame::data(self.rest.split_to(length)))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.rest.len() as u64)
+    }
+}
+
+/// A body that is passed on as it comes, within limits of size and patience.
+pub struct Passing<B> {
+    body: B,
+    bounds: Bounds,
+    began: Instant,
+    length: u64,
+    clock: Pin<Box<Sleep>>,
+    passage: Arc<Passage>,
+    /// Held while it comes.
+    receiving: Option<Receiving>,
+}
+
+impl<B> Passing<B> {
+    /// Passes `body` on.
+    pub fn new(body: B, bounds: Bounds, passage: Arc<Passage>, receiving: Option<Receiving>) -> Passing<B> {
+        let (began, clock) = (Instant::now(), Box::pin(sleep(bounds.pause)));
+        Passing { body, bounds, began, length: 0, clock, passage, receiving }
+    }
+}
+
+impl<B> Body for Passing<B>
+where
+    B: Body<Data = Bytes> + Unpin,
+    B::Error: Into<BoxError>,
+{
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        let this = &mut *self;
+        let too_slow = Refusal::TooSlow { seconds: this.bounds.pause.as_secs() };
+        let Poll::Ready(frame) = Pin::new(&mut this.body).poll_frame(context) else {
+            ready!(this.clock.as_mut().poll(context));
+            return Poll::Ready(Some(Err(this.passage.note_refusal(too_slow))));
+        };
+        this.passage.note_move();
+        this.clock.as_mut().reset(Instant::now() + this.bounds.pause);
+        let frame = match frame {
+            Some(Ok(frame)) => frame,
+            Some(Err(_)) => return Poll::Ready(Some(Err(this.passage.note_refusal(Refusal::Incomplete)))),
+            None => {
+                this.receiving = None;
+                return Poll::Ready(None);
+            }
+        };
+        this.length += frame.data_ref().map_or(0, Bytes::len) as u64;
+        if this.length > this.bounds.bytes {
+            let too_large = Refusal::TooLarge { limit: this.bounds.bytes };
+            return Poll::Ready(Some(Err(this.passage.note_refusal(too_large))));
+        }
+        if is_too_slow(this.began.elapsed(), this.length, this.bounds.pause) {
+            return Poll::Ready(Some(Err(this.passage.note_refusal(too_slow))));
+        }
+        Poll::Ready(Some(Ok(frame)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http_body_util::{BodyExt, Full};
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_is_waited_for_as_long_as_something_moves() {
+        let passage = Passage::new();
+        let mover = passage.clone();
+        tokio::spawn(async move {
+            for _ in 0..5 {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+                mover.note_move();
+            }
+        });
+        let never = std::future::pending::<()>();
+        assert_eq!(passage.answered(never, Duration::from_secs(2)).await, None);
+        assert_eq!(passage.began.elapsed().as_secs(), 7);
+    }
+
+    #[tokio::test]
+    async fn pieces_are_the_whole() {
+        let bytes = Bytes::from(vec![7u8; PIECE * 2 + 5]);
+        let pieces = Pieces::new(bytes.clone(), Passage::new());
+        assert_eq!(pieces.size_hint().exact(), Some(bytes.len() as u64));
+        assert_eq!(pieces.collect().await.unwrap().to_bytes(), bytes);
+    }
+
+    #[tokio::test]
+    async fn what_is_too_large_is_the_clients_doing() {
+        let passage = Passage::new();
+        let bounds = Bounds { bytes: 3, pause: Duration::from_secs(1) };
+        let passing = Passing::new(Full::new(Bytes::from("12345")), bounds, passage.clone(), None);
+        assert!(passing.collect().await.is_err());
+        assert_eq!(passage.refusal(), Some(Refusal::TooLarge { limit: 3 }));
+    }
+}

@@ -1,0 +1,323 @@
+//! One connection, as those see it who have to make room: since when it waits, whether it is at work, how to end it.
+
+use super::Body;
+use bytes::Bytes;
+use http_body::{Frame, SizeHint};
+use http_body_util::BodyExt;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+/// What a connection may ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Everything.
+    All,
+    /// The gateway's own pages: it came when all other places were taken.
+    OwnPages,
+}
+
+/// What a connection does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Nothing has been asked, or everything answered.
+    Waiting,
+    /// All its requests are still coming in.
+    Receiving,
+    /// A request is being answered.
+    Serving,
+}
+
+/// Who goes first when there is no room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Worth {
+    /// It has never asked for anything, for a while.
+    Silent,
+    /// It sends a body, and hardly anything comes, for a while.
+    Trickling,
+    /// It has just come, or just begun to send: whatever it wants, it may do so soon.
+    New,
+    /// It was served, and waits for what its client asks next.
+    Idle,
+}
+
+/// Bytes a second below which a body trickles.
+const TRICKLE: u64 = 16 << 10;
+/// For how long something is new.
+const NEW: Duration = Duration::from_secs(1);
+
+/// How long a connection may wait.
+#[derive(Clone, Copy, Debug)]
+pub struct Waits {
+    /// From the first moment to the end of the first request's head.
+    pub head: Duration,
+    /// From the end of a reply to the end of the next request's head.
+    pub between: Duration,
+}
+
+/// How long a connection that does nothing may stay once the gateway stops.
+const PARTING: Duration = Duration::from_secs(1);
+/// How often that is looked at.
+const PARTING_LOOK: Duration = Duration::from_millis(100);
+
+/// One connection.
+#[derive(Debug)]
+pub struct Presence {
+    /// Where it comes from.
+    pub origin: IpAddr,
+    /// The address that it came in at.
+    pub entrance: IpAddr,
+    /// What it may ask for.
+    pub reach: Reach,
+    began: Instant,
+    /// Requests under way.
+    open: AtomicU32,
+    /// Of these, those whose bodies are still coming in.
+    receiving: AtomicU32,
+    has_asked: AtomicBool,
+    /// Something that was written waits for the peer to read.
+    has_unread: AtomicBool,
+    /// When the last request was over, in milliseconds after the beginning.
+    rested: AtomicU64,
+    /// When the peer was heard last, the same way.
+    heard: AtomicU64,
+    /// Bytes that have come.
+    bytes: AtomicU64,
+    /// Those that had come when it last came to rest or began to ask.
+    bytes_before: AtomicU64,
+    end: Notify,
+}
+
+impl Presence {
+    /// A connection that begins now.
+    pub fn new(origin: IpAddr, entrance: IpAddr, reach: Reach) -> Presence {
+        Presence {
+            origin,
+            entrance,
+            reach,
+            began: Instant::now(),
+            open: AtomicU32::new(0),
+            receiving: AtomicU32::new(0),
+            has_asked: AtomicBool::new(false),
+            has_unread: AtomicBool::new(false),
+            rested: AtomicU64::new(0),
+            heard: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+            bytes_before: AtomicU64::new(0),
+            end: Notify::new(),
+        }
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn at(&self, millis: &AtomicU64) -> Instant {
+        self.began + Duration::from_millis(millis.load(Ordering::Relaxed))
+    }
+
+    /// What it does.
+    pub fn stage(&self) -> Stage {
+        match self.open.load(Ordering::Relaxed) {
+            0 if self.has_unread.load(Ordering::Relaxed) => Stage::Serving,
+            0 => Stage::Waiting,
+            open if self.receiving.load(Ordering::Relaxed) >= open => Stage::Receiving,
+            _ => Stage::Serving,
+        }
+    }
+
+    /// Since when it waits, or receives.
+    pub fn since(&self) -> Instant {
+        self.at(&self.rested)
+    }
+
+    /// Bytes came in.
+    pub fn hear(&self, bytes: usize) {
+        self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+        self.heard.store(self.now(), Ordering::Relaxed);
+    }
+
+    /// What it is worth to those who have to make room; `None` for one at work.
+    pub fn worth(&self) -> Option<Worth> {
+        match self.stage() {
+            Stage::Waiting if self.has_asked.load(Ordering::Relaxed) => Some(Worth::Idle),
+            Stage::Waiting if self.since().elapsed() < NEW => Some(Worth::New),
+            Stage::Waiting => Some(Worth::Silent),
+            Stage::Receiving => {
+                let took = self.since().elapsed();
+                let came = self.bytes.load(Ordering::Relaxed) - self.bytes_before.load(Ordering::Relaxed);
+                let trickles = came / took.as_secs().max(1) < TRICKLE;
+                trickles.then_some(if took < NEW { Worth::New } else { Worth::Trickling })
+            }
+            Stage::Serving => None,
+        }
+    }
+
+    /// Whether the peer has yet to read what was written.
+    pub fn set_unread(&self, unread: bool) {
+        self.has_unread.store(unread, Ordering::Relaxed);
+    }
+
+    /// Tells the connection to end, whatever it does.
+    pub fn end(&self) {
+        self.end.notify_one();
+    }
+
+    /// Done when the connection was told to end.
+    pub async fn told_to_end(&self) {
+        self.end.notified().await;
+    }
+
+    /// Done when the connection has waited too long.
+    pub async fn waited_too_long(&self, waits: Waits) {
+        loop {
+            let limit = if self.has_asked.load(Ordering::Relaxed) { waits.between } else { waits.head };
+            let due = self.since() + limit;
+            let is_waiting = self.stage() == Stage::Waiting;
+            if is_waiting && due <= Instant::now() {
+                return;
+            }
+            // Whoever is at work now cannot have waited too long before a whole limit has passed.
+            tokio::time::sleep_until(if is_waiting { due } else { Instant::now() + limit }).await;
+        }
+    }
+
+    /// Done when nothing is to be expected any more from a connection to a gateway that stops.
+    pub async fn has_parted(&self) {
+        let asked = Instant::now();
+        loop {
+            tokio::time::sleep(PARTING_LOOK).await;
+            let since = match self.stage() {
+                Stage::Serving => continue,
+                Stage::Receiving => self.at(&self.heard).max(asked),
+                Stage::Waiting => asked,
+            };
+            if since.elapsed() >= PARTING {
+                return;
+            }
+        }
+    }
+
+    /// A request begins.
+    pub fn visit(self: &Arc<Presence>) -> Visit {
+        self.has_asked.store(true, Ordering::Relaxed);
+        if self.open.fetch_add(1, Ordering::Relaxed) == 0 {
+            self.rested.store(self.now(), Ordering::Relaxed);
+            self.bytes_before.store(self.bytes.load(Ordering::Relaxed), Ordering::Relaxed);
+        }
+        Visit(self.clone())
+    }
+}
+
+/// A request that is under way, to be held until its reply is over.
+pub struct Visit(Arc<Presence>);
+
+impl Visit {
+    /// The connection.
+    pub fn presence(&self) -> &Presence {
+        &self.0
+    }
+
+    /// Its body is coming in, for as long as the result is held.
+    pub fn receive(&self) -> Receiving {
+        self.0.receiving.fetch_add(1, Ordering::Relaxed);
+        Receiving(self.0.clone())
+    }
+
+    /// The reply, with which the visit ends.
+    pub fn until_the_end_of(self, body: Body) -> Body {
+        Attended { body, _visit: self }.boxed_unsync()
+    }
+}
+
+impl Drop for Visit {
+    fn drop(&mut self) {
+        self.0.rested.store(self.0.now(), Ordering::Relaxed);
+        self.0.open.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A request body that is coming in.
+pub struct Receiving(Arc<Presence>);
+
+impl Drop for Receiving {
+    fn drop(&mut self) {
+        self.0.receiving.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A reply with the visit that it ends.
+struct Attended {
+    body: Body,
+    _visit: Visit,
+}
+
+impl http_body::Body for Attended {
+    type Data = Bytes;
+    type Error = super::BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::Ipv4Addr;
+
+    const WAITS: Waits = Waits { head: Duration::from_secs(5), between: Duration::from_secs(60) };
+
+    fn presence() -> Arc<Presence> {
+        let here = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        Arc::new(Presence::new(here, here, Reach::All))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_that_asks_nothing_has_its_time_and_one_that_asked_has_another() {
+        let silent = presence();
+        let began = Instant::now();
+        silent.waited_too_long(WAITS).await;
+        assert_eq!(began.elapsed().as_secs(), 5);
+
+        let busy = presence();
+        let visit = busy.visit();
+        let working = tokio::time::timeout(Duration::from_secs(1_000), busy.waited_too_long(WAITS));
+        assert!(working.await.is_err(), "a long reply is no waiting");
+        drop(visit);
+        let rested = Instant::now();
+        busy.waited_too_long(WAITS).await;
+        assert_eq!(rested.elapsed().as_secs(), 60);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stopping_gateway_waits_for_those_at_work_and_for_nobody_else() {
+        let silent = presence();
+        let began = Instant::now();
+        silent.has_parted().await;
+        assert_eq!(began.elapsed().as_secs(), 1);
+        let stalled = presence();
+        let visit = stalled.visit();
+        let _receiving = visit.receive();
+        stalled.has_parted().await;
+        let served = presence();
+        let _visit = served.visit();
+        assert!(tokio::time::timeout(Duration::from_secs(100), served.has_parted()).await.is_err());
+    }
+}

@@ -1,0 +1,129 @@
+//! Clients that share a provider's key: none reaches what another left there.
+
+use crate::desk::{CHAT, Desk, MESSAGES, RESPONSES, Seen, short};
+use foldline_script::{Act, Received};
+
+const A: (&str, &str) = ("authorization", "Bearer a");
+const B: (&str, &str) = ("authorization", "Bearer b");
+
+/// Answers every turn with a response of another name.
+fn answered(request: &Received, number: usize) -> Act {
+    let response =
+        format!(r#"{{"metadata":{{"id":"resp_of_nobody"}},"id":"resp_{number}","object":"response","output":[]}}"#);
+    let (content_type, body) = match request.text().contains("\"stream\":true") {
+        true => {
+            let event = format!(r#"{{"type":"response.created","response":{response}}}"#);
+            ("text/event-stream", format!("event: response.created\ndata: {event}\n\n"))
+        }
+        false => ("application/json", response),
+    };
+    Act::Raw { status: 200, headers: Vec::new(), content_type: content_type.into(), body }
+}
+
+async fn shared(more: &[&str]) -> (Desk, tempfile::TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("keys");
+    std::fs::write(&file, "a openai=up anthropic=up2\nb openai=up anthropic=up2\nown\n").unwrap();
+    let desk = Desk::choosing(answered, |p| {
+        p.gateway.client_keys = Some(file.display().to_string());
+        p.gateway.mapped_paths = more.iter().map(|path| (*path).to_owned()).collect();
+    })
+    .await;
+    (desk, folder)
+}
+
+/// The name of the response that a turn made.
+fn made(seen: &Seen) -> String {
+    let text = seen.text();
+    let at = text.find("\"resp_").unwrap();
+    let names = text.match_indices("\"id\":\"resp_").map(|(at, _)| &text[at + 6..]);
+    let name = names.map(|rest| &rest[..rest.find('"').unwrap()]).find(|name| *name != "resp_of_nobody");
+    name.unwrap_or_else(|| panic!("no name after {at}")).to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_response_belongs_to_the_client_that_made_it() {
+    let (desk, _folder) = shared(&[]).await;
+    for stream in [false, true] {
+        let id = made(&desk.post_with(RESPONSES, &[A], short(RESPONSES, stream).as_bytes()).await);
+        let path = format!("/v1/responses/{id}");
+        let before = desk.provider.requests().len();
+        for (method, path) in [("GET", path.clone()), ("DELETE", path.clone()), ("POST", format!("{path}/cancel"))] {
+            let seen = desk.send(method, &path, &[B], b"").await;
+            assert_eq!(
+                (seen.status, seen.json()["error"]["type"].as_str()),
+                (404, Some("not_found_error")),
+                "{method}"
+            );
+        }
+        let next = short(RESPONSES, false).replacen('{', &format!(r#"{{"previous_response_id":"{id}","#), 1);
+        assert_eq!(desk.post_with(RESPONSES, &[B], next.as_bytes()).await.status, 404);
+        assert_eq!(desk.provider.requests().len(), before, "nothing of it reaches the provider");
+        assert_eq!(desk.send("GET", &path, &[A], b"").await.status, 200);
+        assert_eq!(desk.post_with(RESPONSES, &[A], next.as_bytes()).await.status, 200);
+    }
+    // What a client says itself makes nothing its own.
+    assert_eq!(desk.send("GET", "/v1/responses/resp_of_nobody", &[A], b"").await.status, 404);
+    let odd = r#"{"model":"m","input":"x","conversation":{"id":"conv_1"}}"#;
+    assert_eq!(desk.post_with(RESPONSES, &[A], odd.as_bytes()).await.status, 404);
+    assert_eq!(desk.post_with(RESPONSES, &[A], b"{nope").await.status, 400);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whose_a_response_is_outlives_the_gateway() {
+    let (mut desk, _folder) = shared(&[]).await;
+    let id = made(&desk.post_with(RESPONSES, &[A], short(RESPONSES, false).as_bytes()).await);
+    let store = desk.folder.path().join("store.db");
+    let count = || {
+        rusqlite::Connection::open(&store)
+            .and_then(|file| file.query_row("SELECT count(*) FROM objects", [], |row| row.get::<_, i64>(0)))
+            .unwrap()
+    };
+    while count() == 0 {
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    let again = foldline_gateway::serve::Gateway::open(&desk.plan).unwrap();
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    desk.address = listener.local_addr().unwrap();
+    tokio::spawn(foldline_gateway::serve::serve(again, listener, std::future::pending()));
+    assert_eq!(desk.send("GET", &format!("/v1/responses/{id}"), &[A], b"").await.status, 200);
+    assert_eq!(desk.send("GET", &format!("/v1/responses/{id}"), &[B], b"").await.status, 404);
+}
+
+#[tokio::test]
+async fn only_what_leaves_nothing_behind_passes_under_a_shared_key() {
+    let (desk, _folder) = shared(&["/embeddings"]).await;
+    for (method, path) in [
+        ("GET", "/v1/files"),
+        ("DELETE", "/v1/files/f"),
+        ("GET", "/v1/responses"),
+        ("GET", "/v1/chat/completions"),
+        ("POST", "/v1/batches"),
+        ("POST", "/v1/messages/batches"),
+        ("GET", "/v1/organization/users"),
+        ("DELETE", "/v1/models/ft"),
+    ] {
+        let seen = desk.send(method, path, &[A], b"").await;
+        assert_eq!(
+            (seen.status, seen.json()["error"]["type"].as_str()),
+            (403, Some("permission_error")),
+            "{method} {path}"
+        );
+        assert!(seen.text().contains("gateway.mapped_paths"), "what to do: {}", seen.text());
+    }
+    assert!(desk.provider.requests().is_empty());
+    for (method, path) in [
+        ("GET", "/v1/models"),
+        ("GET", "/v1/models/m"),
+        ("POST", "/v1/messages/count_tokens"),
+        ("POST", "/v1/embeddings"),
+    ] {
+        assert_eq!(desk.send(method, path, &[A], b"").await.status, 200, "{method} {path}");
+    }
+    for path in [CHAT, RESPONSES, MESSAGES] {
+        assert_eq!(desk.post_with(path, &[A], short(path, false).as_bytes()).await.status, 200, "{path}");
+    }
+    // A client with a key of its own does what that key may.
+    let own = ("authorization", "Bearer own");
+    assert_eq!(desk.send("DELETE", "/v1/files/f", &[own], b"").await.status, 200);
+}

@@ -1,0 +1,96 @@
+//! A key reaches its own vendor, and nobody else.
+
+use crate::desk::{CHAT, Desk, MESSAGES, short};
+use foldline_script::{Act, Provider};
+
+/// A gateway with two upstreams; the desk's provider is OpenAI.
+async fn two(keys: Option<&str>) -> (Desk, Provider, tempfile::TempDir) {
+    let anthropic = Provider::start([Act::say("x")]).await.unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("keys");
+    std::fs::write(&file, keys.unwrap_or_default()).unwrap();
+    let url = anthropic.url();
+    let desk = Desk::tuned([Act::say("x")], |p| {
+        p.gateway.upstream_anthropic = Some(url);
+        p.gateway.client_keys = keys.map(|_| file.display().to_string());
+    })
+    .await;
+    (desk, anthropic, folder)
+}
+
+/// All values of all headers that a provider has seen.
+fn seen_by(provider: &Provider) -> String {
+    let values = |request: &foldline_script::Received| {
+        let values = request.headers.values().map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
+        values.collect::<Vec<_>>().join("\n")
+    };
+    provider.requests().iter().map(values).collect::<Vec<_>>().join("\n")
+}
+
+#[tokio::test]
+async fn unknown_paths_go_where_their_key_and_headers_belong() {
+    let (desk, anthropic, _folder) = two(None).await;
+    let claude = ("authorization", "Bearer sk-ant-oat01-secret");
+    assert_eq!(desk.send("GET", "/v1/unknown", &[claude], b"").await.status, 200);
+    let beta = [("authorization", "Bearer opaque-secret"), ("anthropic-beta", "files-1")];
+    assert_eq!(desk.send("GET", "/v1/files", &beta, b"").await.status, 200);
+    assert_eq!(anthropic.requests().len(), 2);
+    assert!(!seen_by(&desk.provider).contains("secret"));
+    let openai = [("authorization", "Bearer sk-proj-other")];
+    assert_eq!(desk.send("GET", "/v1/files", &openai, b"").await.status, 200);
+    assert_eq!(desk.provider.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn a_key_in_doubt_is_not_sent() {
+    let (desk, anthropic, _folder) = two(None).await;
+    let both = [("authorization", "Bearer one-secret"), ("x-api-key", "two-secret")];
+    let seen = desk.send("GET", "/v1/unknown", &both, b"").await;
+    assert_eq!(seen.status, 400, "{}", seen.text());
+    assert!(seen.text().contains("anthropic-version"), "what to do: {}", seen.text());
+    let body = short(CHAT, false);
+    let wrong = desk.post_with(CHAT, &[("authorization", "Bearer sk-ant-api03-secret")], body.as_bytes()).await;
+    assert_eq!((wrong.status, wrong.json()["error"]["code"].as_str()), (401, Some("wrong_vendor")));
+    let wrong = desk.post_with(MESSAGES, &[("x-api-key", "sk-proj-secret")], short(MESSAGES, false).as_bytes()).await;
+    assert_eq!(wrong.status, 401);
+    assert!(desk.provider.requests().is_empty() && anthropic.requests().is_empty());
+    // Where the path says it, the key in the other vendor's place stays here.
+    assert_eq!(desk.post_with(CHAT, &both, body.as_bytes()).await.status, 200);
+    let seen = seen_by(&desk.provider);
+    assert!(seen.contains("one-secret") && !seen.contains("two-secret"));
+}
+
+#[tokio::test]
+async fn a_clients_key_for_the_gateway_never_leaves_it() {
+    let (desk, anthropic, _folder) = two(Some("gate-secret openai=up-1\n")).await;
+    for header in
+        [("authorization", "Bearer gate-secret"), ("x-api-key", "gate-secret"), ("x-foldline-key", "gate-secret")]
+    {
+        assert_eq!(desk.post_with(CHAT, &[header], short(CHAT, false).as_bytes()).await.status, 200, "{header:?}");
+        let seen = desk.post_with(MESSAGES, &[header], short(MESSAGES, false).as_bytes()).await;
+        assert_eq!((seen.status, seen.json()["error"]["type"].as_str()), (403, Some("permission_error")), "{header:?}");
+        assert!(seen.text().contains("client_keys"), "what to do: {}", seen.text());
+    }
+    assert!(anthropic.requests().is_empty());
+    assert!(!seen_by(&desk.provider).contains("gate-secret"));
+}
+
+#[tokio::test]
+async fn no_path_leaves_the_base_of_its_provider() {
+    let provider = Provider::start([Act::say("x")]).await.unwrap();
+    let url = format!("{}/tenant/v1", provider.url());
+    let desk = Desk::of(provider, |p| {
+        p.gateway.upstream_openai = Some(url.clone());
+        p.gateway.upstream_anthropic = Some(url);
+    })
+    .await;
+    for path in ["/v1/../../admin", "/v1/%2e%2e/%2e%2e/admin", "/../admin", "/v1/x/../../../../admin"] {
+        desk.send("GET", path, &[("authorization", "Bearer k")], b"").await;
+    }
+    for path in ["/v1/..%2f..%2fadmin", "/v1/..%5c..%5cadmin", "/v1/..;/admin"] {
+        assert_eq!(desk.send("GET", path, &[("authorization", "Bearer k")], b"").await.status, 400, "{path}");
+    }
+    let paths: Vec<String> = desk.provider.requests().iter().map(|request| request.uri.path().to_owned()).collect();
+    assert_eq!(paths, ["/tenant/v1/admin"; 4]);
+    assert_eq!(desk.get("/v1/../foldline/healthz").await.text(), "ok\n", "what is routed is what is meant");
+}
