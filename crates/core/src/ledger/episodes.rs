@@ -1,6 +1,6 @@
 //! The backbone: a request, the work that followed it, the answer, and then the next request.
 
-use super::paragraphs::{self, ItemMark, item_number};
+use super::paragraphs::{self, ItemMark, option_mark};
 use super::sentences::sentences;
 use super::statement::Place;
 use super::terms::Voice;
@@ -35,7 +35,7 @@ const BARE_REQUEST_WORTH: f32 = 4.0;
 
 /// What it is all for is told before anything else, by the beginning of the first request.
 const GOAL_WORTH: f32 = 800.0;
-const LONGEST_GOAL: usize = 300;
+const LONGEST_GOAL: usize = 200;
 /// Who only talks has no goal from the first word on: it is told where there is room for it.
 const CHAT_GOAL_WORTH: f32 = 8.0;
 /// A request with fewer terms is a greeting.
@@ -465,7 +465,7 @@ fn referred_to(passages: &[&str], reply: &str) -> Vec<usize> {
     let named = named_option(reply);
     let mut places: Vec<usize> = Vec::new();
     if let Some(named) = named {
-        let is_named = |text: &&str| text.lines().any(|line| item_number(line) == Some(named));
+        let is_named = |text: &&str| text.lines().any(|line| option_mark(line) == Some(named));
         // The last list is the one that was offered.
         places.extend(passages.iter().rposition(is_named));
     }
@@ -509,8 +509,12 @@ pub(crate) fn offered(words: &str, reply: &str) -> Option<Vec<String>> {
     let mut passages: Vec<&str> = Vec::new();
     paragraphs::each(words, |range| passages.extend(words.get(range)));
     let named = named_option(reply);
-    let option =
-        |text: &str| text.lines().find(|line| named.is_some() && item_number(line) == named).map(str::to_owned);
+    let option = |text: &str| {
+        let option = text.lines().find(|line| named.is_some() && option_mark(line) == named)?;
+        // What the options are about stands above them.
+        let lead = text.lines().next().filter(|lead| option_mark(lead).is_none()).unwrap_or_default();
+        Some(format!("{lead} {}", option.trim()).trim().to_owned())
+    };
     let places = referred_to(&passages, reply);
     let texts = places.into_iter().filter_map(|at| passages.get(at).copied());
     let found: Vec<String> = texts.map(|text| option(text).unwrap_or_else(|| around_question(text))).collect();
@@ -529,6 +533,7 @@ mod tests {
         assert_eq!(answered(words, "1."), "1. Rebuild the index | Which one?");
         assert_eq!(answered(words, "yes"), "Which one?");
         assert_eq!(answered("**A) now**\n**B) later**", "I'd say B"), "**B) later**");
+        assert_eq!(answered("When it exists:\n- **A) skip**\n- **B) ask**", "B)"), "When it exists: - **B) ask**");
         assert_eq!(answered("要我继续吗？", "好的"), "要我继续吗？");
         assert_eq!(
             answered("Which? One is steamed. The other is fried.", "the first"),

@@ -85,9 +85,16 @@ pub(super) fn test_summary(output: &str) -> Option<&str> {
     lines().find(|line| line.starts_with("FAIL\t") || line.starts_with("--- FAIL")).or_else(|| lines().find(sums_up))
 }
 
+/// What a run over many packages says in all, where each has a line of its own and none failed.
+pub(super) fn packages(output: &str) -> Option<String> {
+    let ok = output.lines().filter(|line| line.starts_with("ok  \t")).count();
+    let failed = output.lines().any(|line| line.starts_with("FAIL") || line.starts_with("--- FAIL"));
+    (ok > 1 && !failed).then(|| format!("ok in all {ok} packages"))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Act, complaint, test_summary, unframed};
+    use super::{Act, complaint, packages, test_summary, unframed};
 
     #[test]
     fn a_failure_without_a_word_of_trouble_is_told_by_its_first_line() {
@@ -105,6 +112,8 @@ mod tests {
         let mixed = "ok  \tone/store\t0.2s\nFAIL\tone/wire [build failed]\nok  \tone/plan\t(cached)\nFAIL\n";
         assert_eq!(test_summary(mixed), Some("FAIL\tone/wire [build failed]"));
         assert_eq!(test_summary("ok  \tone/store\t0.2s\n"), Some("ok  \tone/store\t0.2s"));
+        assert_eq!(packages(mixed), None);
+        assert_eq!(packages("ok  \ta\t1s\nok  \tb\t1s\n"), Some("ok in all 2 packages".to_owned()));
         assert_eq!(test_summary("3 failed, 844 passed in 12.1s\n"), Some("3 failed, 844 passed in 12.1s"));
     }
 }

@@ -132,6 +132,14 @@ pub(super) fn item_number(line: &str) -> Option<ItemMark> {
     (after.is_empty() || after.starts_with([' ', '*', '\t'])).then_some(mark)
 }
 
+/// The number or letter of an option, also behind a bullet: `- **C) later**`.
+pub(super) fn option_mark(line: &str) -> Option<ItemMark> {
+    match item_number(line)? {
+        ItemMark::Bullet => item_number(line.trim_start().get(1..)?),
+        mark => Some(mark),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

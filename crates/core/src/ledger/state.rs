@@ -95,6 +95,18 @@ impl Gathering<'_, '_> {
         }
     }
 
+    /// A change of a file did not go through.
+    pub(super) fn forget_change(&mut self, path: &str) {
+        if let Some(record) = self.files.get(path).and_then(|group| self.record.files.get_mut(group)) {
+            // Which of the two it was is not known any more; the other count is zero most of the time.
+            let count = if record.edits > 0 { &mut record.edits } else { &mut record.writes };
+            *count = count.saturating_sub(1);
+            if record.edits + record.writes == 0 {
+                self.record.changed.retain(|known| known != path);
+            }
+        }
+    }
+
     /// Where a command goes.
     pub(super) fn note_place(&mut self, command: &str) {
         self.record.before = self.record.place.clone();
@@ -128,6 +140,9 @@ impl Gathering<'_, '_> {
             if let Some(directory) = line.strip_prefix("Shell cwd was reset to ") {
                 self.record.place.directory = Some(directory.trim().to_owned());
             }
+            if line.starts_with("nothing to commit, working tree clean") {
+                self.record.changed.clear();
+            }
             if let Some(branch) = line.strip_prefix("On branch ") {
                 self.record.place.branch = Some(branch.trim().to_owned());
             }
@@ -145,9 +160,10 @@ impl Gathering<'_, '_> {
         // A few lines say more than the last of them.
         let is_short = output.len() <= LONGEST_RESULT;
         let whole = if is_short { lines().collect::<Vec<_>>().join(" · ") } else { String::new() };
+        let packages = super::exits::packages(output);
         let summary = match is_short {
             true => whole.as_str(),
-            false => super::exits::test_summary(output).unwrap_or(last),
+            false => packages.as_deref().or(super::exits::test_summary(output)).unwrap_or(last),
         };
         let key = first_line(command, 160);
         let runs = self.record.runs.entry(key).or_insert(Runs {
@@ -211,12 +227,19 @@ impl Gathering<'_, '_> {
             .collect();
         checks.sort_by_key(|(_, runs)| runs.message);
         let from = checks.len().saturating_sub(MOST_CHECKS);
+        let mut outdated = Vec::new();
         for (command, runs) in checks.into_iter().skip(from) {
             let times = if runs.times > 1 { format!(" (run {}×, latest)", runs.times) } else { String::new() };
             let how = if runs.failed { "failed: " } else { "" };
-            let stale = if runs.message < self.record.last_change { " (before the latest changes)" } else { "" };
-            let text = format!("- `{command}`{times}{stale} → {how}{}", runs.said);
+            if runs.message < self.record.last_change {
+                outdated.push(format!("`{command}`"));
+            }
+            let text = format!("- `{command}`{times} → {how}{}", runs.said);
             self.fact(runs.message, Section::ActiveState, &text, STATE_WORTH / 2.0);
+        }
+        if !outdated.is_empty() {
+            let text = format!("- Run again, files were changed since: {}", outdated.join(", "));
+            self.fact(self.record.last_change, Section::RemainingWork, &text, STATE_WORTH / 2.0);
         }
     }
 
@@ -285,7 +308,9 @@ impl Gathering<'_, '_> {
                 slot.title = format!("{path} — {}", done.join(", "));
             }
             let is_changed = record.edits + record.writes > 0;
-            self.heading(record.last, group, super::Source::Read, if is_changed { FILE_WORTH } else { 0.5 });
+            if is_changed {
+                self.heading(record.last, group, super::Source::Read, FILE_WORTH);
+            }
         }
     }
 }

@@ -60,8 +60,10 @@ impl Tasks {
 
     /// The list as lines, and the message that touched it last.
     pub(super) fn list(self) -> Option<(usize, Vec<String>)> {
-        let lines: Vec<String> =
-            self.items.iter().map(|(subject, status)| format!("- [{}] {subject}", mark_of(status))).collect();
+        let numbered = self.items.iter().zip(1..);
+        let lines: Vec<String> = numbered
+            .map(|((subject, status), number)| format!("- [{}] #{number} {subject}", mark_of(status)))
+            .collect();
         (!lines.is_empty()).then_some((self.touched, lines))
     }
 }

@@ -259,7 +259,7 @@ impl Gathering<'_, '_> {
         let Some(step) = place.and_then(|at| self.work.steps.get_mut(at)) else {
             return;
         };
-        let (changes, group) = (step.changes.clone(), step.group);
+        let (changes, group, act, path) = (step.changes.clone(), step.group, step.act, step.target.clone());
         step.failed = true;
         step.changes = 0..0;
         for entry in self.ledger.entries.get_mut(changes).unwrap_or_default() {
@@ -274,6 +274,9 @@ impl Gathering<'_, '_> {
             group.title.push_str(&format!(" — {why}"));
         }
         self.record.forget_place();
+        if matches!(act, Act::Edit | Act::Write) {
+            self.forget_change(&path);
+        }
     }
 
     fn note_outcome(
