@@ -1,0 +1,60 @@
+//! The arguments of a program, searched for options that carry a password.
+
+use crate::gate::Prepared;
+use crate::scan::{Scan, is_word};
+use crate::value::{Quoting, Value, at, is_quote};
+use crate::view::is_break;
+
+/// Longer command lines are generated, and lists of files.
+const REACH: usize = 512;
+
+/// Called at the name of a program.
+///
+/// The rest of a command is searched once: where its name comes up again among its own arguments, nothing new is found.
+pub(crate) fn check(scan: &mut Scan<'_>, prepared: &Prepared, start: usize, end: usize) {
+    let text = scan.text;
+    let rule = prepared.rule;
+    let (searched, by) = scan.commanded;
+    if !is_program(text, start, end) || by == rule.name && end + REACH / 2 < searched {
+        return;
+    }
+    let stop = command_end(text, end);
+    scan.commanded = (stop, rule.name);
+    let Some(regex) = prepared.regex() else { return };
+    let Some(arguments) = text.get(end..stop) else { return };
+    let mut from = 0;
+    while let Some(groups) = regex.captures_at(arguments, from) {
+        let Some(secret) = groups.iter().skip(1).flatten().last() else { return };
+        let value = match secret.is_empty() {
+            true => Value::argument(text, end + secret.start()),
+            false => Value { start: end + secret.start(), end: end + secret.end(), quoting: Quoting::Quoted },
+        };
+        let is_option = at(text, value.start) == b'-' && value.quoting == Quoting::Bare;
+        if value.start < value.end && !is_option && scan.passes(rule, value.of(text)) {
+            scan.report(rule, value.start, value.end);
+        }
+        from = (value.end.saturating_sub(end)).max(secret.end()).max(from + 1);
+        if from > arguments.len() {
+            return;
+        }
+    }
+}
+
+/// Whether a word stands where programs stand: alone, perhaps behind a path, with arguments behind it.
+fn is_program(text: &[u8], start: usize, end: usize) -> bool {
+    let before = start.checked_sub(1).map_or(b' ', |index| at(text, index));
+    let rest = text.get(end..).unwrap_or_default();
+    let end = end + if rest.starts_with(b".exe") { 4 } else { 0 };
+    let after = at(text, end);
+    !is_word(before) && !matches!(before, b'-' | b'.') && (matches!(after, b' ' | b'\t' | b',') || is_quote(after))
+}
+
+/// Where the command ends: at the end of the line, or before the next command.
+fn command_end(text: &[u8], from: usize) -> usize {
+    let rest = text.get(from..).unwrap_or_default();
+    let rest = rest.get(..REACH).unwrap_or(rest);
+    let separates = |(offset, &byte): (usize, &u8)| {
+        is_break(byte) || matches!(byte, b'|' | b';' | b'&') && matches!(at(text, from + offset + 1), b' ' | b'|' | b'&' | b'\n')
+    };
+    from + rest.iter().enumerate().position(separates).unwrap_or(rest.len())
+}

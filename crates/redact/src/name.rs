@@ -1,0 +1,197 @@
+//! Decides from a name whether the value beside it is a secret, and of which kind.
+//!
+//! A name is read as words (`dbPassword`, `DB_PASSWORD` and `db.password` are the same two), because a part of a word
+//! means nothing: a tokenizer holds no token, and `max_tokens` counts them.
+
+use crate::words::{
+    CREDENTIALS, CREDENTIALS_ALONE, HARMLESS_AFTER, HARMLESS_BEFORE, KEY_OWNERS, PARAMETERS, PASSWORDS, PASSWORDS_AFTER,
+    PASSWORDS_ALONE, PROTOCOLS, TOKEN_OWNERS, TOKENS, VAGUE, holds, holds_ending,
+};
+
+/// What a name promises about its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Chosen by people: may be short and may be a word.
+    Password,
+    /// A credential by its full name: `api_key`, `access_token`, `client_secret`.
+    Credential,
+    /// Perhaps a credential: `token`, `auth`, `session`. The value has to look like one.
+    Vague,
+    /// Secret only as a parameter of a URL or a form: `code`, `sig`, `key`.
+    Parameter,
+}
+
+/// Names longer than this are prose or data.
+pub(crate) const LONGEST_NAME: usize = 72;
+const MOST_WORDS: usize = 16;
+
+/// Words for a password in scripts without capitals. The word ends the name; what follows it says something about it.
+#[rustfmt::skip]
+pub(crate) const FOREIGN: &[&str] = &[
+    "contraseña", "hasło", "jelszó", "lösenord", "mật khẩu", "şifre", "κωδικός", "пароль", "סיסמה", "كلمة المرور", "รหัสผ่าน",
+    "口令", "密码", "密碼", "暗証番号", "パスワード", "비밀번호", "암호",
+];
+
+/// Splits a name into words and classifies it.
+///
+/// The last word that names a secret comes along: it tells which rule the finding belongs to.
+pub(crate) fn classify(name: &[u8]) -> Option<(Kind, &[u8])> {
+    if is_working_directory(name) {
+        return None;
+    }
+    if !name.is_ascii() && FOREIGN.iter().any(|word| name.ends_with(word.as_bytes())) {
+        return Some((Kind::Password, name));
+    }
+    let mut words: [&[u8]; MOST_WORDS] = [&[]; MOST_WORDS];
+    let mut count = 0;
+    for (start, end) in word_bounds(name) {
+        *words.get_mut(count)? = without_number(name.get(start..end)?);
+        count += 1;
+    }
+    let words = words.get(..count)?;
+    // The last secret word decides: in `secret_token_name` it is the token that has a name.
+    let decide = |index: usize| {
+        let (before, after) = (words.get(..index)?, words.get(index + 1..)?);
+        let word = words.get(index)?;
+        let kind = kind_of(word, before, after)?;
+        Some((kind, *word, is_harmless(kind, before, after)))
+    };
+    let (kind, word, harmless) = (0..count).rev().find_map(decide)?;
+    (!harmless).then_some((kind, word))
+}
+
+/// The shell keeps its directories under these names.
+fn is_working_directory(name: &[u8]) -> bool {
+    matches!(name, b"PWD" | b"OLDPWD")
+}
+
+fn kind_of(word: &[u8], before: &[&[u8]], after: &[&[u8]]) -> Option<Kind> {
+    let owner = before.last().copied().unwrap_or_default();
+    if holds_ending(PASSWORDS, word) || holds(PASSWORDS_ALONE, word) || (holds(PASSWORDS_AFTER, word) && !before.is_empty()) {
+        Some(Kind::Password)
+    } else if holds_ending(CREDENTIALS, word)
+        || holds(CREDENTIALS_ALONE, word)
+        || word.eq_ignore_ascii_case(b"key") && holds(KEY_OWNERS, owner)
+    {
+        Some(Kind::Credential)
+    } else if holds(PARAMETERS, word) && after.is_empty() && (before.is_empty() || before.first().is_some_and(|first| first.eq_ignore_ascii_case(b"x"))) {
+        Some(Kind::Parameter)
+    } else if holds_ending(TOKENS, word) && (holds(TOKEN_OWNERS, owner) || word.len() > TOKENS.first()?.len()) {
+        Some(Kind::Credential)
+    } else {
+        (holds(TOKENS, word) || holds(VAGUE, word)).then_some(Kind::Vague)
+    }
+}
+
+fn is_harmless(kind: Kind, before: &[&[u8]], after: &[&[u8]]) -> bool {
+    let owner = before.last().copied().unwrap_or_default();
+    match kind {
+        Kind::Parameter => false,
+        Kind::Vague if holds(PROTOCOLS, owner) => true,
+        Kind::Vague | Kind::Password | Kind::Credential => {
+            after.iter().any(|word| holds(HARMLESS_AFTER, word)) || holds(HARMLESS_BEFORE, owner)
+        }
+    }
+}
+
+/// Word boundaries: separators, a capital after a small letter, the last capital before a small letter (`APIKey`).
+fn word_bounds(name: &[u8]) -> impl Iterator<Item = (usize, usize)> {
+    let at = |index: usize| name.get(index).copied().unwrap_or(0);
+    let inside = |byte: u8| byte.is_ascii_alphanumeric() || byte >= 0x80;
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        while start < name.len() && !inside(at(start)) {
+            start += 1;
+        }
+        if start >= name.len() {
+            return None;
+        }
+        let mut end = start + 1;
+        while inside(at(end)) {
+            let rises = at(end).is_ascii_uppercase() && !at(end - 1).is_ascii_uppercase();
+            let turns =
+                at(end).is_ascii_uppercase() && at(end - 1).is_ascii_uppercase() && at(end + 1).is_ascii_lowercase();
+            if rises || turns {
+                break;
+            }
+            end += 1;
+        }
+        let bounds = (start, end);
+        start = end;
+        Some(bounds)
+    })
+}
+
+/// `password2` is a password.
+fn without_number(word: &[u8]) -> &[u8] {
+    let letters = word.iter().rposition(|byte| !byte.is_ascii_digit()).map_or(word.len(), |last| last + 1);
+    word.get(..letters).unwrap_or(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_secrets_are_recognised_in_every_spelling() {
+        for (name, kind) in [
+            ("DB_PASSWORD", Kind::Password),
+            ("PGPASSWORD", Kind::Password),
+            ("spring.datasource.password", Kind::Password),
+            ("smtp_pass", Kind::Password),
+            ("password2", Kind::Password),
+            ("MYSQL_PWD", Kind::Password),
+            ("GITHUB_PAT", Kind::Password),
+            ("psk", Kind::Password),
+            ("SSHPASS", Kind::Password),
+            ("contraseña", Kind::Password),
+            ("数据库密码", Kind::Password),
+            ("apiKey", Kind::Credential),
+            ("OPENAI_API_KEY", Kind::Credential),
+            ("X-Api-Key", Kind::Credential),
+            ("APIKey", Kind::Credential),
+            ("API_KEY_PROD", Kind::Credential),
+            ("aws_secret_access_key", Kind::Credential),
+            ("refresh_token", Kind::Credential),
+            ("clientSecret", Kind::Credential),
+            ("secret_value", Kind::Credential),
+            ("_authToken", Kind::Credential),
+            ("token", Kind::Vague),
+            ("X-Amz-Signature", Kind::Parameter),
+        ] {
+            assert_eq!(classify(name.as_bytes()).map(|(kind, _)| kind), Some(kind), "{name}");
+        }
+    }
+
+    #[test]
+    fn names_about_secrets_are_not_names_of_secrets() {
+        for name in [
+            "MAX_TOKENS",
+            "max_token",
+            "token_count",
+            "tokenizer",
+            "input_tokens",
+            "pad_token",
+            "password_min_length",
+            "secretary",
+            "TOKEN_URL",
+            "SSH_AUTH_SOCK",
+            "XAUTHORITY",
+            "PWD",
+            "primary_key",
+            "public_key",
+            "monkey",
+            "cache_key",
+            "next_page_token",
+            "author",
+            "passwordless",
+            "apiKeyName",
+            "keyboard",
+            "blockSignature_count",
+            "compass",
+            "密码长度",
+        ] {
+            assert_eq!(classify(name.as_bytes()), None, "{name}");
+        }
+    }
+}

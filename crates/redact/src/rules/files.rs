@@ -1,0 +1,24 @@
+//! Files of credentials with a form of their own.
+
+use crate::rule::Check::{NotProse, Real};
+use crate::rule::{Rule, Shape};
+
+#[rustfmt::skip]
+pub(super) const RULES: &[Rule] = &[
+    Rule::from("netrc", "Password in a login file", &["machine "], 320, r"machine\s+[\w.:-]{1,120}\s+(?:login\s+\S{1,80}\s+|account\s+\S{1,80}\s+){0,2}(?:password|passwd)\s+()").checks(&[Real]).chosen()
+        .hits(&["machine example.org login bob password <a9>", "machine example.org\n  login bob\n  password sunshine\n"]).misses(&["machine learning with password login"]),
+    Rule::from("login-password", "User and password one after the other", &["login ", "user ", "username "], 240, r"(?i)(?:login|user(?:name)?)[ \t:=]+[\w.@\\-]{1,80}[ \t,]{0,3}\s+(?:and |with )?(?:the )?(?:password|passwd|pass|pwd|secret)(?:[ \t]+\d)?\s+()").checks(&[Real, NotProse]).chosen()
+        .hits(&["login bob password <a9>", "username admin password 7 <u14>", "connect as user bob with password <a9>"]).misses(&["login with password authentication()", "after login the password prompt", "user bob password required"]),
+    Rule::from("pgpass", "Line of a PostgreSQL password file", &[":5432:", ":*:", ":6432:", ":5433:"], 260, r"(?::\*|:\d{4})?:(?:\d{4}|\*):[\w*.-]{1,63}:[\w*.@-]{1,63}:()").checks(&[Real]).chosen()
+        .hits(&["db.internal:5432:app:bob:<a9>", "*:*:*:postgres:sunshine"]).misses(&["::ffff:5432:"]),
+    Rule::special("kubernetes-secret", "Values of a Kubernetes secret", &["kind: secret", "\"kind\": \"secret\"", "\"kind\":\"secret\"", "kind: 'secret'", "kind: \"secret\"", "kind = \"secret\""], Shape::Manifest).chosen()
+        .hits(&["apiVersion: v1\nkind: Secret\ndata:\n  user.conf: <b24>\n", "apiVersion: v1\ndata:\n  user.conf: <b24>\nkind: Secret\nmetadata:\n  name: x\n"]).misses(&["kind: ConfigMap\ndata:\n  a: <b24>\n"]),
+    Rule::from("password-hash", "Hash of a password", &["$1$", "$5$", "$6$", "$y$", "$2a$", "$2b$", "$2y$", "$argon2", "$apr1$", "$pbkdf2", "$scrypt$"], 260, r"(\$(?:1|5|6|y|2[aby]|argon2[a-z]{1,2}|apr1|pbkdf2[\w-]*|scrypt)\$[\w./$=,+-]{20,200})").low()
+        .hits(&["root:$6$<a8>$<a86>:18000:0:99999:7:::", "bob:$2y$10$<a53>"]).misses(&["echo $1$2"]),
+    Rule::from("dsn-password", "Password in a data source name", &["pwd=", "uid="], 200, r"(?i)uid=[^;\n]{1,64};[ \t]*(?:pwd|password)=()").checks(&[Real]).chosen().hits(&["Driver={SQL Server};Uid=sa;Pwd=<a9>;"]),
+    Rule::from("cisco-secret", "Secret in the configuration of a network device", &["enable secret", "enable password", "snmp-server community", "key-string", "tacacs-server key", "radius-server key", "pre-shared-key", "wpa-psk ascii"], 120,
+        r"(?i)(?:enable (?:secret|password)|snmp-server community|key-string|(?:tacacs|radius)-server key|pre-shared-key(?: local| remote| address \S+)?(?: key)?|wpa-psk ascii)[ \t]+(?:[0-9][ \t]+)?()").checks(&[Real]).chosen()
+        .hits(&["enable secret 5 <a20>", "snmp-server community <a9> RO"]),
+    Rule::from("server-directive", "Password in the configuration of a server", &["requirepass ", "masterauth ", "bindpw ", "rootpw ", "ldap_default_authtok", "rcon_password ", "sasl_passwd "], 120, r"[\w]+[ \t=]+()").checks(&[Real]).chosen()
+        .hits(&["requirepass sunshine", "bindpw <a9>"]).misses(&["rootpw {{ vault_rootpw }}"]),
+];
