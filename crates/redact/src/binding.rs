@@ -64,7 +64,7 @@ impl Binding {
             (b':', b':') => None,
             (b':', _) => bound(if quoted { Carrier::Field } else { Carrier::Colon }, 1),
             (0xE2, 0x86) if at(text, sign + 2) == 0x92 => bound(Carrier::Colon, 3),
-            (b'-', b'>') => bound(Carrier::Colon, 2),
+            (b'-', b'>') if spaced => bound(Carrier::Colon, 2),
             (b'>', _) if before == b'<' || before == b':' => bound(Carrier::Element, 1),
             (b'{', _) if quoted || spaced => nested(text, sign).map(|value| Self { carrier: Carrier::Field, value }),
             (b'|', _) if spaced && is_cell(text, start) => bound(Carrier::Cell, 1),

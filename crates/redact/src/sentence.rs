@@ -39,11 +39,11 @@ fn told_after(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end: usize
             // Languages that write without blanks.
             r"\s*(?:\xE6\x98\xAF|\xE4\xB8\xBA|\xE7\x82\xBA|\xE3\x81\xAF|\xEB\x8A\x94|\xEC\x9D\x80|\xEB\x8A\x94)[ :]*|",
             // What the secret is for, then a verb.
-            r"(?:\s+(?:for|of|to|on|in|at|von|vom|f\xC3\xBCr|zum|zur|auf|de|del|do|da|di|du|des|per|pour|para|voor|van|til|till|na|dla|do|\xD0\xB4\xD0\xBB\xD1\x8F|\xD0\xBE\xD1\x82|\xD0\xBA)\s+[^\n.!?;:=,]{1,48}?|\s+\((?:[^()\n]{1,40})\))?",
-            r"\s+(?:is|was|are|were|will be|should be|shall be|must be|has been|ist|lautet|war|est|\xC3\xA9tait|es|era|\xC3\xA9|\xC3\xA8|jest|to|\xC3\xA4r|er|on|je|adalah|\xD1\x8D\xD1\x82\xD0\xBE|l\xC3\xA0|=|:|-|\xE2\x80\x94|\xE2\x80\x93)",
-            r"(?:\s+(?:now|still|currently|just|simply|always|again|set to|changed to|reset to|jetzt|ahora|maintenant))?\s*[:=]?\s*|",
+            r"(?:[ \t]+(?:for|of|to|on|in|at|von|vom|f\xC3\xBCr|zum|zur|auf|de|del|do|da|di|du|des|per|pour|para|voor|van|til|till|na|dla|do|\xD0\xB4\xD0\xBB\xD1\x8F|\xD0\xBE\xD1\x82|\xD0\xBA)\s+[^\n.!?;:=,]{1,48}?|[ \t]+\((?:[^()\n]{1,40})\))?",
+            r"(?:[ \t]+|[ \t]*{nl}[ \t]*)(?:is|was|are|were|will be|should be|shall be|must be|has been|ist|lautet|war|est|\xC3\xA9tait|es|era|\xC3\xA9|\xC3\xA8|jest|to|\xC3\xA4r|er|on|je|adalah|\xD1\x8D\xD1\x82\xD0\xBE|l\xC3\xA0|\xE2\x80\x94|\xE2\x80\x93)",
+            r"(?:[ \t]+(?:now|still|currently|just|simply|always|again|set to|changed to|reset to|jetzt|ahora|maintenant))?(?:[ \t]*:)?(?:[ \t]+|[ \t]*{nl}[ \t]*)|",
             // No verb.
-            r"\s+())"
+            r"[ \t]+())"
         ))
     });
     let text = scan.text;

@@ -24,7 +24,9 @@ pub(crate) fn is_mixed(value: &[u8]) -> bool {
 
 /// Digits with what groups them: a count, a date, a version, a port.
 pub(crate) fn is_number(value: &[u8]) -> bool {
-    has_digit(value) && value.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'_' | b',' | b'-' | b'+'))
+    let decimal = || value.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'_' | b',' | b'-' | b'+'));
+    let constant = || value.len() <= 20 && value.starts_with(b"0x") && value.iter().skip(2).all(|byte| byte.is_ascii_hexdigit() || *byte == b'_');
+    has_digit(value) && (decimal() || constant())
 }
 
 /// One sign repeated, or a run like `xxxx-xxxx`, as people write to show the form of a token.

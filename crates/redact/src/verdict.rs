@@ -58,7 +58,10 @@ pub(crate) fn is_expression(value: &[u8]) -> bool {
         compile(r"\A[&!*]{0,2}[A-Za-z_]\w{0,40}(?:(?:\.|::|->|\?\.)[A-Za-z_]\w{0,40})+(?:[-+*/;,)].*)?\z")
     });
     let head = head(value);
-    matches(&EXPRESSION, head) && !is_random(head) || matches(&PATH, head) && !is_random(head)
+    let computes = EXPRESSION.as_ref().and_then(|pattern| pattern.find(head));
+    // `a.b(`: names, not a generated string with a bracket inside.
+    let named = |bytes: &[u8]| !bytes.split(|&byte| !byte.is_ascii_alphanumeric()).any(is_random);
+    head.first() == Some(&b'(') || computes.is_some_and(|found| named(found.as_bytes())) || matches(&PATH, head) && named(head)
 }
 
 /// Whether the value is a place in a file system or on the web rather than a credential.
@@ -91,7 +94,7 @@ pub(crate) fn is_plain_word(value: &[u8]) -> bool {
 pub(crate) fn is_type(value: &[u8]) -> bool {
     static TYPE: LazyLock<Option<Regex>> = LazyLock::new(|| {
         compile(concat!(
-            r"\A(?:&(?:'\w+ )?(?:mut )?)?(?:[a-z]\w*::)*(?:",
+            r"\A&[A-Z]\w*\z|\A(?:&(?:'\w+ )?(?:mut )?)?(?:[a-z]\w*::)*(?:",
             r"str|string|bytes|bool|boolean|int|integer|float|number|text|char|object|any|none|null|nil|void|undefined|never|unknown|uuid|date|datetime|varchar|usize|[iu](?:8|16|32|64)|vec|dict|list|map|tuple|set|option|optional|self|",
             r"[A-Z][A-Za-z]*(?:Str|String|Type|Token|Key|Secret|Password|Credential|Credentials|Config|Provider|Kind|Id|Options|Value|Data|Info|Error|Bytes|Array|List|Map|Callback|Fn|Function|Model|Schema|Field|Input|Request|Response|Manager|Service|Factory|Store)|",
             r"(?:String|Str|Token|Key|Secret|Password|Credential|Credentials|Bytes|Any|Optional|Option|None|Self|Vec|List|Dict|Map|Char|Text|Boolean|Int|Float|Object|Type|Union|Literal|Required|Annotated|Final|Buffer|Data|Union|Uuid|Date)",

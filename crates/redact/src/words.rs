@@ -55,7 +55,7 @@ pub(crate) const CREDENTIALS_ALONE: &[&str] = &[
 /// Words that are perhaps credentials, alone or at the end of a compound.
 pub(crate) const TOKENS: &[&str] = &["token"];
 /// Words that are perhaps credentials, alone.
-pub(crate) const VAGUE: &[&str] = &["auth", "bearer", "session", "sessionid", "signature"];
+pub(crate) const VAGUE: &[&str] = &["auth", "bearer", "session", "sessionid"];
 /// Before a vague word they name a protocol: `basic_auth`.
 pub(crate) const PROTOCOLS: &[&str] = &["basic", "oauth"];
 

@@ -7,7 +7,7 @@ use crate::rule::{Rule, Shape};
 pub(super) const RULES: &[Rule] = &[
     Rule::from("netrc", "Password in a login file", &["machine "], 320, r"machine\s+[\w.:-]{1,120}\s+(?:login\s+\S{1,80}\s+|account\s+\S{1,80}\s+){0,2}(?:password|passwd)\s+()").checks(&[Real]).chosen()
         .hits(&["machine example.org login bob password <a9>", "machine example.org\n  login bob\n  password sunshine\n"]).misses(&["machine learning with password login"]),
-    Rule::from("login-password", "User and password one after the other", &["login ", "user ", "username "], 240, r"(?i)(?:login|user(?:name)?)[ \t:=]+[\w.@\\-]{1,80}[ \t,]{0,3}\s+(?:and |with )?(?:the )?(?:password|passwd|pass|pwd|secret)(?:[ \t]+\d)?\s+()").checks(&[Real, NotProse]).chosen()
+    Rule::from("login-password", "User and password one after the other", &["login ", "user ", "username "], 240, r"(?i)(?:login|user(?:name)?)[ \t:=]+[\w.@\\-]{1,80}(?:[ \t,]+|{nl}[ \t]+)(?:and |with )?(?:the )?(?:password|passwd|pass|pwd|secret)(?:[ \t]+\d)?[ \t]+()[^=/`-]").checks(&[Real, NotProse]).chosen()
         .hits(&["login bob password <a9>", "username admin password 7 <u14>", "connect as user bob with password <a9>"]).misses(&["login with password authentication()", "after login the password prompt", "user bob password required"]),
     Rule::from("pgpass", "Line of a PostgreSQL password file", &[":5432:", ":*:", ":6432:", ":5433:"], 260, r"(?::\*|:\d{4})?:(?:\d{4}|\*):[\w*.-]{1,63}:[\w*.@-]{1,63}:()").checks(&[Real]).chosen()
         .hits(&["db.internal:5432:app:bob:<a9>", "*:*:*:postgres:sunshine"]).misses(&["::ffff:5432:"]),

@@ -43,7 +43,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::token("flutterwave", "Flutterwave secret key", &["FLWSECK_TEST-", "FLWSECK-"], r"[\w-]{12,60}").checks(&[Digit]).hits(&["FLWSECK_TEST-<h32>-X"]),
     Rule::token("easypost", "EasyPost key", &["EZAK", "EZTK"], r"[A-Za-z0-9]{54}").hits(&["EZAK<a54>"]),
     Rule::token("shippo", "Shippo token", &["shippo_live_", "shippo_test_"], r"[0-9a-fA-F]{40}").hits(&["shippo_live_<h40>"]),
-    Rule::token("lob", "Lob or GoCardless key", &["live_", "test_"], r"(?:pub_)?[0-9a-f]{31,35}|[A-Za-z0-9_-]{40}").checks(&[Random]).hits(&["live_<h35>", "test_<h35>", "live_<a40>"]).misses(&["test_that_the_parser_reads_all_of_the_text", "live_stream_of_the_conference_in_june_2024"]),
+    Rule::token("lob", "Lob or GoCardless key", &["live_", "test_"], r"(?:pub_)?[0-9a-f]{31,35}|[A-Za-z0-9-]{40}").checks(&[Random]).hits(&["live_<h35>", "test_<h35>", "live_<a40>"]).misses(&["test_that_the_parser_reads_all_of_the_text", "live_stream_of_the_conference_in_june_2024"]),
     Rule::token("duffel", "Duffel token", &["duffel_live_", "duffel_test_"], r"[\w=-]{40,60}").hits(&["duffel_test_<w43>"]),
     Rule::token("ramp-and-mercury", "Ramp, Mercury or Increase key", &["ramp_sec_", "ramp_id_", "secret-token:mercury_"], r"[\w-]{30,80}").hits(&["ramp_sec_<a48>"]),
     Rule::token("lemon-and-paddle", "Paddle key", &["pdl_live_apikey_", "pdl_sdbx_apikey_"], r"\w{30,80}").hits(&["pdl_live_apikey_<l26>_<a22>_<a3>"]),

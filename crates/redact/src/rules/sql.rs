@@ -5,11 +5,11 @@ use crate::rule::Rule;
 
 #[rustfmt::skip]
 pub(super) const RULES: &[Rule] = &[
-    Rule::from("sql-identified", "Password of a database user", &["identified"], 160, r#"(?i)identified(?:\s+(?:with|via)\s+[\w'"`]+)?\s+(?:by|as|using)\s+(?:password\s*\(?\s*|values\s+)?{q}()"#).checks(&[Real]).chosen()
+    Rule::from("sql-identified", "Password of a database user", &["identified"], 160, r#"(?i)identified(?:\s+(?:with|via)\s+[\w'"`]+)?\s+(?:by|using)\s+(?:password\s*\(?\s*|values\s+)?["'\x11-\x14]()"#).checks(&[Real, NotSentence]).chosen()
         .hits(&["CREATE USER 'bob'@'%' IDENTIFIED BY '<a9>';", "ALTER USER bob IDENTIFIED WITH mysql_native_password BY 'sunshine'"]).misses(&["identified by the author", "IDENTIFIED BY '?'", "identified by :password", "issues identified by a scan"]),
-    Rule::from("sql-user", "Password of a database user without quotes", &["create user", "alter user", "connect to", "grant "], 200, r#"(?i)(?:(?:create|alter)\s+user|connect\s+to|grant\s+[\w, ]{1,60}\s+to)\s+[\w".@'%$-]{1,64}\s+identified\s+by\s+()"#).checks(&[Real]).chosen()
+    Rule::from("sql-user", "Password of a database user without quotes", &["create user", "alter user", "connect to", "grant "], 200, r#"(?i)(?:(?:create|alter)\s+user|connect\s+to|grant\s+[\w, ]{1,60}\s+to)\s+[\w".@'%$-]{1,64}\s+identified\s+by\s+()[^'"\s\x11-\x14]"#).checks(&[Real]).chosen()
         .hits(&["create user bob identified by <m8>;", "GRANT CONNECT TO bob IDENTIFIED BY <a9>"]).misses(&["create user bob identified by :password"]),
-    Rule::from("sql-password", "Password in a statement of SQL", &["password '", "password n'", "password \"", "password e'", "password $", "password("], 160, r#"(?i)password\s*(?:[nNeE]?\(?\s*['"])()"#).checks(&[Real, NotSentence]).chosen()
+    Rule::from("sql-password", "Password in a statement of SQL", &["password '", "password n'", "password \"", "password e'", "= password(", "=password("], 160, r#"(?i)=?\s?password\s*(?:[ne]?\(?\s*['"\x11-\x14])()"#).checks(&[Real, NotSentence]).chosen()
         .hits(&["CREATE ROLE bob LOGIN PASSWORD '<a9>';", "ALTER USER bob WITH ENCRYPTED PASSWORD 'sunshine';", "SET PASSWORD FOR 'bob' = PASSWORD('<a9>');", "OPTIONS (password '<a9>')"]).misses(&["PASSWORD ''", "PASSWORD '$1'", "PASSWORD '%s'", "password 'must be set'"]),
     Rule::from("sql-key", "Key or passphrase of a database's encryption", &["encryption by", "decryption by", "pgp_sym_encrypt", "pgp_sym_decrypt", "aes_encrypt", "aes_decrypt", "by passphrase"], 240, r#"(?i)(?:(?:en|de)cryption\s+by\s+password\s*=\s*|by\s+passphrase\s*=?\s*|(?:pgp_sym|aes)_(?:en|de)crypt\s*\([^,]{1,120},\s*)[nN]?['"]()"#).checks(&[Real]).chosen()
         .hits(&["CREATE MASTER KEY ENCRYPTION BY PASSWORD = '<a9>';", "SELECT pgp_sym_decrypt(data, '<a12>')"]),
