@@ -27,6 +27,8 @@ pub(crate) enum Carrier {
     Call,
     /// `name …` at the start of a line, as in many configuration files.
     Directive,
+    /// `set name …`, `ENV name …`: a verb says that the next two words are a name and its value.
+    Set,
     /// `| name | … |`.
     Cell,
 }
@@ -172,7 +174,31 @@ fn spaced_binding(text: &[u8], start: usize, value: usize) -> Option<Binding> {
     if is_option(text, start) {
         return Some(Binding { carrier: Carrier::Flag, value });
     }
+    if matches!(start.checked_sub(1).map(|index| at(text, index)), Some(b'<' | b':'))
+        && let Some(value) = attributes_end(text, value)
+    {
+        return Some(Binding { carrier: Carrier::Element, value });
+    }
+    if is_set(text, start) {
+        return Some(Binding { carrier: Carrier::Set, value });
+    }
     typed(text, value).or_else(|| is_first(text, start).then_some(Binding { carrier: Carrier::Directive, value }))
+}
+
+/// `<name attribute="…">`: where the text of the element begins.
+fn attributes_end(text: &[u8], from: usize) -> Option<usize> {
+    static ATTRIBUTES: LazyLock<Option<Regex>> = LazyLock::new(|| compile(r"\A(?:[\w:.-]{1,40}={q}[^<>\n]{0,120}?{q}\s*){1,4}>"));
+    let window = text.get(from..text.len().min(from + REACH)).unwrap_or_default();
+    Some(from + ATTRIBUTES.as_ref()?.find(window)?.end())
+}
+
+/// Whether a verb before the name says that a value follows it.
+fn is_set(text: &[u8], start: usize) -> bool {
+    static VERB: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile(r"(?i)(?:\A|[\s;&|{q}(])(?:set|setx|setenv|set-variable|put|env|arg|config|write|insert|add)(?:[ \t]+-{1,2}[\w-]+)*[ \t]+{q}?(?:[\w./:-]*[/:])?\z")
+    });
+    let before = text.get(start.saturating_sub(64)..start).unwrap_or_default();
+    VERB.as_ref().is_some_and(|verb| verb.is_match(before))
 }
 
 /// `name Type = …`.

@@ -30,7 +30,7 @@ pub(crate) fn check(scan: &mut Scan<'_>, prepared: &Prepared, start: usize, end:
             false => Value { start: end + secret.start(), end: end + secret.end(), quoting: Quoting::Quoted },
         };
         let is_option = at(text, value.start) == b'-' && value.quoting == Quoting::Bare;
-        if value.start < value.end && !is_option && scan.passes(rule, value.of(text)) {
+        if value.start < value.end && !is_option && !value.is_between_strings(text) && scan.passes(rule, value.of(text)) {
             scan.report(rule, value.start, value.end);
         }
         from = (value.end.saturating_sub(end)).max(secret.end()).max(from + 1);

@@ -51,18 +51,20 @@ pub(crate) fn replacement(reveal: Reveal, secret: &[u8]) -> String {
     }
 }
 
-/// The bytes with every finding replaced by its mask.
-pub(crate) fn splice(bytes: &[u8], findings: &[Finding]) -> Vec<u8> {
+/// The bytes with every finding replaced by its mask, and where the masks stand.
+pub(crate) fn splice(bytes: &[u8], findings: &[Finding]) -> (Vec<u8>, Vec<usize>) {
     let mut out = Vec::with_capacity(bytes.len());
+    let mut places = Vec::with_capacity(findings.len());
     let mut from = 0;
     for finding in findings {
         let secret = bytes.get(finding.start..finding.end).unwrap_or_default();
         out.extend_from_slice(bytes.get(from..finding.start).unwrap_or_default());
+        places.push(out.len());
         out.extend_from_slice(replacement(finding.reveal, secret).as_bytes());
         from = finding.end;
     }
     out.extend_from_slice(bytes.get(from..).unwrap_or_default());
-    out
+    (out, places)
 }
 
 fn continues_character(bytes: &[u8], index: usize) -> bool {

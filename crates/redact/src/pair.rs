@@ -34,12 +34,12 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end:
     let start = name_start(text, start, scan.floor);
     let Some(name) = text.get(start..end) else { return };
     let Some((kind, word)) = name::classify(name) else { return };
-    let rule = names::rule_of(word).unwrap_or(rule);
     let Some(binding) = Binding::read(text, start, end) else { return };
     let pair = Pair { name, kind, carrier: binding.carrier, start };
     if let Some((value, reveal)) = secret(scan, rule, &pair, binding.value) {
-        let stop = if value.quoting == Quoting::Bare { wrap::extended(text, value.start, value.end) } else { value.end };
-        scan.report_as(rule, value.start, stop, reveal);
+        let open = value.quoting == Quoting::Bare || is_break(at(text, value.end));
+        let stop = if open { wrap::extended(text, value.start, value.end) } else { value.end };
+        scan.report_as(names::rule_of(word).unwrap_or(rule), value.start, stop, reveal);
     }
 }
 
@@ -53,11 +53,16 @@ fn may_bind(text: &[u8], end: usize) -> bool {
 
 fn name_end(text: &[u8], end: usize) -> usize {
     let rest = text.get(end..).unwrap_or_default().iter().take(LONGEST_NAME);
-    let mut stop = end + rest.take_while(|&&byte| is_word(byte) || byte == b'-' || byte >= 0xC3).count();
+    let mut stop = end + rest.take_while(|&&byte| is_word(byte) || byte == b'-' || is_letter_byte(byte)).count();
     while stop > end && at(text, stop - 1) == b'-' {
         stop -= 1;
     }
     stop
+}
+
+/// Part of a letter outside of ASCII. Arrows, dashes and quotation marks begin with the two bytes that are left out.
+fn is_letter_byte(byte: u8) -> bool {
+    byte >= 0x80 && byte != 0xE2 && byte != 0xEF
 }
 
 /// Start of the name that has `from` inside. A dotted path belongs to it, and so do the words before `key` in prose.
@@ -165,7 +170,7 @@ fn typed_default(text: &[u8], pair: &Pair<'_>, type_name: &Value) -> Option<Valu
 
 fn is_secret(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value) -> bool {
     let bytes = shape::head(value.of(scan.text));
-    if bytes.is_empty() || is_between_strings(value, bytes) {
+    if bytes.is_empty() || value.is_between_strings(scan.text) {
         return false;
     }
     let fits = match (scan.mode, value.quoting) {
@@ -174,11 +179,6 @@ fn is_secret(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value) -> bool {
         (Mode::Text, Quoting::Bare) => is_secret_word(scan, pair, value, bytes),
     };
     fits && !verdict::is_placeholder(bytes) && !verdict::is_location(bytes)
-}
-
-/// After an empty value at the end of a string, the closing quote looks like an opening one: `{"a": "token=", "b": …`.
-fn is_between_strings(value: &Value, bytes: &[u8]) -> bool {
-    value.quoting == Quoting::Quoted && matches!(bytes.first(), Some(b',' | b':' | b'}' | b']'))
 }
 
 /// Generated credentials in source code have at least this many characters.
@@ -205,7 +205,7 @@ fn is_secret_in_code(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value, bytes: &[u
 /// A string beside a name.
 fn is_secret_string(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value, bytes: &[u8]) -> bool {
     let spaced = bytes.iter().any(u8::is_ascii_whitespace);
-    let code = || scan.surroundings.is_code(scan.text, pair.start);
+    let code = || scan.is_code(pair.start);
     match pair.carrier {
         Carrier::Call if !is_set_by_call(pair) || is_name(bytes) => return false,
         Carrier::Directive if pair.kind == Kind::Vague || code() => return false,
@@ -226,7 +226,7 @@ fn is_secret_string(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value, bytes: &[u8
                 && !spaced
                 && !is_number(bytes)
                 && bytes.first() != Some(&b'#')
-                && (!is_wordy(bytes) && verdict::is_unwordly(bytes) || bytes.len() >= 20 && !is_wordy_list(bytes))
+                && (pair.carrier == Carrier::Flag || !is_wordy(bytes) && verdict::is_unwordly(bytes) || bytes.len() >= 20 && !is_wordy_list(bytes))
                 && (!code() || is_mixed(bytes))
         }
         Kind::Parameter => pair.carrier == Carrier::Parameter && fits_parameter(pair, bytes) && value.start > 0,
@@ -263,10 +263,14 @@ fn is_secret_word(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value, bytes: &[u8])
         Carrier::Parameter => fits_parameter(pair, bytes),
         Carrier::Element => false,
         Carrier::Assignment if is_upper(pair.name) => fits_environment(pair, bytes),
-        Carrier::Assignment if follows_sign(text, pair) => fits_parameter(pair, bytes),
+        Carrier::Assignment if follows_sign(text, pair) || matches!(at(text, value.end), b'&' | URL_AND) => fits_parameter(pair, bytes),
+        Carrier::Assignment if is_option(text, pair.start) => fits_flag(scan, pair, value, bytes),
+        Carrier::Assignment if pair.kind == Kind::Parameter => bytes.len() >= 40 && is_random(bytes),
         Carrier::Assignment => fits_setting(scan, pair, value, bytes),
         Carrier::Colon | Carrier::Statement => fits_setting(scan, pair, value, bytes),
         Carrier::Flag => fits_flag(scan, pair, value, bytes),
+        Carrier::Set if is_spoken(bytes) => false,
+        Carrier::Set => is_upper(pair.name) && fits_environment(pair, bytes) || is_mixed(bytes) && !is_wordy(bytes) && fits_kind(pair, bytes),
         Carrier::Directive => {
             pair.kind != Kind::Parameter && pair.kind != Kind::Vague && ends(text, value) && is_mixed(bytes) && bytes.len() >= 6 && !is_wordy(bytes)
         }
@@ -322,14 +326,15 @@ fn fits_setting(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value, bytes: &[u8]) -
     }
     let ends = ends(text, value);
     let strong = is_mixed(bytes) && !is_wordy(bytes) || verdict::is_unwordly(bytes) && !is_name(bytes);
-    if scan.surroundings.is_code(text, pair.start) {
+    if scan.is_code(pair.start) {
         return is_random(bytes) && ends || strong && ends && is_first(text, pair.start) && !is_identifier(bytes);
     }
     // `a:b` without a blank is a list or a path; a setting has one.
     let tight = pair.carrier == Carrier::Colon && value.start.checked_sub(1).is_some_and(|before| at(text, before) == b':');
     let object = pair.name.starts_with(b"self.") || pair.name.starts_with(b"this.");
     let setting = !object && !tight && !(pair.carrier == Carrier::Statement && follows_comma(text, pair));
-    let plain = ends && setting && !is_passed_on(text, pair, value);
+    let listed = pair.carrier == Carrier::Assignment && precedes_setting(text, value);
+    let plain = (ends || listed) && setting && !is_passed_on(text, pair, value);
     strong && (ends || is_mixed(bytes) && bytes.len() >= 6) || plain || precedes_setting(text, value) && is_mixed(bytes)
 }
 
@@ -381,24 +386,28 @@ fn precedes_setting(text: &[u8], value: &Value) -> bool {
 
 /// The argument of an option.
 fn fits_flag(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value, bytes: &[u8]) -> bool {
+    let text = scan.text;
+    if !is_option(text, pair.start) || is_spoken(bytes) {
+        return false;
+    }
+    let strong = !is_wordy(bytes) || has_digit(bytes);
+    match pair.kind {
+        Kind::Password => bytes.len() >= 3 && (strong || !reads_on(text, value)),
+        Kind::Credential | Kind::Vague => bytes.len() >= 6 && !is_number(bytes) && (strong || !reads_on(text, value)),
+        Kind::Parameter => false,
+    }
+}
+
+/// What stands behind an option in a manual: the next option, a word of a sentence, a name in capitals for the value.
+fn is_spoken(bytes: &[u8]) -> bool {
     #[rustfmt::skip]
     const PROSE: &[&str] = &[
         "a", "and", "are", "argument", "arguments", "as", "at", "be", "by", "can", "command", "does", "environment", "field", "file", "flag", "flags", "for", "from", "has",
         "if", "in", "instead", "into", "is", "it", "may", "must", "not", "of", "on", "option", "options", "or", "parameter", "prompt", "prompts", "set", "should", "so", "specifies", "string", "switch",
         "that", "the", "then", "this", "to", "use", "value", "was", "when", "which", "will", "with", "without", "you", "your",
     ];
-    let text = scan.text;
-    let option = is_option(text, pair.start);
     let metavariable = bytes.iter().all(|byte| byte.is_ascii_uppercase() || matches!(byte, b'_' | b'-' | b'.'));
-    if !option || metavariable || bytes.first() == Some(&b'-') || bytes.first() == Some(&b'[') || holds(PROSE, bytes) {
-        return false;
-    }
-    let strong = !is_wordy(bytes) || has_digit(bytes);
-    match pair.kind {
-        Kind::Password => bytes.len() >= 3 && (strong || !reads_on(text, value)),
-        Kind::Credential | Kind::Vague => bytes.len() >= 6 && !is_number(bytes) && (strong || !reads_on(text, value) && pair.kind == Kind::Credential),
-        Kind::Parameter => false,
-    }
+    metavariable || matches!(bytes.first(), Some(b'-' | b'[')) || holds(PROSE, bytes)
 }
 
 /// Whether two more words follow, as in a sentence.

@@ -6,13 +6,14 @@ use crate::rule::{Check, Confidence, Reveal, Rule, Shape};
 use crate::surroundings::Surroundings;
 use crate::value::{Quoting, Value, at};
 use crate::view::View;
+use std::cell::RefCell;
 use crate::{Finding, Mode, command, cookies, insert, key, manifest, pair, sentence, shape, verdict, wrap};
 
 /// The text under search and what was found so far.
 pub(crate) struct Scan<'t> {
     pub(crate) text: &'t [u8],
     pub(crate) mode: Mode,
-    pub(crate) surroundings: Surroundings,
+    surroundings: RefCell<Surroundings>,
     found: Vec<Found>,
     /// End of the last finding: what stands before it was decided.
     pub(crate) floor: usize,
@@ -39,7 +40,7 @@ pub(crate) fn find(raw: &[u8], mode: Mode) -> Vec<Finding> {
     let mut scan = Scan {
         text: view.bytes(),
         mode,
-        surroundings: Surroundings::default(),
+        surroundings: RefCell::default(),
         found: Vec::new(),
         floor: 0,
         named: 0,
@@ -140,7 +141,7 @@ impl<'t> Scan<'t> {
             true => Value::argument(self.text, from + secret.start()),
             false => Value { start: from + secret.start(), end: from + secret.end(), quoting: Quoting::Quoted },
         };
-        if value.start < value.end && self.passes(rule, value.of(self.text)) {
+        if value.start < value.end && !value.is_between_strings(self.text) && self.passes(rule, value.of(self.text)) {
             let end = wrap::extended(self.text, value.start, value.end);
             self.report(rule, value.start, end);
         }
@@ -148,7 +149,7 @@ impl<'t> Scan<'t> {
 
     fn stands_apart(&self, index: usize) -> bool {
         let before = index.checked_sub(1).map_or(b' ', |before| at(self.text, before));
-        !is_word(before) && !matches!(before, b')' | b']' | b'.' | b'+' | b'=' | b'/' | b'\\' | b'-')
+        !is_word(before) && !matches!(before, b')' | b']' | b'.' | b'+' | b'/' | b'\\' | b'-')
     }
 
     /// Whether a secret is what its rule asks for, and, in source code, no fixture.
@@ -195,6 +196,11 @@ impl<'t> Scan<'t> {
             _ => self.found.push(Found { rule, start, end, reveal }),
         }
         self.floor = self.floor.max(end);
+    }
+
+    /// Whether the text around a place reads as a program.
+    pub(crate) fn is_code(&self, index: usize) -> bool {
+        self.surroundings.borrow_mut().is_code(self.text, index)
     }
 
     /// Whether a token may begin at `index`: no letter, digit, underscore or dash before it.

@@ -54,10 +54,14 @@ fn told_after(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end: usize
     let from = end + whole.end();
     let Some((value_start, value_end, quoted)) = word(text, from) else { return };
     let Some(value) = text.get(value_start..value_end) else { return };
+    // A token or a key may be of many kinds; only a password is what a sentence says it is, whatever it looks like.
+    let keyword = text.get(start..end).unwrap_or_default();
+    let vague = [&b"token"[..], b"key", b"secret", b"creds", b"credentials"].iter().any(|word| keyword.eq_ignore_ascii_case(word));
+    let literal = quoted && !vague && !verdict::is_prose(value);
     let told = if apposition {
-        is_introduced(text, start) && is_unlike_words(value) && !quoted || quoted && is_introduced(text, start) && !value.contains(&b' ')
+        is_introduced(text, start) && (literal && !value.contains(&b' ') || is_unlike_words(value))
     } else {
-        quoted && !value.contains(&b' ') || is_unlike_words(value) || is_chosen(text, value, value_end)
+        literal || is_unlike_words(value) && !value.contains(&b' ') || !vague && is_chosen(text, value, value_end)
     };
     if told && value.len() >= 4 && is_secret(value) && !is_bound(text, value_end) {
         scan.report(rule, value_start, value_end);
@@ -99,6 +103,10 @@ fn word(text: &[u8], from: usize) -> Option<(usize, usize, bool)> {
         let rest = text.get(from + 1..)?;
         let rest = rest.get(..LONGEST).unwrap_or(rest);
         let end = rest.iter().position(|&byte| byte == quote || is_break(byte))?;
+        let between = matches!(rest.first(), Some(b',' | b':' | b'}' | b']'));
+        if between || rest.get(..end)?.contains(&b'"') {
+            return None;
+        }
         return Some((from + 1, from + 1 + end, true));
     }
     let rest = text.get(from..)?;

@@ -4,56 +4,63 @@
 //! what stands around it does.
 
 use crate::view::is_break;
-use std::cell::Cell;
 
-/// The text is judged block by block, each at most once.
-const BLOCK: usize = 1024;
+/// How far around a place the text is judged.
+const REACH: usize = 512;
 
-/// The last verdict. Neighbouring questions are about the same block.
+/// Where signs of a program stand. They are collected as far as questions reach, each byte once.
 #[derive(Debug, Default)]
 pub(crate) struct Surroundings {
-    last: Cell<Option<(usize, bool)>>,
+    signs: Vec<usize>,
+    read: usize,
 }
 
 impl Surroundings {
-    /// Whether the text around `index` reads as a program.
-    pub(crate) fn is_code(&self, text: &[u8], index: usize) -> bool {
-        let block = index / (BLOCK / 2);
-        if let Some((known, verdict)) = self.last.get()
-            && known == block
-        {
-            return verdict;
+    /// Whether the text around `index` reads as a program. Questions come in the order of the text.
+    pub(crate) fn is_code(&mut self, text: &[u8], index: usize) -> bool {
+        /// Signs that a text of a few lines needs, and how many bytes there may be for each further one.
+        const FEWEST: usize = 4;
+        const BYTES_PER_SIGN: usize = 100;
+        let from = index.saturating_sub(REACH);
+        let to = text.len().min(index + REACH);
+        self.read_until(text, from, to);
+        let count = |place: usize| self.signs.partition_point(|&sign| sign < place);
+        count(to) - count(from) >= FEWEST + (to - from) / BYTES_PER_SIGN
+    }
+
+    fn read_until(&mut self, text: &[u8], from: usize, to: usize) {
+        let start = self.read.max(from);
+        if start >= to {
+            return;
         }
-        let start = (block * (BLOCK / 2)).saturating_sub(BLOCK / 2);
-        let end = text.len().min(start + BLOCK + BLOCK / 2);
-        let verdict = reads_as_code(text.get(start..end).unwrap_or_default());
-        self.last.set(Some((block, verdict)));
-        verdict
+        let stretch = text.get(start..text.len().min(to + 2)).unwrap_or_default();
+        self.signs.extend(stretch.windows(3).enumerate().filter(|(_, window)| is_sign(window)).map(|(offset, _)| start + offset));
+        self.read = to;
     }
 }
 
-/// Signs of a program: calls, operators, ends of statements. Settings and prose have few of them.
-fn reads_as_code(text: &[u8]) -> bool {
-    /// Signs that a text of a few lines needs, and how many bytes there may be for each further one.
-    const FEWEST: usize = 4;
-    const BYTES_PER_SIGN: usize = 100;
-    let mut signs = 0;
-    for window in text.windows(3) {
-        let &[first, second, third] = window else { continue };
-        signs += usize::from(match (first, second, third) {
-            // A call, and the beginning of one.
-            (b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'0'..=b'9' | b'!', b'(', b')' | b'"' | b'\'' | b'&' | b'a'..=b'z' | b'A'..=b'Z' | b'_') => true,
-            (b')' | b'"' | b'a'..=b'z' | b'0'..=b'9', b';', end) => is_break(end),
-            (b' ' | b')', b'{', end) | (b'}' | b')', b',' | b';', end) => is_break(end),
-            (b' ', b'=' | b'!' | b'-', b'=' | b'>') => true,
-            (b':', b':', b'a'..=b'z' | b'A'..=b'Z' | b'<') => true,
-            (b' ', b'&', b'&') | (b' ', b'|', b'|') => true,
-            (b')', b':', end) => is_break(end),
-            (b'*', b'/', _) | (b'/', b'*', _) | (b'/', b'/', b' ' | b'/') => true,
-            _ => false,
-        });
+/// Signs of a program: calls, operators, ends of statements, comments. Settings and prose have few of them.
+fn is_sign(window: &[u8]) -> bool {
+    let &[first, second, third] = window else { return false };
+    match second {
+        b'(' => {
+            let called = is_word(first) || first == b'!';
+            called && (is_word(third) || matches!(third, b')' | b'"' | b'\'' | b'&'))
+        }
+        b';' => (is_word(first) || matches!(first, b')' | b'"' | b'}')) && is_break(third),
+        b'{' => matches!(first, b' ' | b')') && is_break(third),
+        b',' => matches!(first, b'}' | b')') && is_break(third),
+        b'=' | b'!' | b'-' => first == b' ' && matches!(third, b'=' | b'>'),
+        b':' => first == b':' && (third.is_ascii_alphabetic() || third == b'<') || first == b')' && is_break(third),
+        b'&' | b'|' => first == b' ' && third == second,
+        b'/' => first == b'*' || first == b'/' && matches!(third, b' ' | b'/'),
+        b'*' => first == b'/',
+        _ => false,
     }
-    signs >= FEWEST + text.len() / BYTES_PER_SIGN
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
 #[cfg(test)]

@@ -58,6 +58,11 @@ impl Value {
         }
     }
 
+    /// After an empty value at the end of a string, the closing quote looks like an opening one: `{"a": "token=", "b": …`.
+    pub(crate) fn is_between_strings(&self, text: &[u8]) -> bool {
+        self.quoting == Quoting::Quoted && matches!(at(text, self.start), b',' | b':' | b'}' | b']')
+    }
+
     pub(crate) fn of<'t>(&self, text: &'t [u8]) -> &'t [u8] {
         text.get(self.start..self.end).unwrap_or_default()
     }

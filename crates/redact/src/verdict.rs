@@ -82,7 +82,8 @@ pub(crate) fn is_location(value: &[u8]) -> bool {
 /// Whether a quoted text reads as a sentence or a label.
 pub(crate) fn is_prose(value: &[u8]) -> bool {
     let head = head(value);
-    head.contains(&b' ') && words(head).any(|word| holds(TELLING, word))
+    let telling = words(head).filter(|word| holds(TELLING, word)).count();
+    head.contains(&b' ') && telling > 0 && telling * 5 >= words(head).count() * 2
 }
 
 /// Whether a value is a word of a natural language, as far as its form tells.

@@ -54,8 +54,6 @@ struct Mark {
     replaced: bool,
 }
 
-/// Longer runs of backslashes are no quoting.
-const MOST_BACKSLASHES: usize = 16;
 /// Parameters of a colour or cursor sequence are shorter.
 const LONGEST_SEQUENCE: usize = 24;
 
@@ -217,7 +215,7 @@ fn sequence(rest: &[u8], start: usize) -> Option<usize> {
 /// Escapes of JSON, of programming languages and of shells, however often they were escaped again.
 fn backslash(raw: &[u8], at: usize) -> Option<(usize, Option<u8>)> {
     let rest = raw.get(at..)?;
-    let run = rest.iter().take(MOST_BACKSLASHES).take_while(|&&byte| byte == b'\\').count();
+    let run = rest.iter().take_while(|&&byte| byte == b'\\').count();
     let end = at + run + 1;
     let after = rest.get(run..)?;
     let plain = match *after.first()? {

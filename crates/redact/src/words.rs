@@ -31,7 +31,7 @@ pub(crate) const PASSWORDS: &[&str] = &[
 /// Short forms: as they are.
 #[rustfmt::skip]
 pub(crate) const PASSWORDS_ALONE: &[&str] = &[
-    "adminpass", "clave", "dbpass", "dbpw", "haslo", "hasło", "keypass", "losenord", "mdp", "passw", "psk", "pswd",
+    "adminpass", "clave", "dbpass", "dbpw", "haslo", "hasło", "keypass", "losenord", "mdp", "passe", "passw", "psk", "pswd",
     "pw", "requirepass", "rootpass", "rootpw", "sshpass", "storepass", "userpass", "userpw",
 ];
 /// Short forms that mean a password only after another word.

@@ -77,7 +77,7 @@ fn goes_on(text: &[u8], end: usize, start: usize, stop: usize) -> bool {
     let alone = after == 0 || is_break(after) || matches!(after, b'"' | b'\'' | b'`' | 0x11..=0x19 | b',' | b';' | b')' | b'}' | b']');
     let ends = alone || wide && after == b' ';
     let generated = shape::is_mixed(rest) && !shape::is_wordy(rest) || shape::is_random(rest);
-    ends && (generated && rest.len() >= 6 || wide && alone && (generated || rest.len() <= 4))
+    shape::is_random(rest) && after == b' ' || ends && (generated && rest.len() >= 6 || wide && alone && (generated || rest.len() <= 4))
 }
 
 /// Length of the run of token characters.

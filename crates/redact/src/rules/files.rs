@@ -1,6 +1,6 @@
 //! Files of credentials with a form of their own.
 
-use crate::rule::Check::{NotProse, Real};
+use crate::rule::Check::{Mixed, Most, NotProse, Real};
 use crate::rule::{Rule, Shape};
 
 #[rustfmt::skip]
@@ -9,6 +9,8 @@ pub(super) const RULES: &[Rule] = &[
         .hits(&["machine example.org login bob password <a9>", "machine example.org\n  login bob\n  password sunshine\n"]).misses(&["machine learning with password login"]),
     Rule::from("login-password", "User and password one after the other", &["login ", "user ", "username "], 240, r"(?i)(?:login|user(?:name)?)[ \t:=]+[\w.@\\-]{1,80}(?:[ \t,]+|{nl}[ \t]+)(?:and |with )?(?:the )?(?:password|passwd|pass|pwd|secret)(?:[ \t]+\d)?[ \t]+()[^=/`-]").checks(&[Real, NotProse]).chosen()
         .hits(&["login bob password <a9>", "username admin password 7 <u14>", "connect as user bob with password <a9>"]).misses(&["login with password authentication()", "after login the password prompt", "user bob password required"]),
+    Rule::from("login-pair", "User and password with a slash between them", &["login", "credential", "creds", "user/pass", "account"], 160, r"(?i)(?:logins?|credentials?|creds|user/pass\w*|accounts?)(?: (?:is|are|for \w+))?{q}?[ \t]*[:=]?[ \t]*{q}?[\w.@-]{2,40}[ \t]*[/:][ \t]*()").checks(&[Real, Mixed, Most(64)]).chosen()
+        .hits(&["login: bob / <a9>", "user/pass = bob/<a9>"]).misses(&["account: https://example.org/a1b2", "login: bob/alice"]),
     Rule::from("pgpass", "Line of a PostgreSQL password file", &[":5432:", ":*:", ":6432:", ":5433:"], 260, r"(?::\*|:\d{4})?:(?:\d{4}|\*):[\w*.-]{1,63}:[\w*.@-]{1,63}:()").checks(&[Real]).chosen()
         .hits(&["db.internal:5432:app:bob:<a9>", "*:*:*:postgres:sunshine"]).misses(&["::ffff:5432:"]),
     Rule::special("kubernetes-secret", "Values of a Kubernetes secret", &["kind: secret", "\"kind\": \"secret\"", "\"kind\":\"secret\"", "kind: 'secret'", "kind: \"secret\"", "kind = \"secret\""], Shape::Manifest).chosen()

@@ -39,7 +39,7 @@ pub(super) const RULES: &[Rule] = &[
 /// The rule that a word of a name belongs to.
 pub(crate) fn rule_of(word: &[u8]) -> Option<&'static Rule> {
     let part = |keyword: &&str| {
-        let keyword = keyword.trim_matches(|sign: char| !sign.is_alphanumeric()).as_bytes();
+        let keyword = keyword.trim_matches(|sign: char| sign.is_ascii_punctuation() || sign == ' ').as_bytes();
         word.windows(keyword.len()).any(|part| part.eq_ignore_ascii_case(keyword))
     };
     RULES.iter().find(|rule| rule.keywords.iter().any(part))
