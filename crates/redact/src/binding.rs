@@ -3,6 +3,7 @@
 use crate::rule::compile;
 use crate::value::{at, is_quote, skip_blanks};
 use crate::view::{CODED_QUOTE, URL_AND, URL_EQUALS, is_break};
+use crate::words::holds;
 use regex::bytes::Regex;
 use std::sync::LazyLock;
 
@@ -110,6 +111,11 @@ fn value_start(text: &[u8], from: usize) -> usize {
         return start;
     }
     let window = text.get(start..text.len().min(start + REACH)).unwrap_or_default();
+    // A word is no wrapper unless a bracket, a path or another word follows it.
+    let word = window.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    if word > 0 && !matches!(window.get(word), Some(b'(' | b':' | b'.' | b' ')) {
+        return start;
+    }
     match WRAPPERS.as_ref().and_then(|wrappers| wrappers.find(window)) {
         // The quote is part of the value's notation.
         Some(found) if found.as_bytes().last().is_some_and(|&last| is_quote(last)) && first != b'{' => start + found.end() - 1,
@@ -141,6 +147,10 @@ fn companion(text: &[u8], start: usize, end: usize) -> Option<Binding> {
         ))
     });
     let label = text.get(start.saturating_sub(64)..start).unwrap_or_default();
+    let sign = label.iter().rev().take(12).find(|byte| !matches!(byte, b' ' | b'\t') && !is_quote(**byte));
+    if !matches!(sign, Some(b':' | b'=' | b'>' | b'.' | b'/' | b'-')) {
+        return None;
+    }
     if !LABEL.as_ref()?.is_match(label) {
         return None;
     }
@@ -192,13 +202,25 @@ fn attributes_end(text: &[u8], from: usize) -> Option<usize> {
     Some(from + ATTRIBUTES.as_ref()?.find(window)?.end())
 }
 
-/// Whether a verb before the name says that a value follows it.
+/// Whether a verb before the name says that a value follows it. Options may stand between, and the beginning of a path.
 fn is_set(text: &[u8], start: usize) -> bool {
-    static VERB: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        compile(r"(?i)(?:\A|[\s;&|{q}(])(?:set|setx|setenv|set-variable|put|env|arg|config|write|insert|add)(?:[ \t]+-{1,2}[\w-]+)*[ \t]+{q}?(?:[\w./:-]*[/:])?\z")
-    });
+    #[rustfmt::skip]
+    const VERBS: &[&str] = &["add", "arg", "config", "env", "insert", "put", "set", "set-variable", "setenv", "setx", "write"];
+    const MOST_WORDS: usize = 3;
     let before = text.get(start.saturating_sub(64)..start).unwrap_or_default();
-    VERB.as_ref().is_some_and(|verb| verb.is_match(before))
+    let opens = matches!(before.last(), Some(b' ' | b'\t' | b'/' | b':')) || before.last().is_some_and(|&byte| is_quote(byte));
+    if !opens {
+        return false;
+    }
+    let line = before.rsplit(|&byte| is_break(byte)).next().unwrap_or_default();
+    let mut words = line.split(|byte| matches!(byte, b' ' | b'\t')).rev();
+    // What is glued to the name: a quote, a path.
+    words.next();
+    let verb = words.filter(|word| !word.is_empty()).take(MOST_WORDS).find(|word| !word.starts_with(b"-"));
+    verb.is_some_and(|verb| {
+        let letters = verb.iter().rev().take_while(|byte| byte.is_ascii_alphabetic() || **byte == b'-').count();
+        holds(VERBS, verb.get(verb.len() - letters..).unwrap_or_default())
+    })
 }
 
 /// `name Type = …`.
@@ -206,6 +228,9 @@ fn typed(text: &[u8], from: usize) -> Option<Binding> {
     static TYPED: LazyLock<Option<Regex>> =
         LazyLock::new(|| compile(r"\A(?:(?:string|String|str|text|char|const|varchar)[\w\[\]*()]{0,12}|as string|:[\w ]{1,20})[ \t]*:?=[ \t]*"));
     let window = text.get(from..text.len().min(from + 48)).unwrap_or_default();
+    if !matches!(window.first(), Some(b's' | b'S' | b't' | b'c' | b'v' | b'a' | b':')) {
+        return None;
+    }
     Some(Binding { carrier: Carrier::Statement, value: from + TYPED.as_ref()?.find(window)?.end() })
 }
 

@@ -2,7 +2,7 @@
 
 use crate::gate::Prepared;
 use crate::scan::{Scan, is_word};
-use crate::value::{Quoting, Value, at, is_quote};
+use crate::value::{Quoting, at, is_quote};
 use crate::view::is_break;
 
 /// Longer command lines are generated, and lists of files.
@@ -14,26 +14,23 @@ const REACH: usize = 512;
 pub(crate) fn check(scan: &mut Scan<'_>, prepared: &Prepared, start: usize, end: usize) {
     let text = scan.text;
     let rule = prepared.rule;
+    // Short names have a blank in their keyword, because they are parts of many words.
+    let end = end - usize::from(at(text, end - 1) == b' ');
     let (searched, by) = scan.commanded;
     if !is_program(text, start, end) || by == rule.name && end + REACH / 2 < searched {
         return;
     }
     let stop = command_end(text, end);
     scan.commanded = (stop, rule.name);
-    let Some(regex) = prepared.regex() else { return };
     let Some(arguments) = text.get(end..stop) else { return };
     let mut from = 0;
-    while let Some(groups) = regex.captures_at(arguments, from) {
-        let Some(secret) = groups.iter().skip(1).flatten().last() else { return };
-        let value = match secret.is_empty() {
-            true => Value::argument(text, end + secret.start()),
-            false => Value { start: end + secret.start(), end: end + secret.end(), quoting: Quoting::Quoted },
-        };
+    while let Some(secret) = prepared.search(arguments, from) {
+        let value = scan.value_of(secret, end);
         let is_option = at(text, value.start) == b'-' && value.quoting == Quoting::Bare;
         if value.start < value.end && !is_option && !value.is_between_strings(text) && scan.passes(rule, value.of(text)) {
             scan.report(rule, value.start, value.end);
         }
-        from = (value.end.saturating_sub(end)).max(secret.end()).max(from + 1);
+        from = value.end.saturating_sub(end).max(from + 1);
         if from > arguments.len() {
             return;
         }

@@ -32,9 +32,34 @@ pub(crate) struct Prepared {
     regex: OnceLock<Option<Regex>>,
 }
 
+/// What the pattern of a rule says about the secret, as places in the text that it was matched with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Secret {
+    /// It is this.
+    Is(usize, usize),
+    /// It is the argument or string that begins here.
+    BeginsAt(usize),
+}
+
 impl Prepared {
     pub(crate) fn regex(&self) -> Option<&Regex> {
         self.regex.get_or_init(|| self.rule.compile()).as_ref()
+    }
+
+    /// Searches from `from` on. Groups cost several times as much as the end of a match; where the secret begins at the
+    /// end, they are not asked for.
+    pub(crate) fn search(&self, text: &[u8], from: usize) -> Option<Secret> {
+        let regex = self.regex()?;
+        let found = regex.find_at(text, from)?;
+        if self.rule.pattern().is_some_and(|pattern| pattern.ends_with("()")) {
+            return Some(Secret::BeginsAt(found.end()));
+        }
+        let groups = regex.captures_at(text, from)?;
+        let secret = groups.iter().skip(1).flatten().last()?;
+        Some(match secret.is_empty() {
+            true => Secret::BeginsAt(secret.start()),
+            false => Secret::Is(secret.start(), secret.end()),
+        })
     }
 }
 

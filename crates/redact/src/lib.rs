@@ -46,6 +46,7 @@ mod manifest;
 mod mask;
 mod name;
 mod pair;
+mod parts;
 mod rule;
 mod rules;
 mod scan;

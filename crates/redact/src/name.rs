@@ -32,6 +32,35 @@ pub(crate) const FOREIGN: &[&str] = &[
     "口令", "密码", "密碼", "暗証番号", "パスワード", "비밀번호", "암호",
 ];
 
+/// Names that were classified. The same few names come up again and again.
+#[derive(Debug)]
+pub(crate) struct Names<'t> {
+    last: [Option<(&'t [u8], Option<(Kind, &'t [u8])>)>; REMEMBERED],
+}
+
+/// A power of two; more names than this are rarely in use at a time.
+const REMEMBERED: usize = 64;
+
+impl<'t> Names<'t> {
+    pub(crate) fn new() -> Self {
+        Self { last: [None; REMEMBERED] }
+    }
+
+    /// As [`classify`].
+    pub(crate) fn classify(&mut self, name: &'t [u8]) -> Option<(Kind, &'t [u8])> {
+        let hash = name.iter().fold(0_usize, |hash, &byte| hash.wrapping_mul(31).wrapping_add(usize::from(byte)));
+        let Some(place) = self.last.get_mut(hash % REMEMBERED) else { return classify(name) };
+        match place {
+            Some((known, verdict)) if *known == name => *verdict,
+            _ => {
+                let verdict = classify(name);
+                *place = Some((name, verdict));
+                verdict
+            }
+        }
+    }
+}
+
 /// Splits a name into words and classifies it.
 ///
 /// The last word that names a secret comes along: it tells which rule the finding belongs to.

@@ -1,7 +1,7 @@
 //! Secrets that are known by the name beside them: assignments, fields, configuration, flags, parameters.
 
 use crate::binding::{Binding, Carrier, is_first, is_option};
-use crate::name::{self, Kind, LONGEST_NAME};
+use crate::name::{Kind, LONGEST_NAME};
 use crate::rule::{Reveal, Rule};
 use crate::rules::names;
 use crate::scan::{Scan, is_word};
@@ -26,14 +26,16 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end:
         return;
     }
     let text = scan.text;
-    let end = name_end(text, end);
+    // Some keywords have the sign in them that binds the name.
+    let signs = text.get(start..end).unwrap_or_default().iter().rev().take_while(|&&byte| byte < 0x80 && !byte.is_ascii_alphanumeric()).count();
+    let end = name_end(text, end - signs);
     scan.named = end;
     if !may_bind(text, end) {
         return;
     }
     let start = name_start(text, start, scan.floor);
     let Some(name) = text.get(start..end) else { return };
-    let Some((kind, word)) = name::classify(name) else { return };
+    let Some((kind, word)) = scan.names.classify(name) else { return };
     let Some(binding) = Binding::read(text, start, end) else { return };
     let pair = Pair { name, kind, carrier: binding.carrier, start };
     if let Some((value, reveal)) = secret(scan, rule, &pair, binding.value) {
@@ -106,12 +108,12 @@ fn secret(scan: &Scan<'_>, rule: &Rule, pair: &Pair<'_>, from: usize) -> Option<
     let value = match pair.carrier {
         Carrier::Cell => cell(text, from),
         Carrier::Element => Value { start: from, end: element_end(text, from)?, quoting: Quoting::Quoted },
-        _ => Value::read(text, from),
+        _ => Value::read(text, from, &scan.memory),
     };
     if is_secret(scan, pair, &value) {
         return Some((after_scheme(text, value), reveal(rule, pair, &value)));
     }
-    let value = typed_default(text, pair, &value)?;
+    let value = typed_default(scan, pair, &value)?;
     let pair = Pair { carrier: Carrier::Statement, ..*pair };
     is_secret(scan, &pair, &value).then_some((value, rule.reveal))
 }
@@ -154,17 +156,18 @@ fn element_end(text: &[u8], from: usize) -> Option<usize> {
 }
 
 /// `name: Type = "value"`: the value stands behind the type.
-fn typed_default(text: &[u8], pair: &Pair<'_>, type_name: &Value) -> Option<Value> {
+fn typed_default(scan: &Scan<'_>, pair: &Pair<'_>, type_name: &Value) -> Option<Value> {
     /// Type names are short.
     const LONGEST: usize = 40;
     if pair.carrier != Carrier::Colon || type_name.end - type_name.start > LONGEST {
         return None;
     }
+    let text = scan.text;
     let equals = skip_blanks(text, type_name.end);
     if at(text, equals) != b'=' {
         return None;
     }
-    let value = Value::read(text, skip_blanks(text, equals + 1));
+    let value = Value::read(text, skip_blanks(text, equals + 1), &scan.memory);
     (value.quoting == Quoting::Quoted).then_some(value)
 }
 
@@ -343,7 +346,7 @@ fn is_passed_on(text: &[u8], pair: &Pair<'_>, value: &Value) -> bool {
     let before = pair.start.checked_sub(1).map_or(0, |index| at(text, index));
     let listed = matches!(at(text, value.end), b',' | b')');
     let called = before == b'(' && pair.start.checked_sub(2).is_some_and(|index| is_word(at(text, index)));
-    pair.carrier == Carrier::Assignment && (called || listed && follows_comma(text, pair) && is_name(value.of(text)) && at(text, value.end) == b')')
+    pair.carrier == Carrier::Assignment && (called || listed && follows_comma(text, pair) && is_name(shape::head(value.of(text))) && at(text, value.end) == b')')
 }
 
 /// A run of letters that no word is as long as.

@@ -21,6 +21,10 @@ pub struct Rule {
     pub reveal: Reveal,
     /// How sure a match is.
     pub confidence: Confidence,
+    /// Whether a credential begins where the pattern ends: letters, digits and the signs that headers carry.
+    pub credential: bool,
+    /// A byte without which the pattern cannot match; looking for it is cheaper.
+    pub needs: Option<u8>,
     /// Texts with exactly one secret each. `<a36>` stands for 36 letters and digits, so that no secret is spelled out;
     /// the tests describe the notation.
     pub hits: &'static [&'static str],
@@ -81,6 +85,8 @@ pub enum Class {
     Hex,
     /// Letters, digits and underscores.
     Word,
+    /// The same and dashes.
+    Dash,
     /// Letters, digits, `+` and `/`.
     Base64,
     /// Letters, digits and `_.~-`.
@@ -95,6 +101,7 @@ impl Class {
             Self::Digit => byte.is_ascii_digit(),
             Self::Hex => byte.is_ascii_digit() || matches!(byte, b'a'..=b'f'),
             Self::Word => byte.is_ascii_alphanumeric() || byte == b'_',
+            Self::Dash => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
             Self::Base64 => byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'),
             Self::Url => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'~' | b'-'),
             Self::Unbroken => byte > b' ' && !matches!(byte, b'"' | b'\'' | b'`' | b'=' | b'<' | b'>' | b'(' | b')' | b',' | b'/'),
@@ -105,6 +112,8 @@ impl Class {
 /// A condition on the secret that a match has found.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Check {
+    /// At least this long.
+    Least(usize),
     /// At most this long.
     Most(usize),
     /// A digit, as words rarely have one.
@@ -159,6 +168,8 @@ impl Rule {
             checks: &[],
             reveal: Reveal::Ends,
             confidence: Confidence::High,
+            credential: false,
+            needs: None,
             hits: &[],
             misses: &[],
         }
@@ -226,6 +237,16 @@ impl Rule {
     pub(crate) const fn chosen(mut self) -> Self {
         self.reveal = Reveal::Nothing;
         self.confidence = Confidence::Low;
+        self
+    }
+
+    pub(crate) const fn credential(mut self) -> Self {
+        self.credential = true;
+        self
+    }
+
+    pub(crate) const fn needs(mut self, byte: u8) -> Self {
+        self.needs = Some(byte);
         self
     }
 

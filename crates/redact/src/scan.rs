@@ -1,11 +1,13 @@
 //! One search: from keywords to findings.
 
-use crate::gate::{GATE, Gate, Prepared};
+use crate::gate::{GATE, Gate, Prepared, Secret};
 use crate::mask;
+use crate::name::Names;
+use crate::parts::{self, SIZES, Sizes};
 use crate::rule::{Check, Confidence, Reveal, Rule, Shape};
 use crate::surroundings::Surroundings;
-use crate::value::{Quoting, Value, at};
-use crate::view::View;
+use crate::value::{LONGEST_VALUE, Memory, Quoting, Value, at};
+use crate::view::{URL_EQUALS, View};
 use std::cell::RefCell;
 use crate::{Finding, Mode, command, cookies, insert, key, manifest, pair, sentence, shape, verdict, wrap};
 
@@ -14,7 +16,9 @@ pub(crate) struct Scan<'t> {
     pub(crate) text: &'t [u8],
     pub(crate) mode: Mode,
     surroundings: RefCell<Surroundings>,
+    pub(crate) names: Names<'t>,
     found: Vec<Found>,
+    pub(crate) memory: Memory,
     /// End of the last finding: what stands before it was decided.
     pub(crate) floor: usize,
     /// End of the last name that was looked at; its other words lead to the same place.
@@ -35,13 +39,48 @@ struct Found {
 
 /// All secrets of a text, in order and without overlaps.
 pub(crate) fn find(raw: &[u8], mode: Mode) -> Vec<Finding> {
+    find_in_parts(raw, mode, SIZES)
+}
+
+/// The same with parts of any size.
+pub(crate) fn find_in_parts(raw: &[u8], mode: Mode, sizes: Sizes) -> Vec<Finding> {
+    if raw.len() <= sizes.batch + sizes.margin {
+        return find_in_part(raw, mode);
+    }
+    let mut found = Vec::new();
+    let mut from = 0;
+    let mut batch = sizes.batch;
+    loop {
+        let begin = from - sizes.context.min(from);
+        let end = raw.len().min(from + batch + sizes.margin);
+        let part = raw.get(begin..end).unwrap_or_default();
+        let findings = find_in_part(part, mode);
+        let last = end == raw.len();
+        let cut = if last { Some(part.len()) } else { parts::cut(part, from - begin, part.len() - sizes.margin, &findings) };
+        let Some(cut) = cut else {
+            batch *= 2;
+            continue;
+        };
+        let moved = |finding: Finding| Finding { start: (finding.start + begin).max(from), end: finding.end + begin, ..finding };
+        found.extend(findings.into_iter().map(moved).filter(|finding| finding.end > from && finding.start < begin + cut));
+        if last {
+            return found;
+        }
+        from = begin + cut;
+        batch = sizes.batch;
+    }
+}
+
+fn find_in_part(raw: &[u8], mode: Mode) -> Vec<Finding> {
     let Some(gate) = GATE.as_ref() else { return Vec::new() };
     let view = View::of(raw);
     let mut scan = Scan {
         text: view.bytes(),
         mode,
         surroundings: RefCell::default(),
+        names: Names::new(),
         found: Vec::new(),
+        memory: Memory::default(),
         floor: 0,
         named: 0,
         commanded: (0, ""),
@@ -115,7 +154,7 @@ impl<'t> Scan<'t> {
             }
             None => {
                 // A token that a terminal or a mail program cut in two.
-                let Some(joined) = wrap::joined(self.text, end) else { return };
+                let Some(joined) = wrap::joined(self.text, end, &self.memory) else { return };
                 let fits = regex.find(&joined.bytes).is_some_and(|found| found.end() == joined.bytes.len());
                 if fits && self.passes(rule, &joined.bytes) {
                     self.report(rule, start, joined.end);
@@ -130,20 +169,34 @@ impl<'t> Scan<'t> {
         if rule.checks.contains(&Check::Apart) && !self.stands_apart(from) {
             return;
         }
-        let Some(regex) = prepared.regex() else { return };
         let window = self.text.get(from..to.min(self.text.len())).unwrap_or_default();
-        if !regex.is_match(window) {
+        if rule.needs.is_some_and(|byte| memchr::memchr(byte, window).is_none()) {
             return;
         }
-        let Some(groups) = regex.captures(window) else { return };
-        let Some(secret) = groups.iter().skip(1).flatten().last() else { return };
-        let value = match secret.is_empty() {
-            true => Value::argument(self.text, from + secret.start()),
-            false => Value { start: from + secret.start(), end: from + secret.end(), quoting: Quoting::Quoted },
+        let Some(secret) = prepared.search(window, 0) else { return };
+        let value = match secret {
+            Secret::BeginsAt(start) if rule.credential => self.credential(from + start),
+            _ => self.value_of(secret, from),
         };
         if value.start < value.end && !value.is_between_strings(self.text) && self.passes(rule, value.of(self.text)) {
-            let end = wrap::extended(self.text, value.start, value.end);
+            let run = if rule.credential { credential_end(self.text, value.end, LONGEST_VALUE) } else { value.end };
+            let end = wrap::extended(self.text, value.start, run);
             self.report(rule, value.start, end);
+        }
+    }
+
+    /// As much of a credential as judgement needs. What turns out to be none is not read to its end again and again.
+    fn credential(&self, start: usize) -> Value {
+        const SHORTEST: usize = 6;
+        let end = credential_end(self.text, start, shape::WINDOW);
+        Value { start, end: if end - start < SHORTEST { start } else { end }, quoting: Quoting::Quoted }
+    }
+
+    /// The place of a secret that was matched in a window from `from` on.
+    pub(crate) fn value_of(&self, secret: Secret, from: usize) -> Value {
+        match secret {
+            Secret::Is(start, end) => Value { start: from + start, end: from + end, quoting: Quoting::Quoted },
+            Secret::BeginsAt(start) => Value::argument(self.text, from + start, &self.memory),
         }
     }
 
@@ -157,6 +210,7 @@ impl<'t> Scan<'t> {
         let head = shape::head(secret);
         let fixture = || rule.confidence == Confidence::Low && (!shape::is_random(head) || verdict::is_fixture(head));
         let fits = |check: &Check| match *check {
+            Check::Least(length) => secret.len() >= length,
             Check::Most(length) => secret.len() <= length,
             Check::Digit => shape::has_digit(secret),
             Check::Mixed => shape::is_mixed(secret),
@@ -230,4 +284,11 @@ impl<'t> Scan<'t> {
 
 pub(crate) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// Where the credential of a header ends that goes on after `end`.
+fn credential_end(text: &[u8], end: usize, most: usize) -> usize {
+    let inside = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(**byte, b'.' | b'_' | b'~' | b'+' | b'/' | b'=' | b'-' | URL_EQUALS);
+    let rest = text.get(end..).unwrap_or_default();
+    end + rest.iter().take(most).take_while(inside).count()
 }

@@ -6,7 +6,7 @@
 use crate::rule::{Rule, compile};
 use crate::scan::{Scan, is_word};
 use crate::shape::{has_digit, is_number};
-use crate::value::{at, is_quote};
+use crate::value::{at, is_quote, skip_blanks};
 use crate::view::is_break;
 use crate::words::{STAND_INS, TELLING, holds};
 use crate::{Mode, verdict};
@@ -41,17 +41,18 @@ fn told_after(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end: usize
             // What the secret is for, then a verb.
             r"(?:[ \t]+(?:for|of|to|on|in|at|von|vom|f\xC3\xBCr|zum|zur|auf|de|del|do|da|di|du|des|per|pour|para|voor|van|til|till|na|dla|do|\xD0\xB4\xD0\xBB\xD1\x8F|\xD0\xBE\xD1\x82|\xD0\xBA)\s+[^\n.!?;:=,]{1,48}?|[ \t]+\((?:[^()\n]{1,40})\))?",
             r"(?:[ \t]+|[ \t]*{nl}[ \t]*)(?:is|was|are|were|will be|should be|shall be|must be|has been|ist|lautet|war|est|\xC3\xA9tait|es|era|\xC3\xA9|\xC3\xA8|jest|to|\xC3\xA4r|er|on|je|adalah|\xD1\x8D\xD1\x82\xD0\xBE|l\xC3\xA0|\xE2\x80\x94|\xE2\x80\x93)",
-            r"(?:[ \t]+(?:now|still|currently|just|simply|always|again|set to|changed to|reset to|jetzt|ahora|maintenant))?(?:[ \t]*:)?(?:[ \t]+|[ \t]*{nl}[ \t]*)|",
-            // No verb.
-            r"[ \t]+())"
+            r"(?:[ \t]+(?:now|still|currently|just|simply|always|again|set to|changed to|reset to|jetzt|ahora|maintenant))?(?:[ \t]*:)?(?:[ \t]+|[ \t]*{nl}[ \t]*))"
         ))
     });
     let text = scan.text;
     let window = text.get(end..text.len().min(end + REACH)).unwrap_or_default();
-    let Some(groups) = COPULA.as_ref().and_then(|copula| copula.captures(window)) else { return };
-    let Some(whole) = groups.get(0) else { return };
-    let apposition = groups.get(1).is_some();
-    let from = end + whole.end();
+    let verb = COPULA.as_ref().and_then(|copula| copula.find(window));
+    let apposition = verb.is_none();
+    let from = match verb {
+        Some(verb) => end + verb.end(),
+        None if matches!(window.first(), Some(b' ' | b'\t')) => skip_blanks(text, end),
+        None => return,
+    };
     let Some((value_start, value_end, quoted)) = word(text, from) else { return };
     let Some(value) = text.get(value_start..value_end) else { return };
     // A token or a key may be of many kinds; only a password is what a sentence says it is, whatever it looks like.
@@ -59,7 +60,7 @@ fn told_after(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end: usize
     let vague = [&b"token"[..], b"key", b"secret", b"creds", b"credentials"].iter().any(|word| keyword.eq_ignore_ascii_case(word));
     let literal = quoted && !vague && !verdict::is_prose(value);
     let told = if apposition {
-        is_introduced(text, start) && (literal && !value.contains(&b' ') || is_unlike_words(value))
+        (literal && !value.contains(&b' ') || is_unlike_words(value)) && is_introduced(text, start)
     } else {
         literal || is_unlike_words(value) && !value.contains(&b' ') || !vague && is_chosen(text, value, value_end)
     };
@@ -68,29 +69,40 @@ fn told_after(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end: usize
     }
 }
 
-/// "use … as the password", "… is the password".
+/// "use … as the password", "… is the new password".
 fn told_before(scan: &mut Scan<'_>, rule: &'static Rule, start: usize) {
-    static LEAD: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        compile(concat!(
-            r"(?:\A|\s)(?:{q}([^\s\x22'`\x11-\x14\x17]{4,64}){q}|([^\s\x22'`,;\x11-\x14\x17]{4,64}))",
-            r"\s+(?:as|is|for|als|ist|como|comme|come|es|est|\xC3\xA9|\xC3\xA8|jako|som)\s+(?:the|your|my|our|its|his|her|das|dein|mein|la|le|su|mi|a|o|il|new|temporary|initial|default)?\s*(?:(?:new|temporary|initial|default|root|admin|database|db|wifi|sudo|user)\s+)?\z"
-        ))
-    });
+    #[rustfmt::skip]
+    const ARTICLES: &[&str] = &[
+        "a", "admin", "das", "database", "db", "default", "dein", "her", "his", "il", "initial", "its", "la", "le", "mein", "mi", "my", "new", "o", "our", "root", "su", "sudo", "temporary", "the", "user", "wifi", "your",
+    ];
+    const VERBS: &[&str] = &["als", "as", "come", "comme", "como", "es", "est", "for", "is", "ist", "jako", "som"];
+    const MOST_ARTICLES: usize = 3;
     let text = scan.text;
-    let from = start.saturating_sub(120).max(scan.floor);
-    let window = text.get(from..start).unwrap_or_default();
-    let line = window.iter().rposition(|&byte| is_break(byte)).map_or(0, |index| index + 1);
-    let lead = window.get(line..).unwrap_or_default();
-    if !lead.ends_with(b" ") {
+    let Some(mut before) = word_before(text, start, scan.floor) else { return };
+    for _ in 0..MOST_ARTICLES {
+        let Some(word) = text.get(before.0..before.1).filter(|word| holds(ARTICLES, word)) else { break };
+        let Some(next) = word_before(text, before.0, scan.floor).filter(|_| !word.is_empty()) else { return };
+        before = next;
+    }
+    if !text.get(before.0..before.1).is_some_and(|word| holds(VERBS, word)) {
         return;
     }
-    let Some(groups) = LEAD.as_ref().and_then(|pattern| pattern.captures_iter(lead).last()) else { return };
-    let quoted = groups.get(1).is_some();
-    let Some(value) = groups.get(1).or(groups.get(2)) else { return };
-    if (quoted || is_unlike_words(value.as_bytes())) && is_secret(value.as_bytes()) {
-        let at = from + line;
-        scan.report(rule, at + value.start(), at + value.end());
+    let Some((from, to)) = word_before(text, before.0, scan.floor) else { return };
+    let quoted = is_quote(at(text, from)) && to > from + 1 && is_quote(at(text, to - 1));
+    let (from, to) = if quoted { (from + 1, to - 1) } else { (from, to) };
+    let value = text.get(from..to).unwrap_or_default();
+    if value.len() >= 4 && (quoted || is_unlike_words(value)) && !value.iter().any(|&byte| is_quote(byte)) && is_secret(value) {
+        scan.report(rule, from, to);
     }
+}
+
+/// The word before a blank that ends at `end`, on the same line.
+fn word_before(text: &[u8], end: usize, floor: usize) -> Option<(usize, usize)> {
+    const LONGEST: usize = 66;
+    let stop = end.checked_sub(1).filter(|&index| index > floor && at(text, index) == b' ')?;
+    let window = text.get(stop.saturating_sub(LONGEST).max(floor)..stop)?;
+    let length = window.iter().rev().take_while(|&&byte| byte > b' ' && !matches!(byte, b',' | b';') || (0x11..=0x19).contains(&byte)).count();
+    (length > 0 && length < LONGEST).then_some((stop - length, stop))
 }
 
 /// The next word and whether it stands in quotes.

@@ -1,5 +1,6 @@
 //! Masks a text that arrives in pieces, in bounded memory.
 
+use crate::parts::{self, SIZES, Sizes};
 use crate::{Finding, Mode, mask_all, scan};
 
 /// Masks bytes as they come. Text is held back until enough of what follows is known, and released at line ends.
@@ -27,19 +28,8 @@ pub struct Stream {
     wanted: usize,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Sizes {
-    /// Large batches make the repeated look at margin and context cheap.
-    batch: usize,
-    /// Held back at the end of a batch, so that a key of several lines is seen whole.
-    margin: usize,
-    /// Kept after it was released, so that the next batch is read as the continuation that it is.
-    context: usize,
-    /// A secret that is longer than this is released in parts. Memory stays within twice of it.
-    most: usize,
-}
-
-const SIZES: Sizes = Sizes { batch: 256 * 1024, margin: 20 * 1024, context: 8 * 1024, most: 4 * 1024 * 1024 };
+/// A secret that is longer than this is released in parts. Memory stays within twice of it.
+const LONGEST: usize = 4 * 1024 * 1024;
 
 impl Stream {
     /// A stream that has seen nothing.
@@ -54,7 +44,7 @@ impl Stream {
     /// Small enough that a short text passes through all states.
     #[cfg(test)]
     pub(crate) fn with_small_sizes(mode: Mode) -> Self {
-        Self::with_sizes(mode, Sizes { batch: 4096, margin: 2048, context: 2048, most: 1 << 20 })
+        Self::with_sizes(mode, Sizes { batch: 4096, margin: 2048, context: 2048 })
     }
 
     /// Takes the next piece and answers what can be released of the text so far.
@@ -65,9 +55,10 @@ impl Stream {
             return Vec::new();
         }
         let findings = scan::find(&self.held, self.mode);
-        let cut = match self.cut(&findings) {
+        let limit = self.held.len().saturating_sub(self.sizes.margin);
+        let cut = match parts::cut(&self.held, self.context, limit, &findings) {
             Some(cut) => cut,
-            None if waiting < self.sizes.most => {
+            None if waiting < LONGEST => {
                 self.wanted = waiting * 2;
                 return Vec::new();
             }
@@ -99,29 +90,5 @@ impl Stream {
             })
             .collect();
         if moved.is_empty() { text.to_vec() } else { mask_all(text, &moved, self.mode) }
-    }
-
-    /// Where to cut: the last end of a line before the margin with no secret across it, else the last blank, else
-    /// anywhere between two characters. `None` asks for more text.
-    fn cut(&self, findings: &[Finding]) -> Option<usize> {
-        let limit = self.held.len().checked_sub(self.sizes.margin)?;
-        let line_end = |byte: u8| byte == b'\n';
-        let blank = |byte: u8| matches!(byte, b' ' | b',');
-        let letter = |byte: u8| byte.is_ascii_alphanumeric();
-        self.cut_after(limit, findings, line_end)
-            .or_else(|| self.cut_after(limit, findings, blank))
-            .or_else(|| self.cut_after(limit, findings, letter))
-    }
-
-    fn cut_after(&self, mut limit: usize, findings: &[Finding], separates: impl Fn(u8) -> bool) -> Option<usize> {
-        loop {
-            let waiting = self.held.get(self.context..limit)?;
-            let cut = self.context + waiting.iter().rposition(|&byte| separates(byte))? + 1;
-            let next = findings.partition_point(|finding| finding.end <= cut);
-            match findings.get(next).filter(|finding| finding.start < cut) {
-                Some(across) => limit = across.start,
-                None => return Some(cut),
-            }
-        }
     }
 }

@@ -1,8 +1,44 @@
 //! Where a value begins and where it ends, in the notation that surrounds it.
 
+use std::cell::Cell;
+
 use crate::view::{
     APOSTROPHE, BREAK_1, CODED_QUOTE, QUOTE_1, QUOTE_2, QUOTE_3, URL_AND, URL_EQUALS, URL_QUOTE, is_break,
 };
+
+/// Remembers the last bare word that was measured.
+///
+/// Where a bare word ends does not depend on where in it one begins to read, and the names in a run like
+/// `token=token=token=…` all ask for it.
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    last: Cell<(usize, usize)>,
+    /// The same for tokens, which have fewer signs.
+    token: Cell<(usize, usize)>,
+}
+
+impl Memory {
+    /// The end of the run of token characters that `from` is in.
+    pub(crate) fn run_end(&self, from: usize, measure: impl Fn() -> usize) -> usize {
+        let (start, end) = self.token.get();
+        if (start..end).contains(&from) {
+            return end;
+        }
+        let end = measure();
+        self.token.set((from, end));
+        end
+    }
+
+    fn bare_end(&self, text: &[u8], from: usize) -> usize {
+        let (start, end) = self.last.get();
+        if (start..end).contains(&from) {
+            return end;
+        }
+        let end = bare_end(text, from);
+        self.last.set((from, end));
+        end
+    }
+}
 
 /// The place of a value, without its quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,13 +67,13 @@ pub(crate) fn is_quote(byte: u8) -> bool {
 
 impl Value {
     /// Reads a value: a string in quotes, with its prefix if it has one (`b"…"`), or a bare word.
-    pub(crate) fn read(text: &[u8], from: usize) -> Self {
+    pub(crate) fn read(text: &[u8], from: usize, memory: &Memory) -> Self {
         let prefix = text.get(from..).unwrap_or_default().iter().take(2);
         let prefix = prefix.take_while(|byte| matches!(byte, b'b' | b'r' | b'f' | b'u' | b'B' | b'N' | b'L' | b'@' | b'$' | b'\\')).count();
         let opening = from + prefix;
         match is_quote(at(text, opening)) {
             true => Self::quoted(text, opening),
-            false => Self { start: from, end: bare_end(text, from), quoting: Quoting::Bare },
+            false => Self { start: from, end: memory.bare_end(text, from), quoting: Quoting::Bare },
         }
     }
 
@@ -50,11 +86,11 @@ impl Value {
     }
 
     /// Reads an argument of a command: up to a blank, or to the closing quote if one was opened before it.
-    pub(crate) fn argument(text: &[u8], from: usize) -> Self {
-        match from.checked_sub(1).map(|before| at(text, before)) {
-            Some(quote) if is_quote(quote) => Self { start: from, end: closing(text, from, quote), quoting: Quoting::Quoted },
+    pub(crate) fn argument(text: &[u8], from: usize, memory: &Memory) -> Self {
+        match opening_quote(text, from) {
+            Some(quote) => Self { start: from, end: closing(text, from, quote), quoting: Quoting::Quoted },
             _ if is_quote(at(text, from)) => Self::quoted(text, from),
-            _ => Self { start: from, end: bare_end(text, from), quoting: Quoting::Bare },
+            _ => Self { start: from, end: memory.bare_end(text, from), quoting: Quoting::Bare },
         }
     }
 
@@ -66,6 +102,16 @@ impl Value {
     pub(crate) fn of<'t>(&self, text: &'t [u8]) -> &'t [u8] {
         text.get(self.start..self.end).unwrap_or_default()
     }
+}
+
+/// The quote before the word that `from` is in: the `"` of `"user:password"`, seen from the password.
+fn opening_quote(text: &[u8], from: usize) -> Option<u8> {
+    const LONGEST_WORD: usize = 72;
+    let before = text.get(from.saturating_sub(LONGEST_WORD)..from)?;
+    let edge = before.iter().rposition(|&byte| byte <= b' ' || is_quote(byte) || matches!(byte, b'(' | b',' | b'='))?;
+    let quote = at(before, edge);
+    let opened = edge.checked_sub(1).is_none_or(|index| matches!(at(before, index), b' ' | b'\t' | b',' | b'(' | b'=' | b'[') || edge + 1 == before.len());
+    (is_quote(quote) && opened).then_some(quote)
 }
 
 /// Where the string ends that starts at `start`: before its closing quote, or at the end of the line.
@@ -94,7 +140,7 @@ fn ends_outer(text: &[u8], next: usize) -> bool {
 
 /// End of a bare value. Blanks always end it; punctuation that a password may contain ends it only where it cannot be
 /// meant as part of one: before a blank, before other punctuation, or before the next pair of a list.
-pub(crate) fn bare_end(text: &[u8], from: usize) -> usize {
+fn bare_end(text: &[u8], from: usize) -> usize {
     let encoded = matches!(from.checked_sub(1).map(|before| at(text, before)), Some(URL_EQUALS));
     let limit = text.len().min(from + LONGEST_VALUE);
     let mut index = from;
@@ -155,7 +201,7 @@ mod tests {
 
     fn value(raw: &str) -> String {
         let view = View::of(raw.as_bytes());
-        let value = Value::read(view.bytes(), 0);
+        let value = Value::read(view.bytes(), 0, &Memory::default());
         raw[view.raw_start(value.start)..view.raw_end(value.end)].to_owned()
     }
 

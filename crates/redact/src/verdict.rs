@@ -10,11 +10,12 @@ use std::sync::LazyLock;
 /// Whether the value stands for another one: something that is filled in, kept elsewhere, or masked already.
 pub(crate) fn is_placeholder(value: &[u8]) -> bool {
     let head = head(value);
+    // What begins or holds no sign is neither a reference nor has it holes; most values are that.
+    let signs = || head.iter().any(|byte| !byte.is_ascii_alphanumeric() && !matches!(byte, b'_' | b'+'));
     is_masked(value)
         || is_filler(head)
         || holds(STAND_INS, head)
-        || matches(&REFERENCES, head)
-        || matches(&HOLES, head)
+        || signs() && (matches(&REFERENCES, head) || matches(&HOLES, head))
         || !is_random(head) && complete_words(head).any(|word| word.len() > 3 && (is_filler(word) || holds(GIVEAWAYS, word)))
 }
 
@@ -58,6 +59,9 @@ pub(crate) fn is_expression(value: &[u8]) -> bool {
         compile(r"\A[&!*]{0,2}[A-Za-z_]\w{0,40}(?:(?:\.|::|->|\?\.)[A-Za-z_]\w{0,40})+(?:[-+*/;,)].*)?\z")
     });
     let head = head(value);
+    if !head.iter().any(|byte| matches!(byte, b'(' | b'[' | b'{' | b'<' | b'|' | b'?' | b'.' | b':' | b'>' | b'!')) {
+        return false;
+    }
     let computes = EXPRESSION.as_ref().and_then(|pattern| pattern.find(head));
     // `a.b(`: names, not a generated string with a bracket inside.
     let named = |bytes: &[u8]| !bytes.split(|&byte| !byte.is_ascii_alphanumeric()).any(is_random);
@@ -72,6 +76,9 @@ pub(crate) fn is_location(value: &[u8]) -> bool {
     static PATH: LazyLock<Option<Regex>> =
         LazyLock::new(|| compile(r"\A[\w.@-]+(?:/[\w.@-]+)+\z|\A[\w-]+\.(?:json|ya?ml|toml|pem|key|crt|txt|env|ini|conf|md|rs|py|js|ts|go|html|php|xml)\z"));
     let head = head(value);
+    if !head.iter().any(|byte| matches!(byte, b'/' | b'\\' | b':' | b'.' | b'@')) {
+        return false;
+    }
     if matches(&ROOTED, head) {
         let slashes = head.iter().filter(|&&byte| byte == b'/').count();
         return !is_random(head) || slashes > 2;

@@ -1,7 +1,7 @@
 //! Secrets that go on in the next line, as terminals, mail programs and editors wrap them.
 
 use crate::shape;
-use crate::value::at;
+use crate::value::{Memory, at};
 use crate::view::is_break;
 
 /// A line of this width may have been wrapped at a margin.
@@ -20,8 +20,13 @@ pub(crate) struct Joined {
 }
 
 /// The token characters from `from` on, across the ends of lines.
-pub(crate) fn joined(text: &[u8], from: usize) -> Option<Joined> {
-    let first = from + piece(text, from);
+///
+/// Most tokens that do not fit end before the line does: nothing is joined then.
+pub(crate) fn joined(text: &[u8], from: usize, memory: &Memory) -> Option<Joined> {
+    let first = memory.run_end(from, || from + piece(text, from));
+    if !is_break(at(text, first)) && at(text, first) != b'=' {
+        return None;
+    }
     let mut bytes = text.get(from..first)?.to_vec();
     let mut end = first;
     for _ in 0..MOST_LINES {

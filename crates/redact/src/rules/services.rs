@@ -12,8 +12,14 @@ pub(super) const RULES: &[Rule] = &[
     Rule::back("telegram", "Telegram bot token", &[":AA"], (Digits, 8, 10), 60, r"\d{8,10}:(AA[\w-]{32,45})\b").hits(&["<d9>:AA<w33>", "bot<d10>:AA<w33>"]).misses(&["12:AA<w33>", "<d9>:AA<w10>"]),
     Rule::from("telegram-url", "Telegram bot token in a URL", &["/bot"], 80, r"/bot\d{6,12}:([\w-]{30,64})").hits(&["https://api.telegram.org/bot<d9>:B<w34>/getMe"]).misses(&["/bot<d9>", "/bottom:<a40>"]),
     Rule::from("telegram-named", "Telegram bot token beside the word", &["telegram", "bot_token", "bottoken", "tg_token"], 120, r"(?i)[\w. -]{3,40}{q}?[ \t]*[:=][ \t]*{q}?(?:bot)?\d{8,10}:([\w-]{30,64})").hits(&["TELEGRAM_BOT=<d9>:B<w34>"]),
-    // The user's number in base64, a dot, six characters of time, a dot, the signature. The keywords are how base64 spells two digits.
-    Rule::token("discord", "Discord bot token", &["MTA", "MTE", "MTI", "MTM", "MTQ", "MTU", "MTY", "MTc", "MTg", "MTk", "MjA", "MjE", "MjI", "MjM", "MjQ", "MjU", "MjY", "Mjc", "Mjg", "Mjk", "MzA", "MzE", "MzI", "MzM", "MzQ", "MzU", "MzY", "Mzc", "Mzg", "Mzk", "NDA", "NDE", "NDI", "NDM", "NDQ", "NDU", "NDY", "NDc", "NDg", "NDk", "NTA", "NTE", "NTI", "NTM", "NTQ", "NTU", "NTY", "NTc", "NTg", "NTk", "NjA", "NjE", "NjI", "NjM", "NjQ", "NjU", "NjY", "Njc", "Njg", "Njk", "NzA", "NzE", "NzI", "NzM", "NzQ", "NzU", "NzY", "Nzc", "Nzg", "Nzk", "ODA", "ODE", "ODI", "ODM", "ODQ", "ODU", "ODY", "ODc", "ODg", "ODk", "OTA", "OTE", "OTI", "OTM", "OTQ", "OTU", "OTY", "OTc", "OTg", "OTk"],
+    // The user's number in base64, a dot, six characters of time, a dot, the signature. The keywords are what base64 makes of two digits.
+    Rule::token("discord", "Discord bot token",
+        &[
+            "MTA", "MTE", "MTI", "MTM", "MTQ", "MTU", "MTY", "MTc", "MTg", "MTk", "MjA", "MjE", "MjI", "MjM", "MjQ", "MjU", "MjY", "Mjc", "Mjg", "Mjk", "MzA", "MzE", "MzI", "MzM", "MzQ", "MzU",
+            "MzY", "Mzc", "Mzg", "Mzk", "NDA", "NDE", "NDI", "NDM", "NDQ", "NDU", "NDY", "NDc", "NDg", "NDk", "NTA", "NTE", "NTI", "NTM", "NTQ", "NTU", "NTY", "NTc", "NTg", "NTk", "NjA", "NjE",
+            "NjI", "NjM", "NjQ", "NjU", "NjY", "Njc", "Njg", "Njk", "NzA", "NzE", "NzI", "NzM", "NzQ", "NzU", "NzY", "Nzc", "Nzg", "Nzk", "ODA", "ODE", "ODI", "ODM", "ODQ", "ODU", "ODY", "ODc",
+            "ODg", "ODk", "OTA", "OTE", "OTI", "OTM", "OTQ", "OTU", "OTY", "OTc", "OTg", "OTk"
+        ],
         r"[\w-]{20,25}\.[\w-]{6}\.[\w-]{25,45}").hits(&["MTAx<w21>.G<w5>.<w38>"]).misses(&["MTAx<w21>.G<w5>", "MTAx<a40>"]),
     Rule::from("discord-webhook", "Discord webhook with its key", &["api/webhooks/"], 160, r"api/webhooks/\d{10,20}/([\w-]{40,90})").hits(&["https://discord.com/api/webhooks/<d18>/<w68>"]).misses(&["api/webhooks/{id}/{token}"]),
     Rule::from("slack-webhook", "Slack webhook with its key", &["hooks.slack.com/"], 160, r"hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/([A-Za-z0-9+/]{30,90})").hits(&["https://hooks.slack.com/services/T<u9>/B<u9>/<a24>"]).misses(&["https://hooks.slack.com/services/...", "see hooks.slack.com/docs"]),
@@ -63,8 +69,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::token("linear", "Linear API key", &["lin_api_", "lin_oauth_", "lin_wh_"], r"[A-Za-z0-9]{32,80}").hits(&["lin_api_<a40>"]),
     Rule::token("notion", "Notion token", &["ntn_"], r"[A-Za-z0-9]{40,60}").hits(&["ntn_<d11><a35>"]),
     Rule::token("notion-secret", "Notion token of the older form", &["secret_"], r"[A-Za-z0-9]{43}").checks(&[Digit]).hits(&["secret_<a43>"]),
-    Rule::token("airtable", "Airtable personal token", &["pat"], r"[A-Za-z0-9]{14}\.[0-9a-f]{64}").hits(&["pat<a14>.<h64>"]).misses(&["pattern.matching"]),
-    Rule::token("asana-and-clickup", "Asana, ClickUp or Monday token", &["1/", "2/", "pk_"], r"\d{8,16}(?:/\d{10,16})?[:_][0-9A-Za-z]{32}").hits(&["1/<d16>:<h32>", "pk_<d8>_<u32>"]),
+    Rule::token("clickup", "ClickUp token", &["pk_"], r"\d{6,16}_[0-9A-Z]{32}").hits(&["pk_<d8>_<u32>"]),
     Rule::token("trello", "Trello or Atlassian token of the older form", &["ATTAb"], r"[0-9a-f]{60,80}").hits(&["ATTAb<h70>"]),
     Rule::token("postman", "Postman API key", &["PMAK-"], r"[0-9a-f]{24}-[0-9a-f]{30,40}").hits(&["PMAK-<h24>-<h34>"]),
     Rule::token("figma", "Figma personal token", &["figd_", "figdr_", "figp_", "figma_"], r"[\w-]{36,60}").checks(&[Dense]).hits(&["figd_<w40>"]),
