@@ -3,7 +3,7 @@
 use crate::rule::compile;
 use crate::value::{at, is_quote, skip_blanks};
 use crate::view::{CODED_QUOTE, URL_AND, URL_EQUALS, is_break};
-use crate::words::holds;
+use crate::words::words;
 use regex::bytes::Regex;
 use std::sync::LazyLock;
 
@@ -204,8 +204,11 @@ fn attributes_end(text: &[u8], from: usize) -> Option<usize> {
 
 /// Whether a verb before the name says that a value follows it. Options may stand between, and the beginning of a path.
 fn is_set(text: &[u8], start: usize) -> bool {
-    #[rustfmt::skip]
-    const VERBS: &[&str] = &["add", "arg", "config", "env", "insert", "put", "set", "set-variable", "setenv", "setx", "write"];
+    words! {
+        VERBS = [
+            "add", "arg", "config", "env", "insert", "put", "set", "set-variable", "setenv", "setx", "write",
+        ]
+    }
     const MOST_WORDS: usize = 3;
     let before = text.get(start.saturating_sub(64)..start).unwrap_or_default();
     let opens = matches!(before.last(), Some(b' ' | b'\t' | b'/' | b':')) || before.last().is_some_and(|&byte| is_quote(byte));
@@ -219,7 +222,7 @@ fn is_set(text: &[u8], start: usize) -> bool {
     let verb = words.filter(|word| !word.is_empty()).take(MOST_WORDS).find(|word| !word.starts_with(b"-"));
     verb.is_some_and(|verb| {
         let letters = verb.iter().rev().take_while(|byte| byte.is_ascii_alphabetic() || **byte == b'-').count();
-        holds(VERBS, verb.get(verb.len() - letters..).unwrap_or_default())
+        VERBS.has(verb.get(verb.len() - letters..).unwrap_or_default())
     })
 }
 

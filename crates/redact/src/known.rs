@@ -1,7 +1,7 @@
 //! Secrets that are known by value: found once where their surroundings gave them away, hidden wherever else they stand.
 
 use crate::rule::Reveal;
-use crate::words::{STAND_INS, holds};
+use crate::words::{STAND_INS, words};
 use crate::{Mode, mask, scan, shape};
 use aho_corasick::{AhoCorasick, MatchKind};
 use std::borrow::Cow;
@@ -132,12 +132,15 @@ fn in_url(value: &str) -> String {
 
 /// Words that are passwords in one place and something else in many: names of products, of users, of hosts.
 fn is_common(value: &str) -> bool {
-    #[rustfmt::skip]
-    const COMMON: &[&str] = &[
-        "administrator", "anonymous", "cassandra", "container", "database", "developer", "development", "elasticsearch", "integration", "jenkins", "kubernetes", "localhost", "mongodb", "password", "postgres", "postgresql", "production", "rabbitmq", "superuser", "username",
-    ];
+    words! {
+        COMMON = [
+            "administrator", "anonymous", "cassandra", "container", "database", "developer", "development",
+            "elasticsearch", "integration", "jenkins", "kubernetes", "localhost", "mongodb", "password", "postgres",
+            "postgresql", "production", "rabbitmq", "superuser", "username",
+        ]
+    }
     let bytes = value.as_bytes();
-    holds(COMMON, bytes) || holds(STAND_INS, bytes) || shape::is_number(bytes) && bytes.len() < 10 || shape::is_filler(bytes)
+    COMMON.has(bytes) || STAND_INS.has(bytes) || shape::is_number(bytes) && bytes.len() < 10 || shape::is_filler(bytes)
 }
 
 /// Letters only: such a value is hidden as a word, not as a part of one.

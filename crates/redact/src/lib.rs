@@ -69,7 +69,7 @@ use std::borrow::Cow;
 
 pub use known::Known;
 pub use mask::mask;
-pub use rule::{Check, Class, Confidence, Reveal, Rule, Shape};
+pub use rule::{Check, Class, Confidence, Reads, Reveal, Rule, Shape};
 pub use rules::RULES;
 pub use stream::Stream;
 

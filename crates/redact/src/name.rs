@@ -5,7 +5,7 @@
 
 use crate::words::{
     CREDENTIALS, CREDENTIALS_ALONE, HARMLESS_AFTER, HARMLESS_BEFORE, KEY_OWNERS, PARAMETERS, PASSWORDS, PASSWORDS_AFTER,
-    PASSWORDS_ALONE, PROTOCOLS, TOKEN_OWNERS, TOKENS, VAGUE, holds, holds_ending,
+    PASSWORDS_ALONE, PROTOCOLS, TOKEN_OWNERS, TOKENS, VAGUE,
 };
 
 /// What a name promises about its value.
@@ -96,19 +96,19 @@ fn is_working_directory(name: &[u8]) -> bool {
 
 fn kind_of(word: &[u8], before: &[&[u8]], after: &[&[u8]]) -> Option<Kind> {
     let owner = before.last().copied().unwrap_or_default();
-    if holds_ending(PASSWORDS, word) || holds(PASSWORDS_ALONE, word) || (holds(PASSWORDS_AFTER, word) && !before.is_empty()) {
+    if PASSWORDS.has_ending_of(word) || PASSWORDS_ALONE.has(word) || (PASSWORDS_AFTER.has(word) && !before.is_empty()) {
         Some(Kind::Password)
-    } else if holds_ending(CREDENTIALS, word)
-        || holds(CREDENTIALS_ALONE, word)
-        || word.eq_ignore_ascii_case(b"key") && holds(KEY_OWNERS, owner)
+    } else if CREDENTIALS.has_ending_of(word)
+        || CREDENTIALS_ALONE.has(word)
+        || word.eq_ignore_ascii_case(b"key") && KEY_OWNERS.has(owner)
     {
         Some(Kind::Credential)
-    } else if holds(PARAMETERS, word) && after.is_empty() && (before.is_empty() || before.first().is_some_and(|first| first.eq_ignore_ascii_case(b"x"))) {
+    } else if PARAMETERS.has(word) && after.is_empty() && (before.is_empty() || before.first().is_some_and(|first| first.eq_ignore_ascii_case(b"x"))) {
         Some(Kind::Parameter)
-    } else if holds_ending(TOKENS, word) && (holds(TOKEN_OWNERS, owner) || word.len() > TOKENS.first()?.len()) {
+    } else if TOKENS.has_ending_of(word) && (TOKEN_OWNERS.has(owner) || word.len() > "token".len()) {
         Some(Kind::Credential)
     } else {
-        (holds(TOKENS, word) || holds(VAGUE, word)).then_some(Kind::Vague)
+        (TOKENS.has(word) || VAGUE.has(word)).then_some(Kind::Vague)
     }
 }
 
@@ -116,9 +116,9 @@ fn is_harmless(kind: Kind, before: &[&[u8]], after: &[&[u8]]) -> bool {
     let owner = before.last().copied().unwrap_or_default();
     match kind {
         Kind::Parameter => false,
-        Kind::Vague if holds(PROTOCOLS, owner) => true,
+        Kind::Vague if PROTOCOLS.has(owner) => true,
         Kind::Vague | Kind::Password | Kind::Credential => {
-            after.iter().any(|word| holds(HARMLESS_AFTER, word)) || holds(HARMLESS_BEFORE, owner)
+            after.iter().any(|word| HARMLESS_AFTER.has(word)) || HARMLESS_BEFORE.has(owner)
         }
     }
 }

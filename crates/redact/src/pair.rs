@@ -8,7 +8,7 @@ use crate::scan::{Scan, is_word};
 use crate::shape::{self, has_digit, is_mixed, is_name, is_number, is_random, is_wordy};
 use crate::value::{Quoting, Value, at, is_quote, skip_blanks};
 use crate::view::{URL_AND, URL_EQUALS, is_break};
-use crate::words::{KEY_OWNERS, TOKEN_OWNERS, holds};
+use crate::words::{KEY_OWNERS, TOKEN_OWNERS, words};
 use crate::{Mode, block, verdict, wrap};
 
 /// A name and the notation that binds it to its value.
@@ -34,10 +34,18 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end:
         return;
     }
     let start = name_start(text, start, scan.floor);
+    let inside = scan.rejected.0 < start && start < scan.rejected.1;
+    if inside && !matches!(at(text, start - 1), b'?' | b'&' | b';' | b',' | URL_AND | b'"' | b'\'') {
+        return;
+    }
     let Some(name) = text.get(start..end) else { return };
     let Some((kind, word)) = scan.names.classify(name) else { return };
     let Some(binding) = Binding::read(text, start, end) else { return };
     let pair = Pair { name, kind, carrier: binding.carrier, start };
+    if matches!(at(text, binding.value), b'<' | b'(' | b')' | b'}' | b']' | b',' | b';' | b'&') {
+        // Nothing, a placeholder or an expression.
+        return;
+    }
     if let Some((value, reveal)) = secret(scan, rule, &pair, binding.value) {
         let open = value.quoting == Quoting::Bare || is_break(at(text, value.end));
         let stop = if open { wrap::extended(text, value.start, value.end) } else { value.end };
@@ -87,7 +95,7 @@ fn owner_before(text: &[u8], start: usize, floor: usize) -> Option<usize> {
         let Some(blank) = stop.checked_sub(1).filter(|&index| index >= floor && at(text, index) == b' ') else { break };
         let letters = text.get(floor..blank)?.iter().rev().take(LONGEST_NAME).take_while(|byte| byte.is_ascii_alphabetic()).count();
         let word = text.get(blank - letters..blank)?;
-        if !(holds(KEY_OWNERS, word) || holds(TOKEN_OWNERS, word)) {
+        if !(KEY_OWNERS.has(word) || TOKEN_OWNERS.has(word)) {
             return first;
         }
         stop = blank - letters;
@@ -97,7 +105,7 @@ fn owner_before(text: &[u8], start: usize, floor: usize) -> Option<usize> {
 }
 
 /// The value of a pair, if it is a secret, and what is shown of it.
-fn secret(scan: &Scan<'_>, rule: &Rule, pair: &Pair<'_>, from: usize) -> Option<(Value, Reveal)> {
+fn secret(scan: &mut Scan<'_>, rule: &Rule, pair: &Pair<'_>, from: usize) -> Option<(Value, Reveal)> {
     let text = scan.text;
     let may_be_block = scan.mode == Mode::Text
         && matches!(pair.kind, Kind::Password | Kind::Credential)
@@ -112,6 +120,9 @@ fn secret(scan: &Scan<'_>, rule: &Rule, pair: &Pair<'_>, from: usize) -> Option<
     };
     if is_secret(scan, pair, &value) {
         return Some((after_scheme(text, value), reveal(rule, pair, &value)));
+    }
+    if value.quoting == Quoting::Bare {
+        scan.rejected = (value.start, value.end);
     }
     let value = typed_default(scan, pair, &value)?;
     let pair = Pair { carrier: Carrier::Statement, ..*pair };
@@ -403,14 +414,17 @@ fn fits_flag(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value, bytes: &[u8]) -> b
 
 /// What stands behind an option in a manual: the next option, a word of a sentence, a name in capitals for the value.
 fn is_spoken(bytes: &[u8]) -> bool {
-    #[rustfmt::skip]
-    const PROSE: &[&str] = &[
-        "a", "and", "are", "argument", "arguments", "as", "at", "be", "by", "can", "command", "does", "environment", "field", "file", "flag", "flags", "for", "from", "has",
-        "if", "in", "instead", "into", "is", "it", "may", "must", "not", "of", "on", "option", "options", "or", "parameter", "prompt", "prompts", "set", "should", "so", "specifies", "string", "switch",
-        "that", "the", "then", "this", "to", "use", "value", "was", "when", "which", "will", "with", "without", "you", "your",
-    ];
+    words! {
+        PROSE = [
+            "a", "and", "are", "argument", "arguments", "as", "at", "be", "by", "can", "command", "does",
+            "environment", "field", "file", "flag", "flags", "for", "from", "has", "if", "in", "instead", "into", "is",
+            "it", "may", "must", "not", "of", "on", "option", "options", "or", "parameter", "prompt", "prompts", "set",
+            "should", "so", "specifies", "string", "switch", "that", "the", "then", "this", "to", "use", "value",
+            "was", "when", "which", "will", "with", "without", "you", "your",
+        ]
+    }
     let metavariable = bytes.iter().all(|byte| byte.is_ascii_uppercase() || matches!(byte, b'_' | b'-' | b'.'));
-    metavariable || matches!(bytes.first(), Some(b'-' | b'[')) || holds(PROSE, bytes)
+    metavariable || matches!(bytes.first(), Some(b'-' | b'[')) || PROSE.has(bytes)
 }
 
 /// Whether two more words follow, as in a sentence.

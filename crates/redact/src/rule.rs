@@ -21,8 +21,8 @@ pub struct Rule {
     pub reveal: Reveal,
     /// How sure a match is.
     pub confidence: Confidence,
-    /// Whether a credential begins where the pattern ends: letters, digits and the signs that headers carry.
-    pub credential: bool,
+    /// What kind of value begins where the pattern ends, or at its empty group.
+    pub reads: Reads,
     /// A byte without which the pattern cannot match; looking for it is cheaper.
     pub needs: Option<u8>,
     /// Texts with exactly one secret each. `<a36>` stands for 36 letters and digits, so that no secret is spelled out;
@@ -74,6 +74,21 @@ pub enum Shape {
     KeyEnd,
     /// The name of a cookie header.
     Cookies,
+}
+
+/// How far a secret reaches from where it begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reads {
+    /// A string in quotes, or a word up to the next blank.
+    Argument,
+    /// Letters, digits and the signs that headers carry.
+    Credential,
+    /// Up to the `@` before a host.
+    Userinfo,
+    /// The same, with signs in it that should have been escaped.
+    LooseUserinfo,
+    /// Up to the keyword.
+    UpToKeyword,
 }
 
 /// Characters that stand before a keyword.
@@ -132,6 +147,8 @@ pub enum Check {
     NotProse,
     /// No sentence or label about a secret.
     NotSentence,
+    /// No sign of an assignment, a path or an option at its beginning.
+    NotSign,
     /// No number of a port with a path behind it.
     NotPort,
     /// The keyword stands apart: no letter, digit, dash or sign of arithmetic before it.
@@ -168,7 +185,7 @@ impl Rule {
             checks: &[],
             reveal: Reveal::Ends,
             confidence: Confidence::High,
-            credential: false,
+            reads: Reads::Argument,
             needs: None,
             hits: &[],
             misses: &[],
@@ -240,8 +257,8 @@ impl Rule {
         self
     }
 
-    pub(crate) const fn credential(mut self) -> Self {
-        self.credential = true;
+    pub(crate) const fn reads(mut self, reads: Reads) -> Self {
+        self.reads = reads;
         self
     }
 

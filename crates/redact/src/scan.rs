@@ -4,10 +4,10 @@ use crate::gate::{GATE, Gate, Prepared, Secret};
 use crate::mask;
 use crate::name::Names;
 use crate::parts::{self, SIZES, Sizes};
-use crate::rule::{Check, Confidence, Reveal, Rule, Shape};
+use crate::rule::{Check, Confidence, Reads, Reveal, Rule, Shape};
 use crate::surroundings::Surroundings;
 use crate::value::{LONGEST_VALUE, Memory, Quoting, Value, at};
-use crate::view::{URL_EQUALS, View};
+use crate::view::{URL_AND, URL_BLANK, URL_EQUALS, URL_QUOTE, View};
 use std::cell::RefCell;
 use crate::{Finding, Mode, command, cookies, insert, key, manifest, pair, sentence, shape, verdict, wrap};
 
@@ -23,6 +23,8 @@ pub(crate) struct Scan<'t> {
     pub(crate) floor: usize,
     /// End of the last name that was looked at; its other words lead to the same place.
     pub(crate) named: usize,
+    /// The last bare value that turned out to be no secret: names inside it are part of it.
+    pub(crate) rejected: (usize, usize),
     /// End of the last command whose arguments were searched, and the rule that it was for.
     pub(crate) commanded: (usize, &'static str),
     /// End of the last manifest of secrets.
@@ -83,6 +85,7 @@ fn find_in_part(raw: &[u8], mode: Mode) -> Vec<Finding> {
         memory: Memory::default(),
         floor: 0,
         named: 0,
+        rejected: (0, 0),
         commanded: (0, ""),
         manifested: 0,
     };
@@ -120,13 +123,13 @@ impl<'t> Scan<'t> {
             Shape::Insert => insert::check(self, rule, end),
             Shape::Manifest => manifest::check(self, rule, start),
             Shape::Token(_) => self.token(prepared, start, end),
-            Shape::From { reach, .. } => self.pattern(prepared, start, start + reach),
+            Shape::From { reach, .. } => self.pattern(prepared, start, start, start + reach),
             Shape::Back { class, run: (fewest, most), reach, .. } => {
                 let from = start.saturating_sub(most + 1).max(self.floor);
                 let before = self.text.get(from..start).unwrap_or_default();
                 let run = before.iter().rev().take_while(|&&byte| class.has(byte)).count();
                 if (fewest..=most).contains(&run) {
-                    self.pattern(prepared, start - run, end + reach);
+                    self.pattern(prepared, start - run, start, end + reach);
                 }
             }
         }
@@ -164,7 +167,7 @@ impl<'t> Scan<'t> {
     }
 
     /// A pattern that begins at `from`. Most attempts fail within a few bytes; only a match pays for its groups.
-    fn pattern(&mut self, prepared: &Prepared, from: usize, to: usize) {
+    fn pattern(&mut self, prepared: &Prepared, from: usize, keyword: usize, to: usize) {
         let rule = prepared.rule;
         if rule.checks.contains(&Check::Apart) && !self.stands_apart(from) {
             return;
@@ -174,12 +177,17 @@ impl<'t> Scan<'t> {
             return;
         }
         let Some(secret) = prepared.search(window, 0) else { return };
-        let value = match secret {
-            Secret::BeginsAt(start) if rule.credential => self.credential(from + start),
-            _ => self.value_of(secret, from),
+        let value = match (secret, rule.reads) {
+            (Secret::Is(..), _) | (_, Reads::Argument) => self.value_of(secret, from),
+            (Secret::BeginsAt(start), Reads::Credential) => self.credential(from + start),
+            (Secret::BeginsAt(start), Reads::UpToKeyword) => Value { start: from + start, end: keyword, quoting: Quoting::Quoted },
+            (Secret::BeginsAt(start), reads) => {
+                let (start, loose) = (from + start, reads == Reads::LooseUserinfo);
+                Value { start, end: userinfo_end(self.text, start, loose), quoting: Quoting::Quoted }
+            }
         };
         if value.start < value.end && !value.is_between_strings(self.text) && self.passes(rule, value.of(self.text)) {
-            let run = if rule.credential { credential_end(self.text, value.end, LONGEST_VALUE) } else { value.end };
+            let run = if rule.reads == Reads::Credential { credential_end(self.text, value.end, LONGEST_VALUE) } else { value.end };
             let end = wrap::extended(self.text, value.start, run);
             self.report(rule, value.start, end);
         }
@@ -224,6 +232,7 @@ impl<'t> Scan<'t> {
             Check::Real => !verdict::is_placeholder(secret) && !verdict::is_expression(secret),
             Check::NotProse => !verdict::is_plain_word(secret),
             Check::NotSentence => !verdict::is_prose(secret),
+            Check::NotSign => !matches!(secret.first(), Some(b'=' | b'/' | b'`' | b'-')),
             Check::NotPort => {
                 let digits = secret.iter().take_while(|byte| byte.is_ascii_digit()).count();
                 digits == 0 || digits > 5 || !matches!(secret.get(digits), None | Some(b'/' | b'?' | b'#'))
@@ -291,4 +300,24 @@ fn credential_end(text: &[u8], end: usize, most: usize) -> usize {
     let inside = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(**byte, b'.' | b'_' | b'~' | b'+' | b'/' | b'=' | b'-' | URL_EQUALS);
     let rest = text.get(end..).unwrap_or_default();
     end + rest.iter().take(most).take_while(inside).count()
+}
+
+/// Where the `@` stands that ends the user information of an address; `from` if there is none.
+///
+/// A password of a database may have a slash in it, which should have been escaped; a slash behind an `@` begins the path.
+fn userinfo_end(text: &[u8], from: usize, loose: bool) -> usize {
+    const LONGEST: usize = 300;
+    let mut last = None;
+    let rest = text.get(from..).unwrap_or_default();
+    for (offset, &byte) in rest.iter().take(LONGEST).enumerate() {
+        match byte {
+            b'@' => last = Some(offset),
+            0..=b' ' | 0x7f | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\' if !matches!(byte, URL_EQUALS | URL_AND | URL_QUOTE | URL_BLANK) => break,
+            b'/' | b'?' | b'#' if !loose || last.is_some() => break,
+            b':' if rest.get(offset..).is_some_and(|rest| rest.starts_with(b"://")) => break,
+            _ => {}
+        }
+    }
+    let host = |at: &usize| rest.get(at + 1).is_some_and(|&byte| byte.is_ascii_alphanumeric() || matches!(byte, b'[' | b'{' | b'$' | b'%' | b'.' | b'*' | b'_'));
+    from + last.filter(host).unwrap_or(0)
 }

@@ -8,7 +8,7 @@ use crate::scan::{Scan, is_word};
 use crate::shape::{has_digit, is_number};
 use crate::value::{at, is_quote, skip_blanks};
 use crate::view::is_break;
-use crate::words::{STAND_INS, TELLING, holds};
+use crate::words::{STAND_INS, TELLING, words};
 use crate::{Mode, verdict};
 use regex::bytes::Regex;
 use std::sync::LazyLock;
@@ -71,20 +71,26 @@ fn told_after(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end: usize
 
 /// "use … as the password", "… is the new password".
 fn told_before(scan: &mut Scan<'_>, rule: &'static Rule, start: usize) {
-    #[rustfmt::skip]
-    const ARTICLES: &[&str] = &[
-        "a", "admin", "das", "database", "db", "default", "dein", "her", "his", "il", "initial", "its", "la", "le", "mein", "mi", "my", "new", "o", "our", "root", "su", "sudo", "temporary", "the", "user", "wifi", "your",
-    ];
-    const VERBS: &[&str] = &["als", "as", "come", "comme", "como", "es", "est", "for", "is", "ist", "jako", "som"];
+    words! {
+        ARTICLES = [
+            "a", "admin", "das", "database", "db", "default", "dein", "her", "his", "il", "initial", "its", "la", "le",
+            "mein", "mi", "my", "new", "o", "our", "root", "su", "sudo", "temporary", "the", "user", "wifi", "your",
+        ]
+    }
+    words! {
+        VERBS = [
+            "als", "as", "come", "comme", "como", "es", "est", "for", "is", "ist", "jako", "som",
+        ]
+    }
     const MOST_ARTICLES: usize = 3;
     let text = scan.text;
     let Some(mut before) = word_before(text, start, scan.floor) else { return };
     for _ in 0..MOST_ARTICLES {
-        let Some(word) = text.get(before.0..before.1).filter(|word| holds(ARTICLES, word)) else { break };
+        let Some(word) = text.get(before.0..before.1).filter(|word| ARTICLES.has(word)) else { break };
         let Some(next) = word_before(text, before.0, scan.floor).filter(|_| !word.is_empty()) else { return };
         before = next;
     }
-    if !text.get(before.0..before.1).is_some_and(|word| holds(VERBS, word)) {
+    if !text.get(before.0..before.1).is_some_and(|word| VERBS.has(word)) {
         return;
     }
     let Some((from, to)) = word_before(text, before.0, scan.floor) else { return };
@@ -140,17 +146,22 @@ fn is_unlike_words(value: &[u8]) -> bool {
 
 /// A plain word that ends its sentence and does not describe anything.
 fn is_chosen(text: &[u8], value: &[u8], end: usize) -> bool {
-    #[rustfmt::skip]
-    const DESCRIBES: &[&str] = &[
-        "absent", "accessible", "active", "acceptable", "available", "back", "better", "case-sensitive", "cached", "compromised", "correct", "current", "different", "enough", "everything", "false", "fine", "good", "gone", "here", "identical", "important", "inaccessible", "insecure", "intact", "lost", "mandatory", "necessary", "needed",
-        "nothing", "obsolete", "obvious", "opaque", "open", "out", "possible", "predictable", "private", "public", "ready", "safe", "secure", "shared", "short", "sufficient", "there", "true", "unavailable", "unchanged", "unique", "unnecessary", "unusable", "useless", "usable", "visible", "yours",
-    ];
+    words! {
+        DESCRIBES = [
+            "absent", "accessible", "active", "acceptable", "available", "back", "better", "case-sensitive", "cached",
+            "compromised", "correct", "current", "different", "enough", "everything", "false", "fine", "good", "gone",
+            "here", "identical", "important", "inaccessible", "insecure", "intact", "lost", "mandatory", "necessary",
+            "needed", "nothing", "obsolete", "obvious", "opaque", "open", "out", "possible", "predictable", "private",
+            "public", "ready", "safe", "secure", "shared", "short", "sufficient", "there", "true", "unavailable",
+            "unchanged", "unique", "unnecessary", "unusable", "useless", "usable", "visible", "yours",
+        ]
+    }
     let next = at(text, end);
     let after = at(text, end + 1);
     let last = matches!(next, b'.' | b'!') && (after <= b' ' || is_quote(after)) || next == 0 || is_break(next) || is_quote(next) && !is_word(after);
     let describes = [&b"ed"[..], b"ing", b"ly", b"able", b"ible", b"ful", b"less", b"ive", b"al", b"en", b"ous", b"ant", b"ent"].iter().any(|ending| value.ends_with(ending));
     let plain = value.iter().all(u8::is_ascii_lowercase) && value.len() >= 6;
-    last && plain && !describes && !holds(DESCRIBES, value) && !holds(TELLING, value)
+    last && plain && !describes && !DESCRIBES.has(value) && !TELLING.has(value)
 }
 
 /// "with password …", "password: …" in a list of things to type: words that bring in a secret.
@@ -163,7 +174,7 @@ fn is_introduced(text: &[u8], start: usize) -> bool {
 }
 
 fn is_secret(value: &[u8]) -> bool {
-    !verdict::is_placeholder(value) && !verdict::is_location(value) && !verdict::is_expression(value) && !holds(STAND_INS, value) && !value.starts_with(b"-")
+    !verdict::is_placeholder(value) && !verdict::is_location(value) && !verdict::is_expression(value) && !STAND_INS.has(value) && !value.starts_with(b"-")
 }
 
 /// Whether the word is itself a name with a value.

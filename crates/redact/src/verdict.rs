@@ -3,7 +3,7 @@
 use crate::mask::is_masked;
 use crate::rule::compile;
 use crate::shape::{has_digit, head, is_filler, is_mixed, is_name, is_random, words};
-use crate::words::{FIXTURE_WORDS, GIVEAWAYS, STAND_INS, TELLING, holds};
+use crate::words::{FIXTURE_WORDS, GIVEAWAYS, STAND_INS, TELLING};
 use regex::bytes::Regex;
 use std::sync::LazyLock;
 
@@ -14,9 +14,9 @@ pub(crate) fn is_placeholder(value: &[u8]) -> bool {
     let signs = || head.iter().any(|byte| !byte.is_ascii_alphanumeric() && !matches!(byte, b'_' | b'+'));
     is_masked(value)
         || is_filler(head)
-        || holds(STAND_INS, head)
+        || STAND_INS.has(head)
         || signs() && (matches(&REFERENCES, head) || matches(&HOLES, head))
-        || !is_random(head) && complete_words(head).any(|word| word.len() > 3 && (is_filler(word) || holds(GIVEAWAYS, word)))
+        || complete_words(head).any(|word| word.len() > 3 && (GIVEAWAYS.has(word) || is_filler(word))) && !is_random(head)
 }
 
 fn matches(pattern: &LazyLock<Option<Regex>>, value: &[u8]) -> bool {
@@ -43,7 +43,7 @@ static HOLES: LazyLock<Option<Regex>> =
 
 /// Whether a value in source code is there for a test or as an illustration.
 pub(crate) fn is_fixture(value: &[u8]) -> bool {
-    complete_words(head(value)).any(|word| holds(FIXTURE_WORDS, word))
+    complete_words(head(value)).any(|word| FIXTURE_WORDS.has(word))
 }
 
 /// Whether an unquoted value is code that computes one: a call, an index, a path of names, a generic type.
@@ -89,7 +89,7 @@ pub(crate) fn is_location(value: &[u8]) -> bool {
 /// Whether a quoted text reads as a sentence or a label.
 pub(crate) fn is_prose(value: &[u8]) -> bool {
     let head = head(value);
-    let telling = words(head).filter(|word| holds(TELLING, word)).count();
+    let telling = words(head).filter(|word| TELLING.has(word)).count();
     head.contains(&b' ') && telling > 0 && telling * 5 >= words(head).count() * 2
 }
 

@@ -1,197 +1,288 @@
 //! Words that decide what a name or a value means.
-//!
-//! Lists are in small letters and in order, which a test checks; a look-up is a binary search.
 
-/// Whether a list holds a word, whatever its case.
-pub(crate) fn holds(list: &[&str], word: &[u8]) -> bool {
-    list.binary_search_by(|listed| {
-        let pairs = listed.bytes().zip(word.iter().map(u8::to_ascii_lowercase));
-        pairs.map(|(one, other)| one.cmp(&other)).find(|order| order.is_ne()).unwrap_or(listed.len().cmp(&word.len()))
-    })
-    .is_ok()
+/// A list of words, packed into numbers when the program is compiled: a look-up is a few comparisons of numbers.
+pub(crate) struct Words<const N: usize> {
+    /// In order.
+    packed: [u128; N],
+    /// Which bytes of a number belong to its word.
+    masks: [u128; N],
+    /// The last letters of all words, a bit each: most look-ups end here.
+    last: u32,
 }
 
-/// Whether a word ends as one of a list does.
-pub(crate) fn holds_ending(list: &[&str], word: &[u8]) -> bool {
-    list.iter().any(|ending| {
-        let start = word.len().checked_sub(ending.len());
-        start.and_then(|start| word.get(start..)).is_some_and(|tail| tail.eq_ignore_ascii_case(ending.as_bytes()))
-    })
+/// A number has room for this many letters.
+const LONGEST: usize = 16;
+
+impl<const N: usize> Words<N> {
+    pub(crate) const fn new(words: [&str; N]) -> Self {
+        let mut list = Self { packed: [0; N], masks: [0; N], last: 0 };
+        let mut count = 0;
+        while count < N {
+            let word = pack(words[count]);
+            list.last |= last_letter(word);
+            let mut place = count;
+            while place > 0 && list.packed[place - 1] > word {
+                list.packed[place] = list.packed[place - 1];
+                place -= 1;
+            }
+            list.packed[place] = word;
+            count += 1;
+        }
+        while count > 0 {
+            count -= 1;
+            list.masks[count] = u128::MAX >> (list.packed[count].leading_zeros() / 8 * 8);
+        }
+        list
+    }
+
+    /// Whether the list holds a word, whatever its case.
+    pub(crate) fn has(&self, word: &[u8]) -> bool {
+        let packed = folded(word);
+        word.len() <= LONGEST && self.last & last_letter(packed) != 0 && self.packed.binary_search(&packed).is_ok()
+    }
+
+    /// Whether a word ends as one of the list does.
+    pub(crate) fn has_ending_of(&self, word: &[u8]) -> bool {
+        let packed = folded(word);
+        let ends_with = |(ending, mask): (&u128, &u128)| (packed ^ ending) & mask == 0;
+        self.last & last_letter(packed) != 0 && self.packed.iter().zip(&self.masks).any(ends_with)
+    }
 }
+
+/// The bit of a word's last letter. Letters have one each; digits and dashes share those of others.
+const fn last_letter(packed: u128) -> u32 {
+    1 << (packed & 31)
+}
+
+const fn pack(word: &str) -> u128 {
+    let bytes = word.as_bytes();
+    assert!(!bytes.is_empty() && bytes.len() <= LONGEST, "a listed word has 1 to 16 letters");
+    let mut packed = 0;
+    let mut index = 0;
+    while index < bytes.len() {
+        packed = packed << 8 | bytes[index] as u128;
+        index += 1;
+    }
+    packed
+}
+
+/// The last letters of a word, in small letters.
+fn folded(word: &[u8]) -> u128 {
+    let tail = word.get(word.len().saturating_sub(LONGEST)..).unwrap_or_default();
+    tail.iter().fold(0, |packed, byte| packed << 8 | u128::from(byte.to_ascii_lowercase()))
+}
+
+/// Declares a list of words.
+macro_rules! words {
+    ($(#[$about:meta])* $visibility:vis $name:ident = [$($word:literal),* $(,)?]) => {
+        $(#[$about])*
+        $visibility static $name: $crate::words::Words<{ [$($word),*].len() }> = $crate::words::Words::new([$($word),*]);
+    };
+}
+pub(crate) use words;
 
 // Names
 
-/// Words for what people choose to log in, also at the end of a compound (`pgpassword`).
-#[rustfmt::skip]
-pub(crate) const PASSWORDS: &[&str] = &[
-    "adgangskode", "contrasena", "geslo", "heslo", "jelszo", "kennwort", "lozinka", "motdepasse", "parola", "passcode",
-    "passphrase", "passwd", "password", "passwort", "passwrd", "passwrt", "psswd", "pwd", "salasana", "senha", "sifre",
-    "wachtwoord",
-];
-/// Short forms: as they are.
-#[rustfmt::skip]
-pub(crate) const PASSWORDS_ALONE: &[&str] = &[
-    "adminpass", "clave", "dbpass", "dbpw", "haslo", "hasło", "keypass", "losenord", "mdp", "passe", "passw", "psk", "pswd",
-    "pw", "requirepass", "rootpass", "rootpw", "sshpass", "storepass", "userpass", "userpw",
-];
-/// Short forms that mean a password only after another word.
-pub(crate) const PASSWORDS_AFTER: &[&str] = &["pass", "passes", "pat", "pin"];
+words! {
+    /// Words for what people choose to log in, also at the end of a compound (`pgpassword`).
+    pub(crate) PASSWORDS = [
+        "adgangskode", "contrasena", "geslo", "heslo", "jelszo", "kennwort", "lozinka", "motdepasse", "parola",
+        "passcode", "passphrase", "passwd", "password", "passwort", "passwrd", "passwrt", "psswd", "pwd", "salasana",
+        "senha", "sifre", "wachtwoord",
+    ]
+}
+words! {
+    /// Short forms: as they are.
+    pub(crate) PASSWORDS_ALONE = [
+        "adminpass", "clave", "dbpass", "dbpw", "haslo", "hasło", "keypass", "losenord", "mdp", "passe", "passw",
+        "psk", "pswd", "pw", "requirepass", "rootpass", "rootpw", "sshpass", "storepass", "userpass", "userpw",
+    ]
+}
+words! {
+    /// Short forms that mean a password only after another word.
+    pub(crate) PASSWORDS_AFTER = [
+        "pass", "passes", "pat", "pin",
+    ]
+}
 
-/// Single words that name a credential, also at the end of a compound without separators (`myapikey`).
-#[rustfmt::skip]
-pub(crate) const CREDENTIALS: &[&str] = &[
-    "accesskey", "accesstoken", "accountkey", "apikey", "apisecret", "apitoken", "appsecret", "authkey", "authtoken",
-    "bearertoken", "bottoken", "clientkey", "clientsecret", "connectionstring", "connstr", "encryptionkey", "idtoken",
-    "jwttoken", "licencekey", "licensekey", "masterkey", "privatekey", "privkey", "refreshtoken", "secretaccesskey",
-    "secretkey", "sessiontoken", "sharedkey", "signingkey", "signingsecret", "userkey", "webhooksecret",
-];
-/// Credentials as single words.
-#[rustfmt::skip]
-pub(crate) const CREDENTIALS_ALONE: &[&str] = &[
-    "credential", "credentials", "creds", "jwt", "mnemonic", "otp", "privkey", "secret", "secrets", "seedphrase",
-    "totp",
-];
+words! {
+    /// Single words that name a credential, also at the end of a compound without separators (`myapikey`).
+    pub(crate) CREDENTIALS = [
+        "accesskey", "accesstoken", "accountkey", "apikey", "apisecret", "apitoken", "appsecret", "authkey",
+        "authtoken", "bearertoken", "bottoken", "clientkey", "clientsecret", "connectionstring", "connstr",
+        "encryptionkey", "idtoken", "jwttoken", "licencekey", "licensekey", "masterkey", "privatekey", "privkey",
+        "refreshtoken", "secretaccesskey", "secretkey", "sessiontoken", "sharedkey", "signingkey", "signingsecret",
+        "userkey", "webhooksecret",
+    ]
+}
+words! {
+    /// Credentials as single words.
+    pub(crate) CREDENTIALS_ALONE = [
+        "credential", "credentials", "creds", "jwt", "mnemonic", "otp", "privkey", "secret", "secrets", "seedphrase",
+        "totp",
+    ]
+}
 
-/// Words that are perhaps credentials, alone or at the end of a compound.
-pub(crate) const TOKENS: &[&str] = &["token"];
-/// Words that are perhaps credentials, alone.
-pub(crate) const VAGUE: &[&str] = &["auth", "bearer", "session", "sessionid"];
-/// Before a vague word they name a protocol: `basic_auth`.
-pub(crate) const PROTOCOLS: &[&str] = &["basic", "oauth"];
+words! {
+    /// Words that are perhaps credentials, alone or at the end of a compound.
+    pub(crate) TOKENS = [
+        "token",
+    ]
+}
+words! {
+    /// Words that are perhaps credentials, alone.
+    pub(crate) VAGUE = [
+        "auth", "bearer", "session", "sessionid",
+    ]
+}
+words! {
+    /// Before a vague word they name a protocol: `basic_auth`.
+    pub(crate) PROTOCOLS = [
+        "basic", "oauth",
+    ]
+}
 
-/// Parameters of URLs and forms; with other words before them only in pre-signed URLs, after an `x`.
-#[rustfmt::skip]
-pub(crate) const PARAMETERS: &[&str] = &[
-    "access", "assertion", "code", "key", "nonce", "pass", "pw", "sid", "sig", "signature", "state", "ticket",
-];
+words! {
+    /// Parameters of URLs and forms; with other words before them only in pre-signed URLs, after an `x`.
+    pub(crate) PARAMETERS = [
+        "access", "assertion", "code", "key", "nonce", "pass", "pw", "sid", "sig", "signature", "state", "ticket",
+    ]
+}
 
-/// Words before `key` that make it a credential.
-#[rustfmt::skip]
-pub(crate) const KEY_OWNERS: &[&str] = &[
-    "access", "account", "admin", "aes", "airtable", "algolia", "amplitude", "anthropic", "api", "app", "application",
-    "auth", "aws", "azure", "backup", "bot", "cf", "cipher", "client", "cloudflare", "cohere", "consumer", "cookie",
-    "crypto", "data", "datadog", "db", "dd", "decrypt", "decryption", "deepl", "deploy", "deployment", "django",
-    "elastic", "elasticsearch", "encrypt", "encryption", "fastly", "firebase", "gcp", "gemini", "github", "gitlab",
-    "google", "gpg", "groq", "heroku", "hmac", "honeycomb", "ingest", "instrumentation", "integration", "jwt",
-    "launchdarkly", "licence", "license", "linear", "mailchimp", "mailgun", "management", "maps", "master", "mistral",
-    "newrelic", "notion", "openai", "pagerduty", "plaid", "private", "recaptcha", "recovery", "resend", "role",
-    "secret", "segment", "sendgrid", "sentry", "server", "service", "session", "shared", "signing", "sonar", "ssh",
-    "ssl", "storage", "stripe", "subscription", "supabase", "tavily", "tls", "twilio", "typesense", "unlock", "user",
-    "vault", "vonage", "webhook", "wrapping", "write", "xai",
-];
+words! {
+    /// Words before `key` that make it a credential.
+    pub(crate) KEY_OWNERS = [
+        "access", "account", "admin", "aes", "airtable", "algolia", "amplitude", "anthropic", "api", "app",
+        "application", "auth", "aws", "azure", "backup", "bot", "cf", "cipher", "client", "cloudflare", "cohere",
+        "consumer", "cookie", "crypto", "data", "datadog", "db", "dd", "decrypt", "decryption", "deepl", "deploy",
+        "deployment", "django", "elastic", "elasticsearch", "encrypt", "encryption", "fastly", "firebase", "gcp",
+        "gemini", "github", "gitlab", "google", "gpg", "groq", "heroku", "hmac", "honeycomb", "ingest",
+        "instrumentation", "integration", "jwt", "launchdarkly", "licence", "license", "linear", "mailchimp",
+        "mailgun", "management", "maps", "master", "mistral", "newrelic", "notion", "openai", "pagerduty", "plaid",
+        "private", "recaptcha", "recovery", "resend", "role", "secret", "segment", "sendgrid", "sentry", "server",
+        "service", "session", "shared", "signing", "sonar", "ssh", "ssl", "storage", "stripe", "subscription",
+        "supabase", "tavily", "tls", "twilio", "typesense", "unlock", "user", "vault", "vonage", "webhook", "wrapping",
+        "write", "xai",
+    ]
+}
 
-/// Words before `token` that make it a credential whatever the value looks like.
-#[rustfmt::skip]
-pub(crate) const TOKEN_OWNERS: &[&str] = &[
-    "access", "account", "admin", "agent", "api", "app", "atlassian", "auth", "aws", "azure", "bearer", "bot", "cf",
-    "circleci", "client", "cloudflare", "codecov", "consul", "csrf", "databricks", "deploy", "device", "digitalocean",
-    "discord", "do", "docker", "dockerhub", "fly", "gcp", "gh", "github", "gitlab", "google", "grafana", "heroku",
-    "hf", "huggingface", "id", "jira", "jwt", "kube", "linear", "login", "mfa", "netlify", "nomad", "notion", "npm",
-    "oauth", "personal", "private", "pull", "push", "pypi", "railway", "refresh", "registration", "registry", "render",
-    "replicate", "reset", "root", "runner", "secret", "security", "sentry", "service", "session", "slack", "sonar",
-    "stripe", "supabase", "telegram", "twilio", "user", "vault", "vercel", "verification", "web", "webhook", "xsrf",
-];
+words! {
+    /// Words before `token` that make it a credential whatever the value looks like.
+    pub(crate) TOKEN_OWNERS = [
+        "access", "account", "admin", "agent", "api", "app", "atlassian", "auth", "aws", "azure", "bearer", "bot",
+        "cf", "circleci", "client", "cloudflare", "codecov", "consul", "csrf", "databricks", "deploy", "device",
+        "digitalocean", "discord", "do", "docker", "dockerhub", "fly", "gcp", "gh", "github", "gitlab", "google",
+        "grafana", "heroku", "hf", "huggingface", "id", "jira", "jwt", "kube", "linear", "login", "mfa", "netlify",
+        "nomad", "notion", "npm", "oauth", "personal", "private", "pull", "push", "pypi", "railway", "refresh",
+        "registration", "registry", "render", "replicate", "reset", "root", "runner", "secret", "security", "sentry",
+        "service", "session", "slack", "sonar", "stripe", "supabase", "telegram", "twilio", "user", "vault", "vercel",
+        "verification", "web", "webhook", "xsrf",
+    ]
+}
 
-/// Words before the secret one that turn it into something harmless: counts, special symbols of a vocabulary, pages.
-#[rustfmt::skip]
-pub(crate) const HARMLESS_BEFORE: &[&str] = &[
-    "allow", "avg", "bos", "budget", "by", "cached", "can", "cancel", "cancellation", "check", "cls", "completion",
-    "context", "continuation", "count", "current", "design", "disable", "enable", "end", "eos", "est", "estimated",
-    "first", "foreign", "forgot", "has", "have", "hide", "idempotency", "ignore", "input", "invalid", "is", "keyword",
-    "last", "lexer", "mask", "max", "min", "missing", "n", "need", "needs", "next", "no", "num", "output", "pad",
-    "page", "parser", "peek", "per", "prev", "primary", "prompt", "public", "reasoning", "remaining", "require",
-    "requires", "sep", "show", "sort", "start", "stop", "sync", "syntax", "thinking", "total", "unk", "use", "used",
-    "uses", "valid", "validate", "verify", "which", "with", "without",
-];
+words! {
+    /// Words before the secret one that turn it into something harmless: counts, special symbols of a vocabulary, pages.
+    pub(crate) HARMLESS_BEFORE = [
+        "allow", "avg", "bos", "budget", "by", "cached", "can", "cancel", "cancellation", "check", "cls", "completion",
+        "context", "continuation", "count", "current", "design", "disable", "enable", "end", "eos", "est", "estimated",
+        "first", "foreign", "forgot", "has", "have", "hide", "idempotency", "ignore", "input", "invalid", "is",
+        "keyword", "last", "lexer", "mask", "max", "min", "missing", "n", "need", "needs", "next", "no", "num",
+        "output", "pad", "page", "parser", "peek", "per", "prev", "primary", "prompt", "public", "reasoning",
+        "remaining", "require", "requires", "sep", "show", "sort", "start", "stop", "sync", "syntax", "thinking",
+        "total", "unk", "use", "used", "uses", "valid", "validate", "verify", "which", "with", "without",
+    ]
+}
 
-/// Words after the secret one that make the value something about the secret, not the secret.
-#[rustfmt::skip]
-pub(crate) const HARMLESS_AFTER: &[&str] = &[
-    "action", "age", "alg", "algorithm", "arn", "array", "at", "attempts", "attribute", "attributes", "audience",
-    "auth", "authentication", "bits", "budget", "by", "bytes", "cache", "callback", "change", "changed", "char",
-    "chars", "check", "checksum", "class", "client", "cmd", "col", "color", "colors", "column", "columns", "command",
-    "config", "confirmation", "cost", "count", "counter", "counts", "created", "date", "desc", "description",
-    "detection", "digest", "dir", "directory", "disabled", "domain", "enabled", "end", "endpoint", "entropy", "env",
-    "error", "errors", "estimate", "estimator", "exists", "expiration", "expire", "expired", "expires", "expiry",
-    "factory", "field", "fields", "file", "filename", "files", "fingerprint", "flag", "flags", "fn", "folder",
-    "format", "func", "function", "generator", "group", "handle", "handler", "header", "headers", "help", "helper",
-    "hint", "history", "host", "id", "ids", "idx", "in", "index", "info", "input", "issuer", "iterations", "kind",
-    "label", "len", "length", "lengths", "level", "lifetime", "limit", "limits", "line", "link", "list", "location",
-    "login", "manager", "map", "mask", "masked", "masks", "max", "message", "method", "min", "minute", "minutes",
-    "missing", "mode", "name", "named", "names", "number", "offset", "option", "options", "out", "pair", "pairs",
-    "param", "params", "path", "paths", "pattern", "patterns", "per", "placeholder", "policies", "policy", "port",
-    "pos", "position", "prefix", "present", "price", "prompt", "protected", "provider", "providers", "range", "rate",
-    "ratio", "reader", "recovery", "redacted", "redaction", "ref", "reference", "regex", "request", "required",
-    "requirements", "reset", "response", "retries", "review", "rotation", "rule", "rules", "scanner", "scope",
-    "scopes", "score", "second", "seconds", "selector", "service", "set", "settings", "size", "sizes", "sock",
-    "socket", "source", "span", "spans", "start", "state", "status", "stdin", "store", "strategy", "stream",
-    "strength", "suffix", "support", "supported", "table", "tag", "template", "text", "threshold", "thumbprint",
-    "time", "timeout", "timestamp", "title", "total", "ttl", "type", "types", "uri", "url", "urls", "usage", "used",
-    "userdata", "valid", "validation", "validator", "validity", "var", "variable", "version", "visible", "window",
-    "writer",
-];
+words! {
+    /// Words after the secret one that make the value something about the secret, not the secret.
+    pub(crate) HARMLESS_AFTER = [
+        "action", "age", "alg", "algorithm", "arn", "array", "at", "attempts", "attribute", "attributes", "audience",
+        "auth", "authentication", "bits", "budget", "by", "bytes", "cache", "callback", "change", "changed", "char",
+        "chars", "check", "checksum", "class", "client", "cmd", "col", "color", "colors", "column", "columns",
+        "command", "config", "confirmation", "cost", "count", "counter", "counts", "created", "date", "desc",
+        "description", "detection", "digest", "dir", "directory", "disabled", "domain", "enabled", "end", "endpoint",
+        "entropy", "env", "error", "errors", "estimate", "estimator", "exists", "expiration", "expire", "expired",
+        "expires", "expiry", "factory", "field", "fields", "file", "filename", "files", "fingerprint", "flag", "flags",
+        "fn", "folder", "format", "func", "function", "generator", "group", "handle", "handler", "header", "headers",
+        "help", "helper", "hint", "history", "host", "id", "ids", "idx", "in", "index", "info", "input", "issuer",
+        "iterations", "kind", "label", "len", "length", "lengths", "level", "lifetime", "limit", "limits", "line",
+        "link", "list", "location", "login", "manager", "map", "mask", "masked", "masks", "max", "message", "method",
+        "min", "minute", "minutes", "missing", "mode", "name", "named", "names", "number", "offset", "option",
+        "options", "out", "pair", "pairs", "param", "params", "path", "paths", "pattern", "patterns", "per",
+        "placeholder", "policies", "policy", "port", "pos", "position", "prefix", "present", "price", "prompt",
+        "protected", "provider", "providers", "range", "rate", "ratio", "reader", "recovery", "redacted", "redaction",
+        "ref", "reference", "regex", "request", "required", "requirements", "reset", "response", "retries", "review",
+        "rotation", "rule", "rules", "scanner", "scope", "scopes", "score", "second", "seconds", "selector", "service",
+        "set", "settings", "size", "sizes", "sock", "socket", "source", "span", "spans", "start", "state", "status",
+        "stdin", "store", "strategy", "stream", "strength", "suffix", "support", "supported", "table", "tag",
+        "template", "text", "threshold", "thumbprint", "time", "timeout", "timestamp", "title", "total", "ttl", "type",
+        "types", "uri", "url", "urls", "usage", "used", "userdata", "valid", "validation", "validator", "validity",
+        "var", "variable", "version", "visible", "window", "writer",
+    ]
+}
 
 // Values
 
-/// Values that stand for "something goes here", for a type, a state or a choice. Compared without case.
-#[rustfmt::skip]
-pub(crate) const STAND_INS: &[&str] = &[
-    "abc", "abcd", "accepted", "allow", "any", "anything", "api-key", "api_key", "apikey", "auto", "bar", "basic",
-    "baz", "bearer", "blank", "bool", "boolean", "bytes", "change-me", "change_me", "changed", "changeit", "changeme",
-    "confirmed", "credentials", "default", "denied", "deny", "disabled", "dummy", "dynamic", "empty", "enabled",
-    "encrypted", "env", "error", "example", "expired", "failed", "fake", "false", "float", "foo", "foobar", "forbid",
-    "generated", "hashed", "hidden", "include", "incorrect", "inherit", "int", "integer", "invalid", "key", "list",
-    "local", "map", "masked", "missing", "mock", "n/a", "na", "never", "nil", "no", "none", "not-set", "not_set",
-    "null", "number", "oauth", "oauth2", "object", "off", "ok", "omit", "omitted", "on", "option", "optional", "pass",
-    "passphrase", "passwd", "password", "placeholder", "plain", "plaintext", "present", "prompt", "protected",
-    "provided", "pwd", "qux", "random", "read", "readonly", "redacted", "rejected", "removed", "required",
-    "same-origin", "sample", "secret", "secrets", "sensitive", "session", "set", "some", "something", "static", "str",
-    "string", "strong", "success", "tbd", "test", "testing", "text", "todo", "token", "tokens", "true", "type",
-    "undefined", "unknown", "unset", "updated", "user", "username", "valid", "value", "varchar", "void", "warn",
-    "weak", "write", "wrong", "yes",
-];
+words! {
+    /// Values that stand for "something goes here", for a type, a state or a choice. Compared without case.
+    pub(crate) STAND_INS = [
+        "abc", "abcd", "accepted", "allow", "any", "anything", "api-key", "api_key", "apikey", "auto", "bar", "basic",
+        "baz", "bearer", "blank", "bool", "boolean", "bytes", "change-me", "change_me", "changed", "changeit",
+        "changeme", "confirmed", "credentials", "default", "denied", "deny", "disabled", "dummy", "dynamic", "empty",
+        "enabled", "encrypted", "env", "error", "example", "expired", "failed", "fake", "false", "float", "foo",
+        "foobar", "forbid", "generated", "hashed", "hidden", "include", "incorrect", "inherit", "int", "integer",
+        "invalid", "key", "list", "local", "map", "masked", "missing", "mock", "n/a", "na", "never", "nil", "no",
+        "none", "not-set", "not_set", "null", "number", "oauth", "oauth2", "object", "off", "ok", "omit", "omitted",
+        "on", "option", "optional", "pass", "passphrase", "passwd", "password", "placeholder", "plain", "plaintext",
+        "present", "prompt", "protected", "provided", "pwd", "qux", "random", "read", "readonly", "redacted",
+        "rejected", "removed", "required", "same-origin", "sample", "secret", "secrets", "sensitive", "session", "set",
+        "some", "something", "static", "str", "string", "strong", "success", "tbd", "test", "testing", "text", "todo",
+        "token", "tokens", "true", "type", "undefined", "unknown", "unset", "updated", "user", "username", "valid",
+        "value", "varchar", "void", "warn", "weak", "write", "wrong", "yes",
+    ]
+}
 
-/// Words that give a placeholder away when they stand between separators.
-#[rustfmt::skip]
-pub(crate) const GIVEAWAYS: &[&str] = &[
-    "changeme", "dummy", "example", "fake", "fixme", "goes", "here", "hidden", "insert", "masked", "mock", "omitted",
-    "placeholder", "redacted", "replace", "replaceme", "sample", "todo", "your", "yours",
-];
+words! {
+    /// Words that give a placeholder away when they stand between separators.
+    pub(crate) GIVEAWAYS = [
+        "changeme", "dummy", "example", "fake", "fixme", "goes", "here", "hidden", "insert", "masked", "mock",
+        "omitted", "placeholder", "redacted", "replace", "replaceme", "sample", "todo", "your", "yours",
+    ]
+}
 
-/// Words that occur in sentences and labels about secrets.
-#[rustfmt::skip]
-pub(crate) const TELLING: &[&str] = &[
-    "a", "an", "and", "are", "as", "at", "be", "by", "can", "cannot", "confirm", "could", "does", "enter", "expected",
-    "failed", "for", "forgot", "from", "has", "if", "in", "incorrect", "invalid", "is", "it", "key", "missing", "must",
-    "new", "no", "not", "of", "on", "or", "password", "passwords", "please", "provide", "required", "reset", "secret",
-    "should", "that", "the", "this", "to", "token", "too", "unable", "use", "was", "were", "when", "will", "with",
-    "wrong", "you", "your",
-];
+words! {
+    /// Words that occur in sentences and labels about secrets.
+    pub(crate) TELLING = [
+        "a", "an", "and", "are", "as", "at", "be", "by", "can", "cannot", "confirm", "could", "does", "enter",
+        "expected", "failed", "for", "forgot", "from", "has", "if", "in", "incorrect", "invalid", "is", "it", "key",
+        "missing", "must", "new", "no", "not", "of", "on", "or", "password", "passwords", "please", "provide",
+        "required", "reset", "secret", "should", "that", "the", "this", "to", "token", "too", "unable", "use", "was",
+        "were", "when", "will", "with", "wrong", "you", "your",
+    ]
+}
 
-/// Words that mark a fixture in source code.
-#[rustfmt::skip]
-pub(crate) const FIXTURE_WORDS: &[&str] = &[
-    "abc", "bar", "dummy", "example", "fake", "fixture", "foo", "hunter2", "invalid", "key", "mock", "my", "new",
-    "old", "password", "sample", "secret", "stub", "super", "test", "testing", "tests", "token", "user", "valid",
-    "wrong",
-];
+words! {
+    /// Words that mark a fixture in source code.
+    pub(crate) FIXTURE_WORDS = [
+        "abc", "bar", "dummy", "example", "fake", "fixture", "foo", "hunter2", "invalid", "key", "mock", "my", "new",
+        "old", "password", "sample", "secret", "stub", "super", "test", "testing", "tests", "token", "user", "valid",
+        "wrong",
+    ]
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn lists_are_in_order() {
-        for list in [KEY_OWNERS, TOKEN_OWNERS, HARMLESS_BEFORE, HARMLESS_AFTER, STAND_INS, GIVEAWAYS, TELLING, FIXTURE_WORDS, VAGUE, PARAMETERS, PASSWORDS_ALONE, PASSWORDS_AFTER, CREDENTIALS_ALONE, PROTOCOLS] {
-            for pair in list.windows(2) {
-                assert!(pair[0] < pair[1], "{} before {}", pair[0], pair[1]);
-            }
-        }
+    fn lists_hold_their_words_in_any_case_and_no_others() {
+        assert!(STAND_INS.has(b"ChangeMe") && !STAND_INS.has(b"change") && !STAND_INS.has(b""));
+        assert!(!STAND_INS.has(b"xxxxxxxxxxxxxxxxnull"));
     }
 
     #[test]
-    fn look_ups_ignore_case() {
-        assert!(holds(STAND_INS, b"ChangeMe") && !holds(STAND_INS, b"change") && !holds(STAND_INS, b""));
-        assert!(holds_ending(PASSWORDS, b"PGPASSWORD") && !holds_ending(PASSWORDS, b"word"));
+    fn endings_are_compared_from_the_end() {
+        assert!(PASSWORDS.has_ending_of(b"PGPASSWORD") && !PASSWORDS.has_ending_of(b"word"));
+        assert!(PASSWORDS.has_ending_of(b"a-very-long-name-of-a-PASSWORD") && !PASSWORDS.has_ending_of(b"passwords"));
     }
 }

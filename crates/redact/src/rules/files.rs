@@ -1,13 +1,13 @@
 //! Files of credentials with a form of their own.
 
-use crate::rule::Check::{Mixed, Most, NotProse, Real};
+use crate::rule::Check::{Mixed, Most, NotProse, NotSign, Real};
 use crate::rule::{Rule, Shape};
 
 #[rustfmt::skip]
 pub(super) const RULES: &[Rule] = &[
     Rule::from("netrc", "Password in a login file", &["machine "], 320, r"machine\s+[\w.:-]{1,120}\s+(?:login\s+\S{1,80}\s+|account\s+\S{1,80}\s+){0,2}(?:password|passwd)\s+()").checks(&[Real]).chosen()
         .hits(&["machine example.org login bob password <a9>", "machine example.org\n  login bob\n  password sunshine\n"]).misses(&["machine learning with password login"]),
-    Rule::from("login-password", "User and password one after the other", &["login ", "user ", "username "], 240, r"(?i)(?:login|user(?:name)?)[ \t:=]+[\w.@\\-]{1,80}(?:[ \t,]+|{nl}[ \t]+)(?:and |with )?(?:the )?(?:password|passwd|pass|pwd|secret)(?:[ \t]+\d)?[ \t]+()[^=/`-]").checks(&[Real, NotProse]).chosen()
+    Rule::from("login-password", "User and password one after the other", &["login ", "user ", "username "], 240, r"(?i)(?:login|user(?:name)?)[ \t:=]+[\w.@\\-]{1,80}(?:[ \t,]+|{nl}[ \t]+)(?:and |with )?(?:the )?(?:password|passwd|pass|pwd|secret)(?:[ \t]+\d)?[ \t]+()").checks(&[Real, NotProse, NotSign]).chosen()
         .hits(&["login bob password <a9>", "username admin password 7 <u14>", "connect as user bob with password <a9>"]).misses(&["login with password authentication()", "after login the password prompt", "user bob password required"]),
     Rule::from("login-pair", "User and password with a slash between them", &["login", "credential", "creds", "user/pass", "account"], 160, r"(?i)(?:logins?|credentials?|creds|user/pass\w*|accounts?)(?: (?:is|are|for \w+))?{q}?[ \t]*[:=]?[ \t]*{q}?[\w.@-]{2,40}[ \t]*[/:][ \t]*()").checks(&[Real, Mixed, Most(64)]).chosen()
         .hits(&["login: bob / <a9>", "user/pass = bob/<a9>"]).misses(&["account: https://example.org/a1b2", "login: bob/alice"]),
