@@ -18,7 +18,7 @@
 //!    pattern, under `rules/`; [`RULES`] lists them all.
 //!
 //! Secrets without a form of their own are known by the name beside them: `pair.rs` reads a name (`name.rs`), what binds
-//! it (`binding.rs`) and the value (`value.rs`), and decides (`verdict.rs`, `surroundings.rs`) with the words of
+//! it (`binding.rs`) and the value (`value.rs`), and decides (`judge.rs`, `verdict.rs`, `surroundings.rs`) with the words of
 //! `words.rs`. Private keys, cookies, commands, sentences, inserts and manifests have readers of their own.
 //!
 //! ```
@@ -40,6 +40,7 @@ mod command;
 mod cookies;
 mod gate;
 mod insert;
+mod judge;
 mod key;
 mod known;
 mod manifest;

@@ -1,23 +1,24 @@
 //! Secrets that are known by the name beside them: assignments, fields, configuration, flags, parameters.
 
-use crate::binding::{Binding, Carrier, is_first, is_option};
+use crate::binding::{Binding, Carrier};
+use crate::judge::is_secret;
 use crate::name::{Kind, LONGEST_NAME};
 use crate::rule::{Reveal, Rule};
 use crate::rules::names;
 use crate::scan::{Scan, is_word};
-use crate::shape::{self, has_digit, is_mixed, is_name, is_number, is_random, is_wordy};
 use crate::value::{Quoting, Value, at, is_quote, skip_blanks};
 use crate::view::{URL_AND, URL_EQUALS, is_break};
-use crate::words::{KEY_OWNERS, TOKEN_OWNERS, words};
+use crate::words::{KEY_OWNERS, TOKEN_OWNERS};
 use crate::{Mode, block, verdict, wrap};
 
 /// A name and the notation that binds it to its value.
 #[derive(Debug, Clone, Copy)]
-struct Pair<'t> {
-    name: &'t [u8],
-    kind: Kind,
-    carrier: Carrier,
-    start: usize,
+pub(crate) struct Pair<'t> {
+    pub(crate) name: &'t [u8],
+    pub(crate) kind: Kind,
+    pub(crate) carrier: Carrier,
+    /// Where the name begins.
+    pub(crate) start: usize,
 }
 
 /// Called at a word that names secrets. Reads the whole name, what binds it, and the value.
@@ -180,258 +181,4 @@ fn typed_default(scan: &Scan<'_>, pair: &Pair<'_>, type_name: &Value) -> Option<
     }
     let value = Value::read(text, skip_blanks(text, equals + 1), &scan.memory);
     (value.quoting == Quoting::Quoted).then_some(value)
-}
-
-fn is_secret(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value) -> bool {
-    let bytes = shape::head(value.of(scan.text));
-    if bytes.is_empty() || value.is_between_strings(scan.text) {
-        return false;
-    }
-    let fits = match (scan.mode, value.quoting) {
-        (Mode::Code, _) => is_secret_in_code(scan, pair, value, bytes),
-        (Mode::Text, Quoting::Quoted) => is_secret_string(scan, pair, value, bytes),
-        (Mode::Text, Quoting::Bare) => is_secret_word(scan, pair, value, bytes),
-    };
-    fits && !verdict::is_placeholder(bytes) && !verdict::is_location(bytes)
-}
-
-/// Generated credentials in source code have at least this many characters.
-const GENERATED: usize = 16;
-
-fn is_secret_in_code(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value, bytes: &[u8]) -> bool {
-    let bare = value.quoting == Quoting::Bare;
-    let literal = !bare
-        || match pair.carrier {
-            Carrier::Parameter => true,
-            Carrier::Assignment => is_upper(pair.name) || ends(scan.text, value),
-            Carrier::Statement | Carrier::Colon => ends(scan.text, value),
-            _ => false,
-        };
-    bytes.len() >= GENERATED
-        && literal
-        && is_random(bytes)
-        && !bytes.contains(&b' ')
-        && !(bare && verdict::is_expression(bytes))
-        && !verdict::is_fixture(bytes)
-        && (pair.kind != Kind::Parameter || pair.carrier == Carrier::Parameter)
-}
-
-/// A string beside a name.
-fn is_secret_string(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value, bytes: &[u8]) -> bool {
-    let spaced = bytes.iter().any(u8::is_ascii_whitespace);
-    let code = || scan.is_code(pair.start);
-    match pair.carrier {
-        Carrier::Call if !is_set_by_call(pair) || is_name(bytes) => return false,
-        Carrier::Directive if pair.kind == Kind::Vague || code() => return false,
-        _ => {}
-    }
-    match pair.kind {
-        Kind::Password => {
-            bytes.len() >= 3 && !verdict::is_prose(bytes) && (!spaced || bytes.len() >= 8) && !(is_label(bytes) && code())
-        }
-        Kind::Credential => {
-            bytes.len() >= 6
-                && !(spaced && verdict::is_prose(bytes))
-                && !(is_number(bytes) && bytes.len() < GENERATED)
-                && !(is_wordy(bytes) && (verdict::is_fixture(bytes) || spaced || code()))
-        }
-        Kind::Vague => {
-            bytes.len() >= 6
-                && !spaced
-                && !is_number(bytes)
-                && bytes.first() != Some(&b'#')
-                && (pair.carrier == Carrier::Flag || !is_wordy(bytes) && verdict::is_unwordly(bytes) || bytes.len() >= 20 && !is_wordy_list(bytes))
-                && (!code() || is_mixed(bytes))
-        }
-        Kind::Parameter => pair.carrier == Carrier::Parameter && fits_parameter(pair, bytes) && value.start > 0,
-    }
-}
-
-/// Several words joined, not one long generated run.
-fn is_wordy_list(bytes: &[u8]) -> bool {
-    is_wordy(bytes) && bytes.iter().any(|byte| matches!(byte, b'-' | b'_' | b'.' | b'/' | b':' | b' '))
-}
-
-/// A short text of letters: in a program it is a label, a key or a kind, rather than a password.
-fn is_label(bytes: &[u8]) -> bool {
-    is_wordy(bytes) && !has_digit(bytes)
-}
-
-/// Headers and variables are set by calls; other strings in a row mean nothing.
-fn is_set_by_call(pair: &Pair<'_>) -> bool {
-    pair.name.contains(&b'-') || is_upper(pair.name)
-}
-
-fn is_upper(name: &[u8]) -> bool {
-    name.iter().any(u8::is_ascii_uppercase) && !name.iter().any(u8::is_ascii_lowercase)
-}
-
-/// A bare word beside a name.
-fn is_secret_word(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value, bytes: &[u8]) -> bool {
-    if verdict::is_expression(bytes) {
-        return false;
-    }
-    let text = scan.text;
-    match pair.carrier {
-        Carrier::Field | Carrier::Call => pair.kind == Kind::Password && bytes.len() >= 4 && bytes.iter().all(u8::is_ascii_digit),
-        Carrier::Parameter => fits_parameter(pair, bytes),
-        Carrier::Element => false,
-        Carrier::Assignment if is_upper(pair.name) => fits_environment(pair, bytes),
-        Carrier::Assignment if follows_sign(text, pair) || matches!(at(text, value.end), b'&' | URL_AND) => fits_parameter(pair, bytes),
-        Carrier::Assignment if is_option(text, pair.start) => fits_flag(scan, pair, value, bytes),
-        Carrier::Assignment if pair.kind == Kind::Parameter => bytes.len() >= 40 && is_random(bytes),
-        Carrier::Assignment => fits_setting(scan, pair, value, bytes),
-        Carrier::Colon | Carrier::Statement => fits_setting(scan, pair, value, bytes),
-        Carrier::Flag => fits_flag(scan, pair, value, bytes),
-        Carrier::Set if is_spoken(bytes) => false,
-        Carrier::Set => is_upper(pair.name) && fits_environment(pair, bytes) || is_mixed(bytes) && !is_wordy(bytes) && fits_kind(pair, bytes),
-        Carrier::Directive => {
-            pair.kind != Kind::Parameter && pair.kind != Kind::Vague && ends(text, value) && is_mixed(bytes) && bytes.len() >= 6 && !is_wordy(bytes)
-        }
-        Carrier::Cell => pair.kind != Kind::Parameter && !bytes.contains(&b' ') && fits_kind(pair, bytes),
-    }
-}
-
-/// `a=b;password=…` and `a=b&password=…`.
-fn follows_sign(text: &[u8], pair: &Pair<'_>) -> bool {
-    pair.start.checked_sub(1).is_some_and(|before| matches!(at(text, before), b'?' | b'&' | b';' | URL_AND))
-}
-
-/// Whether the value can be what the name promises, whatever the notation.
-fn fits_kind(pair: &Pair<'_>, bytes: &[u8]) -> bool {
-    let number = is_number(bytes);
-    match pair.kind {
-        Kind::Password => bytes.len() >= 3 && (!number || bytes.len() >= 4),
-        Kind::Credential => bytes.len() >= 6 && (!number || bytes.len() >= GENERATED),
-        Kind::Vague => bytes.len() >= 6 && !number && !is_wordy(bytes) && verdict::is_unwordly(bytes) && bytes.first() != Some(&b'#'),
-        Kind::Parameter => false,
-    }
-}
-
-/// Variables of an environment hold values, not names of other variables.
-fn fits_environment(pair: &Pair<'_>, bytes: &[u8]) -> bool {
-    match pair.kind {
-        Kind::Vague => {
-            let word = bytes.len() >= 6 && bytes.iter().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'-');
-            !is_number(bytes) && (bytes.len() >= 6 && verdict::is_unwordly(bytes) || word && !verdict::is_fixture(bytes))
-        }
-        _ => fits_kind(pair, bytes),
-    }
-}
-
-fn fits_parameter(pair: &Pair<'_>, bytes: &[u8]) -> bool {
-    let number = bytes.iter().all(u8::is_ascii_digit);
-    match pair.kind {
-        Kind::Password | Kind::Credential => bytes.len() >= 3 && (!number || bytes.len() >= 4),
-        Kind::Vague => !number && bytes.len() >= 6 && (is_mixed(bytes) || bytes.len() >= GENERATED),
-        Kind::Parameter if pair.name.eq_ignore_ascii_case(b"key") => bytes.len() >= GENERATED && is_mixed(bytes) && !is_wordy(bytes),
-        Kind::Parameter => bytes.len() >= 10 && is_mixed(bytes) && !is_wordy(bytes),
-    }
-}
-
-/// Configuration, logs, and what looks like them in programs.
-fn fits_setting(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value, bytes: &[u8]) -> bool {
-    let text = scan.text;
-    if !fits_kind(pair, bytes) && !(pair.kind == Kind::Vague && is_long_run(bytes)) {
-        return false;
-    }
-    if verdict::is_type(bytes) || verdict::is_variable(bytes, pair.name) {
-        return false;
-    }
-    let ends = ends(text, value);
-    let strong = is_mixed(bytes) && !is_wordy(bytes) || verdict::is_unwordly(bytes) && !is_name(bytes);
-    if scan.is_code(pair.start) {
-        return is_random(bytes) && ends || strong && ends && is_first(text, pair.start) && !is_identifier(bytes);
-    }
-    // `a:b` without a blank is a list or a path; a setting has one.
-    let tight = pair.carrier == Carrier::Colon && value.start.checked_sub(1).is_some_and(|before| at(text, before) == b':');
-    let object = pair.name.starts_with(b"self.") || pair.name.starts_with(b"this.");
-    let setting = !object && !tight && !(pair.carrier == Carrier::Statement && follows_comma(text, pair));
-    let listed = pair.carrier == Carrier::Assignment && precedes_setting(text, value);
-    let plain = (ends || listed) && setting && !is_passed_on(text, pair, value);
-    strong && (ends || is_mixed(bytes) && bytes.len() >= 6) || plain || precedes_setting(text, value) && is_mixed(bytes)
-}
-
-/// `f(user=user, password=pw)` passes variables on.
-fn is_passed_on(text: &[u8], pair: &Pair<'_>, value: &Value) -> bool {
-    let before = pair.start.checked_sub(1).map_or(0, |index| at(text, index));
-    let listed = matches!(at(text, value.end), b',' | b')');
-    let called = before == b'(' && pair.start.checked_sub(2).is_some_and(|index| is_word(at(text, index)));
-    pair.carrier == Carrier::Assignment && (called || listed && follows_comma(text, pair) && is_name(shape::head(value.of(text))) && at(text, value.end) == b')')
-}
-
-/// A run of letters that no word is as long as.
-fn is_long_run(bytes: &[u8]) -> bool {
-    bytes.len() >= 20 && bytes.iter().all(u8::is_ascii_alphanumeric)
-}
-
-/// `user, password = …` takes a tuple apart.
-fn follows_comma(text: &[u8], pair: &Pair<'_>) -> bool {
-    let before = |back: usize| pair.start.checked_sub(back).map_or(0, |index| at(text, index));
-    before(1) == b' ' && before(2) == b','
-}
-
-/// The name of something in a program: words joined by underscores or capitals.
-fn is_identifier(bytes: &[u8]) -> bool {
-    let joined = bytes.contains(&b'_') || bytes.windows(2).any(|two| matches!(two, [b'a'..=b'z', b'A'..=b'Z']));
-    let named = bytes.first().is_some_and(|first| !first.is_ascii_digit()) && bytes.iter().all(|&byte| is_word(byte));
-    named && joined && !is_random(bytes)
-}
-
-/// Whether nothing but a comment, punctuation or a closing quote follows on the line.
-fn ends(text: &[u8], value: &Value) -> bool {
-    let next = skip_blanks(text, value.end);
-    let byte = at(text, next);
-    let comment = next > value.end && (byte == b'#' || byte == b'/' && at(text, next + 1) == b'/');
-    let list = matches!(byte, b',' | b';') && !(at(text, next + 1) == b' ' && at(text, next + 2).is_ascii_lowercase() && !begins_pair(text, next + 2));
-    next >= text.len() || is_break(byte) || is_quote(byte) || comment || list || matches!(byte, b')' | b'}' | b']' | b'<' | b'|' | b'&')
-}
-
-fn begins_pair(text: &[u8], from: usize) -> bool {
-    let name = text.get(from..).unwrap_or_default().iter().take(40).take_while(|&&byte| is_word(byte) || matches!(byte, b'-' | b'.')).count();
-    name > 0 && matches!(at(text, from + name), b'=' | b':')
-}
-
-/// Whether the next thing on the line is another setting, as in YAML whose lines were joined: `password: … host: db`.
-fn precedes_setting(text: &[u8], value: &Value) -> bool {
-    let next = skip_blanks(text, value.end);
-    next > value.end && begins_pair(text, next)
-}
-
-/// The argument of an option.
-fn fits_flag(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value, bytes: &[u8]) -> bool {
-    let text = scan.text;
-    if !is_option(text, pair.start) || is_spoken(bytes) {
-        return false;
-    }
-    let strong = !is_wordy(bytes) || has_digit(bytes);
-    match pair.kind {
-        Kind::Password => bytes.len() >= 3 && (strong || !reads_on(text, value)),
-        Kind::Credential | Kind::Vague => bytes.len() >= 6 && !is_number(bytes) && (strong || !reads_on(text, value)),
-        Kind::Parameter => false,
-    }
-}
-
-/// What stands behind an option in a manual: the next option, a word of a sentence, a name in capitals for the value.
-fn is_spoken(bytes: &[u8]) -> bool {
-    words! {
-        PROSE = [
-            "a", "and", "are", "argument", "arguments", "as", "at", "be", "by", "can", "command", "does",
-            "environment", "field", "file", "flag", "flags", "for", "from", "has", "if", "in", "instead", "into", "is",
-            "it", "may", "must", "not", "of", "on", "option", "options", "or", "parameter", "prompt", "prompts", "set",
-            "should", "so", "specifies", "string", "switch", "that", "the", "then", "this", "to", "use", "value",
-            "was", "when", "which", "will", "with", "without", "you", "your",
-        ]
-    }
-    let metavariable = bytes.iter().all(|byte| byte.is_ascii_uppercase() || matches!(byte, b'_' | b'-' | b'.'));
-    metavariable || matches!(bytes.first(), Some(b'-' | b'[')) || PROSE.has(bytes)
-}
-
-/// Whether two more words follow, as in a sentence.
-fn reads_on(text: &[u8], value: &Value) -> bool {
-    let rest = text.get(value.end..text.len().min(value.end + 48)).unwrap_or_default();
-    let line = rest.split(|&byte| is_break(byte)).next().unwrap_or_default();
-    let mut words = line.split(|&byte| byte == b' ').filter(|word| !word.is_empty());
-    let plain = |word: Option<&[u8]>| word.is_some_and(|word| word.iter().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b',' | b'.')));
-    plain(words.next()) && plain(words.next())
 }

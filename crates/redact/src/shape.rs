@@ -160,6 +160,93 @@ pub(crate) fn is_name(value: &[u8]) -> bool {
     letters > 0 && value.len() - letters < 2 && value.iter().skip(letters).all(u8::is_ascii_digit)
 }
 
+/// What a value is made of, counted in one pass. Most questions about it are answered without looking again.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Look<'t> {
+    /// The value, as far as it is judged.
+    pub(crate) bytes: &'t [u8],
+    digits: usize,
+    letters: usize,
+    /// Capitals that follow a small letter.
+    rises: usize,
+    /// Signs that passwords have and words do not.
+    signs: usize,
+    /// Signs that join words.
+    joints: usize,
+}
+
+impl<'t> Look<'t> {
+    pub(crate) fn at(value: &'t [u8]) -> Self {
+        let mut look = Self { bytes: head(value), digits: 0, letters: 0, rises: 0, signs: 0, joints: 0 };
+        let mut last = 0;
+        for &byte in look.bytes {
+            match byte {
+                b'0'..=b'9' => look.digits += 1,
+                b'a'..=b'z' => look.letters += 1,
+                b'A'..=b'Z' => {
+                    look.letters += 1;
+                    look.rises += usize::from(u8::is_ascii_lowercase(&last));
+                }
+                b'!' | b'@' | b'#' | b'$' | b'%' | b'^' | b'&' | b'*' | b'+' | b'=' | b'~' | b'?' => look.signs += 1,
+                b'-' | b'_' | b'.' | b':' | b'/' | b' ' | b',' => look.joints += 1,
+                _ => {}
+            }
+            last = byte;
+        }
+        look
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    pub(crate) fn has_digit(&self) -> bool {
+        self.digits > 0
+    }
+
+    /// Letters and digits together.
+    pub(crate) fn is_mixed(&self) -> bool {
+        self.digits > 0 && self.letters > 0
+    }
+
+    pub(crate) fn is_number(&self) -> bool {
+        self.digits > 0 && is_number(self.bytes)
+    }
+
+    pub(crate) fn has_blank(&self) -> bool {
+        self.joints > 0 && self.bytes.iter().any(u8::is_ascii_whitespace)
+    }
+
+    /// Only words and numbers joined by separators; `@` joins, too.
+    pub(crate) fn is_wordy(&self) -> bool {
+        let plain = self.digits + self.letters + self.joints == self.len();
+        if self.digits == 0 && plain {
+            return true;
+        }
+        (plain || self.signs > 0) && is_wordy(self.bytes)
+    }
+
+    /// Characters alternate as in generated strings.
+    pub(crate) fn is_random(&self) -> bool {
+        (self.digits > 0 || self.rises > 1) && is_random(self.bytes)
+    }
+
+    /// Letters with digits, or letters with signs that words do not have, or capitals inside.
+    pub(crate) fn is_unwordly(&self) -> bool {
+        self.is_mixed() || self.digits > 0 && self.len() >= 6 || self.signs > 0 || self.rises > 0
+    }
+
+    /// What could be the name of a variable or a type.
+    pub(crate) fn is_name(&self) -> bool {
+        self.signs == 0 && is_name(self.bytes)
+    }
+
+    /// A run of letters and digits that no word is as long as.
+    pub(crate) fn is_long_run(&self) -> bool {
+        self.len() >= 20 && self.digits + self.letters == self.len()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
