@@ -107,7 +107,8 @@ fn value_start(text: &[u8], from: usize) -> usize {
     });
     let start = skip_blanks(text, from);
     let first = at(text, start);
-    if first.is_ascii_digit() || !matches!(first, b'*' | b'!' | b'&' | b'[' | b'{' | b'a'..=b'z' | b'A'..=b'Z') {
+    let masked = text.get(start..).is_some_and(|value| value.starts_with(b"***"));
+    if masked || first.is_ascii_digit() || !matches!(first, b'*' | b'!' | b'&' | b'[' | b'{' | b'a'..=b'z' | b'A'..=b'Z') {
         return start;
     }
     let window = text.get(start..text.len().min(start + REACH)).unwrap_or_default();
@@ -205,25 +206,30 @@ fn attributes_end(text: &[u8], from: usize) -> Option<usize> {
 /// Whether a verb before the name says that a value follows it. Options may stand between, and the beginning of a path.
 fn is_set(text: &[u8], start: usize) -> bool {
     words! {
-        VERBS = [
-            "add", "arg", "config", "env", "insert", "put", "set", "set-variable", "setenv", "setx", "write",
-        ]
+        VERBS = ["add", "arg", "config", "env", "insert", "put", "set", "set-variable", "setenv", "setx", "write"]
     }
-    const MOST_WORDS: usize = 3;
-    let before = text.get(start.saturating_sub(64)..start).unwrap_or_default();
-    let opens = matches!(before.last(), Some(b' ' | b'\t' | b'/' | b':')) || before.last().is_some_and(|&byte| is_quote(byte));
-    if !opens {
-        return false;
-    }
-    let line = before.rsplit(|&byte| is_break(byte)).next().unwrap_or_default();
-    let mut words = line.split(|byte| matches!(byte, b' ' | b'\t')).rev();
+    const MOST_OPTIONS: usize = 2;
+    let glued = text.get(start.saturating_sub(48)..start).unwrap_or_default();
     // What is glued to the name: a quote, a path.
-    words.next();
-    let verb = words.filter(|word| !word.is_empty()).take(MOST_WORDS).find(|word| !word.starts_with(b"-"));
-    verb.is_some_and(|verb| {
-        let letters = verb.iter().rev().take_while(|byte| byte.is_ascii_alphabetic() || **byte == b'-').count();
-        VERBS.has(verb.get(verb.len() - letters..).unwrap_or_default())
-    })
+    let path = glued.iter().rev().take_while(|&&byte| byte > b' ' && (is_quote(byte) || matches!(byte, b'/' | b':' | b'.') || byte.is_ascii_alphanumeric()));
+    let mut stop = start - path.count();
+    for _ in 0..=MOST_OPTIONS {
+        let Some((from, to)) = word_before(text, stop) else { return false };
+        if at(text, from) != b'-' {
+            return text.get(from..to).is_some_and(|word| VERBS.has(word));
+        }
+        stop = from;
+    }
+    false
+}
+
+/// The letters and dashes before the blanks before `end`.
+fn word_before(text: &[u8], end: usize) -> Option<(usize, usize)> {
+    const LONGEST: usize = 24;
+    let before = text.get(end.saturating_sub(LONGEST)..end)?;
+    let blanks = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    let letters = before.iter().rev().skip(blanks).take_while(|byte| byte.is_ascii_alphabetic() || **byte == b'-').count();
+    (blanks > 0 && letters > 0).then_some((end - blanks - letters, end - blanks))
 }
 
 /// `name Type = …`.

@@ -1,6 +1,7 @@
 //! The arguments of a program, searched for options that carry a password.
 
-use crate::gate::Prepared;
+use crate::gate::{Prepared, Secret};
+use crate::rule::Shape;
 use crate::scan::{Scan, is_word};
 use crate::value::{Quoting, at, is_quote};
 use crate::view::is_break;
@@ -24,15 +25,31 @@ pub(crate) fn check(scan: &mut Scan<'_>, prepared: &Prepared, start: usize, end:
     scan.commanded = (stop, rule.name);
     let Some(arguments) = text.get(end..stop) else { return };
     let mut from = 0;
-    while let Some(secret) = prepared.search(arguments, from) {
+    while let Some(secret) = next_secret(prepared, arguments, &mut from) {
         let value = scan.value_of(secret, end);
         let is_option = at(text, value.start) == b'-' && value.quoting == Quoting::Bare;
         if value.start < value.end && !is_option && !value.is_between_strings(text) && scan.passes(rule, value.of(text)) {
             scan.report(rule, value.start, value.end);
         }
-        from = value.end.saturating_sub(end).max(from + 1);
-        if from > arguments.len() {
-            return;
+        from = from.max(value.end.saturating_sub(end));
+    }
+}
+
+/// The next place among the arguments that the pattern fits, after `from`.
+fn next_secret(prepared: &Prepared, arguments: &[u8], from: &mut usize) -> Option<Secret> {
+    if matches!(prepared.rule.shape, Shape::Command(_)) {
+        let found = prepared.search(arguments, *from)?;
+        *from += 1;
+        return Some(found);
+    }
+    loop {
+        let dash = *from + memchr::memchr2(b'-', b'/', arguments.get(*from..)?)?;
+        *from = dash + 1;
+        let before = dash.checked_sub(1).map_or(b' ', |index| at(arguments, index));
+        if (matches!(before, b' ' | b'\t' | b',' | b'[' | b'(') || is_quote(before))
+            && let Some(found) = prepared.search(arguments.get(dash..)?, 0)
+        {
+            return Some(found.moved(dash));
         }
     }
 }

@@ -41,6 +41,15 @@ pub(crate) enum Secret {
     BeginsAt(usize),
 }
 
+impl Secret {
+    pub(crate) fn moved(self, by: usize) -> Self {
+        match self {
+            Self::Is(start, end) => Self::Is(start + by, end + by),
+            Self::BeginsAt(start) => Self::BeginsAt(start + by),
+        }
+    }
+}
+
 impl Prepared {
     pub(crate) fn regex(&self) -> Option<&Regex> {
         self.regex.get_or_init(|| self.rule.compile()).as_ref()

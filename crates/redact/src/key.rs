@@ -5,7 +5,7 @@
 
 use crate::rule::{Rule, compile};
 use crate::scan::Scan;
-use crate::value::at;
+use crate::value::{at, is_quote};
 use crate::view::is_break;
 use regex::bytes::Regex;
 use std::sync::LazyLock;
@@ -61,43 +61,50 @@ fn trimmed(found: &[u8]) -> usize {
 pub(crate) fn end(scan: &mut Scan<'_>, rule: &'static Rule, at_keyword: usize, keyword_end: usize) {
     static LABEL: LazyLock<Option<Regex>> =
         LazyLock::new(|| compile(r"\A[A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?-----"));
-    static LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        compile(r#"(?:\A|[\s"'`\x11-\x17>|+:)-])([A-Za-z0-9+/]{1,512}={0,2})[ \t,+\\"'`\x11-\x17]{0,6}\z"#)
-    });
     /// Lines of a key have 64 to 76 characters; the last may be shorter.
     const LONG: usize = 40;
-    const LONGEST_LINE: usize = 640;
     let text = scan.text;
-    let (Some(label), Some(pattern)) = (LABEL.as_ref(), LINE.as_ref()) else { return };
     let window = text.get(keyword_end..text.len().min(keyword_end + 64)).unwrap_or_default();
-    let Some(found) = label.find(window) else { return };
-    let mut stop = at_keyword.saturating_sub(4);
+    let Some(found) = LABEL.as_ref().and_then(|label| label.find(window)) else { return };
+    let stop = at_keyword.saturating_sub(4);
+    let floor = scan.floor(stop).max(stop.saturating_sub(LARGEST));
     let mut start = None;
-    let floor = scan.floor.max(stop.saturating_sub(LARGEST));
-    let mut short = None;
-    while stop > floor {
-        // Past marks of the line below, and its break.
-        let marks = text.get(floor..stop).unwrap_or_default().iter().rev().take(64);
-        stop -= marks.take_while(|byte| !byte.is_ascii_alphanumeric() && !matches!(byte, b'+' | b'/' | b'=')).count();
-        let line_start = line_start(text, floor, stop, LONGEST_LINE);
-        let Some(line) = pattern.captures(text.get(line_start..stop).unwrap_or_default()).and_then(|groups| groups.get(1)) else { break };
-        match (line.len() >= LONG, start, short) {
-            (true, _, _) => start = Some(line_start + line.start()),
-            (false, None, None) => short = Some(line_start + line.start()),
-            _ => break,
-        }
-        stop = line_start.saturating_sub(1);
-        if line_start == floor || !is_break(at(text, line_start - 1)) {
+    let mut place = stop;
+    let mut lines = 0;
+    while let Some((line_start, line_end)) = line_before(text, floor, place) {
+        let long = line_end - line_start >= LONG;
+        if !long && lines > 0 {
             break;
         }
+        if long {
+            start = Some(line_start);
+        }
+        lines += 1;
+        place = line_start;
     }
     if let Some(start) = start {
         scan.report(rule, start, keyword_end + found.end());
     }
 }
 
-fn line_start(text: &[u8], floor: usize, stop: usize, longest: usize) -> usize {
-    let from = stop.saturating_sub(longest).max(floor);
-    let before = text.get(from..stop).unwrap_or_default();
-    from + before.iter().rposition(|&byte| is_break(byte)).map_or(0, |index| index + 1)
+/// The run of base64 before `place`, with only marks and line numbers between them, and something that ends a word before
+/// it.
+fn line_before(text: &[u8], floor: usize, place: usize) -> Option<(usize, usize)> {
+    const MOST_MARKS: usize = 120;
+    const LONGEST_LINE: usize = 1024;
+    let base64 = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
+    let before = text.get(floor..place)?;
+    let break_at = before.iter().rev().take(MOST_MARKS).position(|&byte| is_break(byte) || matches!(byte, b',' | b'"'))?;
+    let (before, prefix) = (before.get(..before.len() - break_at - 1)?, before.get(before.len() - break_at..)?);
+    let mark = |byte: &u8| *byte <= b' ' || is_quote(*byte) || matches!(byte, b',' | b'+' | b'|' | b'>' | b'\\' | b';');
+    // A line number, a file name, marks of diffs and quotations.
+    if !prefix.iter().all(|byte| mark(byte) || byte.is_ascii_alphanumeric() || matches!(byte, b':' | b'-' | b'.' | b'/' | b'_' | b'#' | b')')) {
+        return None;
+    }
+    let marks = before.iter().rev().take(MOST_MARKS).take_while(|byte| mark(byte) && !base64(byte)).count();
+    let end = floor + before.len() - marks;
+    let run = text.get(floor..end)?.iter().rev().take(LONGEST_LINE).take_while(base64).count();
+    let opens = |byte: u8| byte <= b' ' || is_quote(byte) || matches!(byte, b'>' | b'|' | b'+' | b':' | b')' | b'-');
+    let whole = (end - run).checked_sub(1).is_none_or(|index| index < floor || opens(at(text, index)));
+    (run > 0 && whole).then_some((end - run, end))
 }

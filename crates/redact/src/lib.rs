@@ -93,6 +93,8 @@ pub struct Finding {
     /// The byte after its last one.
     pub end: usize,
     reveal: Reveal,
+    /// Whether a mask that shows nothing can, in its place, lead to nothing new.
+    settled: bool,
 }
 
 impl Finding {
@@ -113,23 +115,25 @@ pub fn redact(text: &str, mode: Mode) -> Cow<'_, str> {
     if findings.is_empty() {
         return Cow::Borrowed(text);
     }
-    let masked = mask_all(text.as_bytes(), &findings, mode);
+    let masked = mask_all(text.as_bytes(), 0, &findings, mode);
     Cow::Owned(
         String::from_utf8(masked).unwrap_or_else(|broken| String::from_utf8_lossy(broken.as_bytes()).into_owned()),
     )
 }
 
-/// A mask can, in contrived texts, bring together what makes a new match. Rounds end when nothing is found; each one
-/// leaves less to find, and ordinary texts need one.
+/// A mask that shows ends of a secret can, in contrived texts, make a new match together with what stands beside it.
+/// Rounds end when nothing is found; each one leaves less to find, and ordinary texts need one.
 const MOST_ROUNDS: usize = 8;
 /// How far around a mask a new match could stand.
 const NEIGHBOURHOOD: usize = 4 * 1024;
 
-/// The bytes with all findings masked, and nothing left that a second call would find.
-fn mask_all(bytes: &[u8], findings: &[Finding], mode: Mode) -> Vec<u8> {
+/// The bytes with all findings masked, and nothing left that a second call would find. What stands before `from` is
+/// context and stays as it is.
+fn mask_all(bytes: &[u8], from: usize, findings: &[Finding], mode: Mode) -> Vec<u8> {
     let (mut out, mut places) = mask::splice(bytes, findings);
     for _ in 1..MOST_ROUNDS {
-        let more = find_near(&out, &places, mode);
+        let mut more = find_near(&out, &places, mode);
+        more.retain(|finding| finding.start >= from);
         if more.is_empty() {
             break;
         }

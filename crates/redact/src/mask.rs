@@ -51,7 +51,7 @@ pub(crate) fn replacement(reveal: Reveal, secret: &[u8]) -> String {
     }
 }
 
-/// The bytes with every finding replaced by its mask, and where the masks stand.
+/// The bytes with every finding replaced by its mask, and where masks stand that may lead to more.
 pub(crate) fn splice(bytes: &[u8], findings: &[Finding]) -> (Vec<u8>, Vec<usize>) {
     let mut out = Vec::with_capacity(bytes.len());
     let mut places = Vec::with_capacity(findings.len());
@@ -59,8 +59,11 @@ pub(crate) fn splice(bytes: &[u8], findings: &[Finding]) -> (Vec<u8>, Vec<usize>
     for finding in findings {
         let secret = bytes.get(finding.start..finding.end).unwrap_or_default();
         out.extend_from_slice(bytes.get(from..finding.start).unwrap_or_default());
-        places.push(out.len());
-        out.extend_from_slice(replacement(finding.reveal, secret).as_bytes());
+        let mask = replacement(finding.reveal, secret);
+        if mask != HIDDEN || !finding.settled {
+            places.push(out.len());
+        }
+        out.extend_from_slice(mask.as_bytes());
         from = finding.end;
     }
     out.extend_from_slice(bytes.get(from..).unwrap_or_default());

@@ -49,7 +49,8 @@ impl<'t> Names<'t> {
     /// As [`classify`].
     pub(crate) fn classify(&mut self, name: &'t [u8]) -> Option<(Kind, &'t [u8])> {
         let hash = name.iter().fold(0_usize, |hash, &byte| hash.wrapping_mul(31).wrapping_add(usize::from(byte)));
-        let Some(place) = self.last.get_mut(hash % REMEMBERED) else { return classify(name) };
+        let spread = hash.wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as usize);
+        let Some(place) = self.last.get_mut(spread >> (usize::BITS - REMEMBERED.ilog2())) else { return classify(name) };
         match place {
             Some((known, verdict)) if *known == name => *verdict,
             _ => {

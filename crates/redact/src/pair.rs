@@ -34,8 +34,8 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end:
     if !may_bind(text, end) {
         return;
     }
-    let start = name_start(text, start, scan.floor);
-    let inside = scan.rejected.0 < start && start < scan.rejected.1;
+    let start = name_start(text, start, scan.floor(start));
+    let inside = scan.rejected.0 <= start && start < scan.rejected.1;
     if inside && !matches!(at(text, start - 1), b'?' | b'&' | b';' | b',' | URL_AND | b'"' | b'\'') {
         return;
     }
@@ -43,6 +43,11 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end:
     let Some((kind, word)) = scan.names.classify(name) else { return };
     let Some(binding) = Binding::read(text, start, end) else { return };
     let pair = Pair { name, kind, carrier: binding.carrier, start };
+    // Masked text is read again to see that nothing is left in it.
+    let quotes = usize::from(is_quote(at(text, binding.value)));
+    if text.get(binding.value + quotes..).is_some_and(|value| value.starts_with(b"***")) {
+        return;
+    }
     if matches!(at(text, binding.value), b'<' | b'(' | b')' | b'}' | b']' | b',' | b';' | b'&') {
         // Nothing, a placeholder or an expression.
         return;
@@ -151,7 +156,7 @@ fn cell(text: &[u8], from: usize) -> Value {
     const WIDEST: usize = 200;
     let row = text.get(from..).unwrap_or_default();
     let row = row.get(..WIDEST).unwrap_or(row);
-    let end = row.iter().position(|&byte| byte == b'|' || is_break(byte)).unwrap_or(row.len());
+    let end = row.iter().position(|&byte| byte == b'|' || byte == b'"' || is_break(byte) || (0x11..=0x13).contains(&byte)).unwrap_or(row.len());
     let bytes = row.get(..end).unwrap_or_default();
     let blanks = bytes.iter().rev().take_while(|byte| matches!(byte, b' ' | b'`' | b'*')).count();
     let lead = bytes.iter().take_while(|byte| matches!(byte, b' ' | b'`' | b'*')).count();

@@ -60,6 +60,8 @@ pub enum Shape {
     /// The keyword is part of a name; the value beside the name is the secret. Which names, values and notations count
     /// is decided by the words in `words.rs`.
     Name,
+    /// The keyword is a program; the pattern describes one of its options, from the dash or slash on.
+    Option(&'static str),
     /// The keyword is a program; the pattern is searched in its arguments.
     Command(&'static str),
     /// The keyword names a secret in a sentence.
@@ -226,6 +228,16 @@ impl Rule {
     }
 
     /// A row for an option of programs.
+    pub(crate) const fn option(
+        name: &'static str,
+        what: &'static str,
+        programs: &'static [&'static str],
+        pattern: &'static str,
+    ) -> Self {
+        Self::new(name, what, programs, Shape::Option(pattern)).chosen()
+    }
+
+    /// A row for arguments of programs.
     pub(crate) const fn command(
         name: &'static str,
         what: &'static str,
@@ -290,7 +302,7 @@ impl Rule {
     /// The pattern as it is written, if the rule has one.
     pub fn pattern(&self) -> Option<&'static str> {
         match self.shape {
-            Shape::Token(pattern) | Shape::From { pattern, .. } | Shape::Back { pattern, .. } | Shape::Command(pattern) => {
+            Shape::Token(pattern) | Shape::From { pattern, .. } | Shape::Back { pattern, .. } | Shape::Option(pattern) | Shape::Command(pattern) => {
                 Some(pattern)
             }
             _ => None,

@@ -19,8 +19,6 @@ pub(crate) struct Scan<'t> {
     pub(crate) names: Names<'t>,
     found: Vec<Found>,
     pub(crate) memory: Memory,
-    /// End of the last finding: what stands before it was decided.
-    pub(crate) floor: usize,
     /// End of the last name that was looked at; its other words lead to the same place.
     pub(crate) named: usize,
     /// The last bare value that turned out to be no secret: names inside it are part of it.
@@ -30,6 +28,9 @@ pub(crate) struct Scan<'t> {
     /// End of the last manifest of secrets.
     pub(crate) manifested: usize,
 }
+
+/// Findings are nearly in order: one that a keyword leads to stands among the last ones.
+const RECENT: usize = 4;
 
 #[derive(Debug, Clone, Copy)]
 struct Found {
@@ -83,7 +84,6 @@ fn find_in_part(raw: &[u8], mode: Mode) -> Vec<Finding> {
         names: Names::new(),
         found: Vec::new(),
         memory: Memory::default(),
-        floor: 0,
         named: 0,
         rejected: (0, 0),
         commanded: (0, ""),
@@ -107,8 +107,15 @@ impl<'t> Scan<'t> {
 
     /// Whether a place is inside a secret already. A token there may still tell whose secret it is.
     fn is_decided(&self, start: usize, rule: &Rule) -> bool {
-        let names_it = || matches!(rule.shape, Shape::Token(_)) && self.found.last().is_some_and(|last| last.start == start);
-        start < self.floor && !names_it()
+        let inside = |found: &&Found| (found.start..found.end).contains(&start);
+        let Some(found) = self.found.iter().rev().take(RECENT).find(inside) else { return false };
+        !(matches!(rule.shape, Shape::Token(_)) && found.start == start)
+    }
+
+    /// The end of the last secret before `index`: what stands before it says nothing about what follows.
+    pub(crate) fn floor(&self, index: usize) -> usize {
+        let before = self.found.iter().rev().take(RECENT).map(|found| found.end).filter(|&end| end <= index);
+        before.max().unwrap_or(0)
     }
 
     fn check(&mut self, prepared: &Prepared, start: usize, end: usize) {
@@ -118,14 +125,14 @@ impl<'t> Scan<'t> {
             Shape::KeyBegin => key::begin(self, rule, start),
             Shape::KeyEnd => key::end(self, rule, start, end),
             Shape::Cookies => cookies::check(self, rule, end),
-            Shape::Command(_) => command::check(self, prepared, start, end),
+            Shape::Command(_) | Shape::Option(_) => command::check(self, prepared, start, end),
             Shape::Sentence => sentence::check(self, rule, start, end),
             Shape::Insert => insert::check(self, rule, end),
             Shape::Manifest => manifest::check(self, rule, start),
             Shape::Token(_) => self.token(prepared, start, end),
             Shape::From { reach, .. } => self.pattern(prepared, start, start, start + reach),
             Shape::Back { class, run: (fewest, most), reach, .. } => {
-                let from = start.saturating_sub(most + 1).max(self.floor);
+                let from = start.saturating_sub(most + 1).max(self.floor(start));
                 let before = self.text.get(from..start).unwrap_or_default();
                 let run = before.iter().rev().take_while(|&&byte| class.has(byte)).count();
                 if (fewest..=most).contains(&run) {
@@ -250,15 +257,16 @@ impl<'t> Scan<'t> {
         if start >= end {
             return;
         }
-        match self.found.last_mut() {
-            // A token inside a value names the value's vendor.
-            Some(last) if last.start == start && start < self.floor => {
-                last.end = last.end.max(end);
-                (last.rule, last.reveal) = (rule, reveal);
+        match self.found.iter_mut().rev().take(RECENT).find(|found| found.start == start) {
+            Some(found) => {
+                found.end = found.end.max(end);
+                // A token inside a value names the value's vendor.
+                if matches!(rule.shape, Shape::Token(_)) {
+                    (found.rule, found.reveal) = (rule, reveal);
+                }
             }
-            _ => self.found.push(Found { rule, start, end, reveal }),
+            None => self.found.push(Found { rule, start, end, reveal }),
         }
-        self.floor = self.floor.max(end);
     }
 
     /// Whether the text around a place reads as a program.
@@ -283,7 +291,13 @@ impl<'t> Scan<'t> {
             let end = mask::boundary_after(raw, view.raw_end(found.end));
             match findings.last_mut() {
                 Some(last) if start < last.end => last.end = last.end.max(end),
-                _ if start < end => findings.push(Finding { rule: found.rule.name, start, end, reveal: found.reveal }),
+                _ if start < end => findings.push(Finding {
+                    rule: found.rule.name,
+                    start,
+                    end,
+                    reveal: found.reveal,
+                    settled: matches!(found.rule.shape, Shape::Name | Shape::Option(_) | Shape::Command(_) | Shape::Cookies | Shape::Sentence),
+                }),
                 _ => {}
             }
         }

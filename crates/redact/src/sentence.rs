@@ -84,16 +84,17 @@ fn told_before(scan: &mut Scan<'_>, rule: &'static Rule, start: usize) {
     }
     const MOST_ARTICLES: usize = 3;
     let text = scan.text;
-    let Some(mut before) = word_before(text, start, scan.floor) else { return };
+    let floor = scan.floor(start);
+    let Some(mut before) = word_before(text, start, floor) else { return };
     for _ in 0..MOST_ARTICLES {
         let Some(word) = text.get(before.0..before.1).filter(|word| ARTICLES.has(word)) else { break };
-        let Some(next) = word_before(text, before.0, scan.floor).filter(|_| !word.is_empty()) else { return };
+        let Some(next) = word_before(text, before.0, floor).filter(|_| !word.is_empty()) else { return };
         before = next;
     }
     if !text.get(before.0..before.1).is_some_and(|word| VERBS.has(word)) {
         return;
     }
-    let Some((from, to)) = word_before(text, before.0, scan.floor) else { return };
+    let Some((from, to)) = word_before(text, before.0, floor) else { return };
     let quoted = is_quote(at(text, from)) && to > from + 1 && is_quote(at(text, to - 1));
     let (from, to) = if quoted { (from + 1, to - 1) } else { (from, to) };
     let value = text.get(from..to).unwrap_or_default();

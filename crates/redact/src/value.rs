@@ -32,11 +32,11 @@ impl Memory {
     fn bare_end(&self, text: &[u8], from: usize) -> usize {
         let (start, end) = self.last.get();
         if (start..end).contains(&from) {
-            return end;
+            return end.min(from + LONGEST_VALUE);
         }
         let end = bare_end(text, from);
         self.last.set((from, end));
-        end
+        end.min(from + LONGEST_VALUE)
     }
 }
 
@@ -142,9 +142,8 @@ fn ends_outer(text: &[u8], next: usize) -> bool {
 /// meant as part of one: before a blank, before other punctuation, or before the next pair of a list.
 fn bare_end(text: &[u8], from: usize) -> usize {
     let encoded = matches!(from.checked_sub(1).map(|before| at(text, before)), Some(URL_EQUALS));
-    let limit = text.len().min(from + LONGEST_VALUE);
     let mut index = from;
-    while index < limit {
+    while index < text.len() {
         let byte = at(text, index);
         let ends = match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'_' | b'.' | b'/' | b'+' | b'=' | b':' | b'@' | b'!' | 0x80.. => false,

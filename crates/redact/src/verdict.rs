@@ -2,7 +2,7 @@
 
 use crate::mask::is_masked;
 use crate::rule::compile;
-use crate::shape::{has_digit, head, is_filler, is_mixed, is_name, is_random, words};
+use crate::shape::{head, is_filler, is_mixed, is_name, is_random, words};
 use crate::words::{FIXTURE_WORDS, GIVEAWAYS, STAND_INS, TELLING};
 use regex::bytes::Regex;
 use std::sync::LazyLock;
@@ -10,12 +10,13 @@ use std::sync::LazyLock;
 /// Whether the value stands for another one: something that is filled in, kept elsewhere, or masked already.
 pub(crate) fn is_placeholder(value: &[u8]) -> bool {
     let head = head(value);
-    // What begins or holds no sign is neither a reference nor has it holes; most values are that.
-    let signs = || head.iter().any(|byte| !byte.is_ascii_alphanumeric() && !matches!(byte, b'_' | b'+'));
+    // Most values have none of the signs that references and holes are made of.
+    let signs = || head.iter().any(|byte| !byte.is_ascii_alphanumeric() && !matches!(byte, b'_' | b'+' | b'-'));
+    let holes = || head.iter().any(|byte| matches!(byte, b'.' | b'*' | b'[' | b'$' | b'{' | b'%' | b'<' | 0xE2));
     is_masked(value)
         || is_filler(head)
         || STAND_INS.has(head)
-        || signs() && (matches(&REFERENCES, head) || matches(&HOLES, head))
+        || signs() && (matches(&REFERENCES, head) || holes() && matches(&HOLES, head))
         || complete_words(head).any(|word| word.len() > 3 && (GIVEAWAYS.has(word) || is_filler(word))) && !is_random(head)
 }
 
@@ -89,8 +90,11 @@ pub(crate) fn is_location(value: &[u8]) -> bool {
 /// Whether a quoted text reads as a sentence or a label.
 pub(crate) fn is_prose(value: &[u8]) -> bool {
     let head = head(value);
+    if !head.contains(&b' ') {
+        return false;
+    }
     let telling = words(head).filter(|word| TELLING.has(word)).count();
-    head.contains(&b' ') && telling > 0 && telling * 5 >= words(head).count() * 2
+    telling > 0 && telling * 5 >= words(head).count() * 2
 }
 
 /// Whether a value is a word of a natural language, as far as its form tells.
@@ -129,13 +133,6 @@ fn complete_words(head: &[u8]) -> impl Iterator<Item = &[u8]> {
         _ => head.len(),
     };
     words(head.get(..whole).unwrap_or(head))
-}
-
-/// Letters with digits, or letters with signs that words do not have, or capitals inside.
-pub(crate) fn is_unwordly(value: &[u8]) -> bool {
-    const SIGNS: &[u8] = b"!@#$%^&*+=~?";
-    let inner_capital = value.windows(2).any(|two| matches!(two, [b'a'..=b'z', b'A'..=b'Z']));
-    is_mixed(value) || has_digit(value) && value.len() >= 6 || value.iter().any(|byte| SIGNS.contains(byte)) || inner_capital
 }
 
 #[cfg(test)]

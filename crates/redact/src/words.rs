@@ -6,8 +6,9 @@ pub(crate) struct Words<const N: usize> {
     packed: [u128; N],
     /// Which bytes of a number belong to its word.
     masks: [u128; N],
-    /// The last letters of all words, a bit each: most look-ups end here.
+    /// The last letters and the lengths of all words, a bit each: most look-ups end here.
     last: u32,
+    lengths: u32,
 }
 
 /// A number has room for this many letters.
@@ -15,11 +16,12 @@ const LONGEST: usize = 16;
 
 impl<const N: usize> Words<N> {
     pub(crate) const fn new(words: [&str; N]) -> Self {
-        let mut list = Self { packed: [0; N], masks: [0; N], last: 0 };
+        let mut list = Self { packed: [0; N], masks: [0; N], last: 0, lengths: 0 };
         let mut count = 0;
         while count < N {
             let word = pack(words[count]);
-            list.last |= last_letter(word);
+            list.last |= last_letter(words[count].as_bytes()[words[count].len() - 1]);
+            list.lengths |= 1 << words[count].len();
             let mut place = count;
             while place > 0 && list.packed[place - 1] > word {
                 list.packed[place] = list.packed[place - 1];
@@ -37,21 +39,24 @@ impl<const N: usize> Words<N> {
 
     /// Whether the list holds a word, whatever its case.
     pub(crate) fn has(&self, word: &[u8]) -> bool {
-        let packed = folded(word);
-        word.len() <= LONGEST && self.last & last_letter(packed) != 0 && self.packed.binary_search(&packed).is_ok()
+        let Some(&last) = word.last() else { return false };
+        let possible = word.len() <= LONGEST && self.lengths >> word.len() & 1 != 0 && self.last & last_letter(last) != 0;
+        possible && self.packed.binary_search(&folded(word)).is_ok()
     }
 
     /// Whether a word ends as one of the list does.
     pub(crate) fn has_ending_of(&self, word: &[u8]) -> bool {
+        if !word.last().is_some_and(|&last| self.last & last_letter(last) != 0) {
+            return false;
+        }
         let packed = folded(word);
-        let ends_with = |(ending, mask): (&u128, &u128)| (packed ^ ending) & mask == 0;
-        self.last & last_letter(packed) != 0 && self.packed.iter().zip(&self.masks).any(ends_with)
+        self.packed.iter().zip(&self.masks).any(|(ending, mask)| (packed ^ ending) & mask == 0)
     }
 }
 
 /// The bit of a word's last letter. Letters have one each; digits and dashes share those of others.
-const fn last_letter(packed: u128) -> u32 {
-    1 << (packed & 31)
+const fn last_letter(byte: u8) -> u32 {
+    1 << (byte & 31)
 }
 
 const fn pack(word: &str) -> u128 {

@@ -23,8 +23,8 @@ pub(crate) struct Joined {
 ///
 /// Most tokens that do not fit end before the line does: nothing is joined then.
 pub(crate) fn joined(text: &[u8], from: usize, memory: &Memory) -> Option<Joined> {
-    let first = memory.run_end(from, || from + piece(text, from));
-    if !is_break(at(text, first)) && at(text, first) != b'=' {
+    let first = memory.run_end(from, || from + run(text, from, usize::MAX));
+    if first > from + LONGEST_PIECE || !is_break(at(text, first)) && at(text, first) != b'=' {
         return None;
     }
     let mut bytes = text.get(from..first)?.to_vec();
@@ -85,8 +85,12 @@ fn goes_on(text: &[u8], end: usize, start: usize, stop: usize) -> bool {
     shape::is_random(rest) && after == b' ' || ends && (generated && rest.len() >= 6 || wide && alone && (generated || rest.len() <= 4))
 }
 
-/// Length of the run of token characters.
 fn piece(text: &[u8], from: usize) -> usize {
+    run(text, from, LONGEST_PIECE)
+}
+
+/// Length of the run of token characters.
+fn run(text: &[u8], from: usize, most: usize) -> usize {
     let token = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'/' | b'+' | b'=' | b'~');
-    text.get(from..).unwrap_or_default().iter().take(LONGEST_PIECE).take_while(token).count()
+    text.get(from..).unwrap_or_default().iter().take(most).take_while(token).count()
 }
