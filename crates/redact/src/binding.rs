@@ -102,7 +102,7 @@ fn value_start(text: &[u8], from: usize) -> usize {
             // A call that makes a secret of a string.
             r#"(?:new )?(?:[\w.]+(?:::|\.))?(?:[sS]ecret\w*|String|from|new|Some|Ok|Just|bytes|[pP]assword|[tT]oken|[cC]redential)(?:::(?:new|from))?\([ \t]*{q}|"#,
             // The value is a field of an object.
-            r#"\{\s*{q}?(?:[vV]alue|[dD]efault|plain(?:[tT]ext)?|S|[sS]tring_?[vV]alue|[sS]ecret|[cC]ontent|current)[\w]{0,12}{q}?[ \t]*[:=][ \t]*)"#,
+            r#"\{\s*(?:{q}?\w{1,20}{q}?\s*[:=]\s*(?:{q}[^{}\n"]{0,40}{q}|\w{1,12})\s*,\s*){0,3}?{q}?(?:[vV]alue|[dD]efault|plain(?:[tT]ext)?|S|[sS]tring_?[vV]alue|[sS]ecret|[cC]ontent|current)[\w]{0,12}{q}?[ \t]*[:=][ \t]*)"#,
         ))
     });
     let start = skip_blanks(text, from);

@@ -22,9 +22,15 @@ pub(crate) fn check(scan: &mut Scan<'_>, prepared: &Prepared, start: usize, end:
         return;
     }
     let stop = command_end(text, end);
+    // What was searched from the name before is not searched again, but for an option that begins there.
+    const LONGEST_OPTION: usize = 64;
+    let again = match by == rule.name {
+        true => searched.saturating_sub(LONGEST_OPTION).max(scan.floor(searched)).saturating_sub(end),
+        false => 0,
+    };
     scan.commanded = (stop, rule.name);
     let Some(arguments) = text.get(end..stop) else { return };
-    let mut from = 0;
+    let mut from = again.min(arguments.len());
     while let Some(secret) = next_secret(prepared, arguments, &mut from) {
         let value = scan.value_of(secret, end);
         let is_option = at(text, value.start) == b'-' && value.quoting == Quoting::Bare;

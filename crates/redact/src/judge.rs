@@ -1,7 +1,7 @@
 //! Decides whether the value beside a name is a secret: from the name, the notation, the value and what surrounds it.
 
 use crate::binding::{Carrier, is_first, is_option};
-use crate::name::Kind;
+use crate::name::{Kind, is_working_directory};
 use crate::pair::Pair;
 use crate::scan::{Scan, is_word};
 use crate::shape::Look;
@@ -16,12 +16,24 @@ pub(crate) fn is_secret(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value) -> bool
     if bytes.is_empty() || value.is_between_strings(scan.text) {
         return false;
     }
+    if is_working_directory(pair.name) && matches!(bytes.first(), Some(b'/' | b'~' | b'.' | b'C')) || pair.kind == Kind::Short && !fits_short(pair, look) {
+        return false;
+    }
     let fits = match (scan.mode, value.quoting) {
         (Mode::Code, _) => is_secret_in_code(scan, pair, value, look),
         (Mode::Text, Quoting::Quoted) => is_secret_string(scan, pair, value, look),
         (Mode::Text, Quoting::Bare) => is_secret_word(scan, pair, value, look),
     };
     fits && !verdict::is_placeholder(bytes) && !verdict::is_location(bytes)
+}
+
+/// `pass` and `pin` are words of many meanings: results of tests, contacts of a chip, pages that stay on top.
+fn fits_short(pair: &Pair<'_>, look: &Look<'_>) -> bool {
+    let digits = look.bytes.iter().all(u8::is_ascii_digit);
+    match pair.name.eq_ignore_ascii_case(b"pin") {
+        true => digits && (4..=8).contains(&look.len()),
+        false => look.len() >= 5 && !digits && !look.has_blank(),
+    }
 }
 
 /// Generated credentials in source code have at least this many characters.
@@ -56,7 +68,7 @@ fn is_secret_string(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value, look: &Look
         _ => {}
     }
     match pair.kind {
-        Kind::Password => {
+        Kind::Password | Kind::Short => {
             look.len() >= 3 && !verdict::is_prose(bytes) && (!spaced || look.len() >= 8) && !(is_label(look) && code())
         }
         Kind::Credential => {
@@ -131,7 +143,7 @@ fn follows_sign(text: &[u8], pair: &Pair<'_>) -> bool {
 fn fits_kind(pair: &Pair<'_>, look: &Look<'_>) -> bool {
     let number = look.is_number();
     match pair.kind {
-        Kind::Password => look.len() >= 3 && (!number || look.len() >= 4),
+        Kind::Password | Kind::Short => look.len() >= 3 && (!number || look.len() >= 4),
         Kind::Credential => look.len() >= 6 && (!number || look.len() >= GENERATED),
         Kind::Vague => look.len() >= 6 && !number && !look.is_wordy() && look.is_unwordly() && look.bytes.first() != Some(&b'#'),
         Kind::Parameter => false,
@@ -152,7 +164,7 @@ fn fits_environment(pair: &Pair<'_>, look: &Look<'_>) -> bool {
 fn fits_parameter(pair: &Pair<'_>, look: &Look<'_>) -> bool {
     let number = look.bytes.iter().all(u8::is_ascii_digit);
     match pair.kind {
-        Kind::Password | Kind::Credential => look.len() >= 3 && (!number || look.len() >= 4),
+        Kind::Password | Kind::Short | Kind::Credential => look.len() >= 3 && (!number || look.len() >= 4),
         Kind::Vague => !number && look.len() >= 6 && (look.is_mixed() || look.len() >= GENERATED),
         Kind::Parameter if pair.name.eq_ignore_ascii_case(b"key") => look.len() >= GENERATED && look.is_mixed() && !look.is_wordy(),
         Kind::Parameter => look.len() >= 10 && look.is_mixed() && !look.is_wordy(),
@@ -177,7 +189,8 @@ fn fits_setting(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value, look: &Look<'_>
     let tight = pair.carrier == Carrier::Colon && value.start.checked_sub(1).is_some_and(|before| at(text, before) == b':');
     let object = pair.name.starts_with(b"self.") || pair.name.starts_with(b"this.");
     let setting = !object && !tight && !(pair.carrier == Carrier::Statement && follows_comma(text, pair));
-    let listed = pair.carrier == Carrier::Assignment && precedes_setting(text, value);
+    let told = pair.carrier == Carrier::Assignment && pair.kind == Kind::Password && look.len() >= 6 && at(text, value.end) == b' ';
+    let listed = pair.carrier == Carrier::Assignment && (told || precedes_setting(text, value));
     let plain = (ends || listed) && setting && !is_passed_on(text, pair, value);
     strong && (ends || look.is_mixed() && look.len() >= 6) || plain || precedes_setting(text, value) && look.is_mixed()
 }
@@ -231,7 +244,7 @@ fn fits_flag(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value, look: &Look<'_>) -
     }
     let strong = !look.is_wordy() || look.has_digit();
     match pair.kind {
-        Kind::Password => look.len() >= 3 && (strong || !reads_on(text, value)),
+        Kind::Password | Kind::Short => look.len() >= 3 && (strong || !reads_on(text, value)),
         Kind::Credential | Kind::Vague => look.len() >= 6 && !look.is_number() && (strong || !reads_on(text, value)),
         Kind::Parameter => false,
     }

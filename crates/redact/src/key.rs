@@ -16,7 +16,7 @@ const LARGEST: usize = 64 * 1024;
 /// What stands before the base64 of a line: the end of the last line, then a file name and a line number, marks.
 macro_rules! between {
     () => {
-        r#"(?:[ \t]*[,+.\\|"'`\x11-\x14\x17]{0,4}[ \t]*(?:\r?\n|[\x0b\x0c\r]| )(?:[ \t]*(?:[\w./@-]{1,80}[:-])?\d{1,7}[:|\t)-]|\d{1,7} )?[ \t>|+*#"'`\x11-\x14\x17-]{0,40}|[ \t"'`\x11-\x14\x17]{1,8}[,+][ \t]*["'`\x11-\x14\x17])"#
+        r#"(?:[ \t]*[,+.\\|"'`\x11-\x14\x17]{0,4}[ \t]*(?:\r?\n|[\x0b\x0c\r]| )(?:[ \t]*(?:[\w./@-]{1,80}[:-])?\d{1,7}[:|\t) -])?[ \t>|+*#"'`\x11-\x14\x17-]{0,40}|[ \t"'`\x11-\x14\x17]{1,8}[,+][ \t]*["'`\x11-\x14\x17])"#
     };
 }
 

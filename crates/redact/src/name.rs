@@ -4,7 +4,7 @@
 //! means nothing: a tokenizer holds no token, and `max_tokens` counts them.
 
 use crate::words::{
-    CREDENTIALS, CREDENTIALS_ALONE, HARMLESS_AFTER, HARMLESS_BEFORE, KEY_OWNERS, PARAMETERS, PASSWORDS, PASSWORDS_AFTER,
+    CREDENTIALS, CREDENTIALS_ALONE, HARMLESS_AFTER, HARMLESS_BEFORE, KEY_OWNERS, PARAMETERS, PASSWORDS, PASSWORDS_AFTER, PASSWORDS_PERHAPS,
     PASSWORDS_ALONE, PROTOCOLS, TOKEN_OWNERS, TOKENS, VAGUE,
 };
 
@@ -15,6 +15,8 @@ pub(crate) enum Kind {
     Password,
     /// A credential by its full name: `api_key`, `access_token`, `client_secret`.
     Credential,
+    /// Perhaps a password: `pass`, `pin`. The value has to look like one.
+    Short,
     /// Perhaps a credential: `token`, `auth`, `session`. The value has to look like one.
     Vague,
     /// Secret only as a parameter of a URL or a form: `code`, `sig`, `key`.
@@ -28,7 +30,7 @@ const MOST_WORDS: usize = 16;
 /// Words for a password in scripts without capitals. The word ends the name; what follows it says something about it.
 #[rustfmt::skip]
 pub(crate) const FOREIGN: &[&str] = &[
-    "contraseña", "hasło", "jelszó", "lösenord", "mật khẩu", "şifre", "κωδικός", "пароль", "סיסמה", "كلمة المرور", "รหัสผ่าน",
+    "contraseña", "hasło", "jelszó", "lösenord", "mật khẩu", "şifre", "Şifre", "κωδικός", "Κωδικός", "пароль", "Пароль", "ПАРОЛЬ", "סיסמה", "كلمة المرور", "รหัสผ่าน",
     "口令", "密码", "密碼", "暗証番号", "パスワード", "비밀번호", "암호",
 ];
 
@@ -66,10 +68,7 @@ impl<'t> Names<'t> {
 ///
 /// The last word that names a secret comes along: it tells which rule the finding belongs to.
 pub(crate) fn classify(name: &[u8]) -> Option<(Kind, &[u8])> {
-    if is_working_directory(name) {
-        return None;
-    }
-    if !name.is_ascii() && FOREIGN.iter().any(|word| name.ends_with(word.as_bytes())) {
+    if !name.is_ascii() && FOREIGN.iter().any(|word| ends_with_form(name, word.as_bytes())) {
         return Some((Kind::Password, name));
     }
     let mut words: [&[u8]; MOST_WORDS] = [&[]; MOST_WORDS];
@@ -90,15 +89,24 @@ pub(crate) fn classify(name: &[u8]) -> Option<(Kind, &[u8])> {
     (!harmless).then_some((kind, word))
 }
 
+/// Whether a name ends with a word, or with a form of it that is a few letters longer.
+fn ends_with_form(name: &[u8], word: &[u8]) -> bool {
+    const LONGEST_ENDING: usize = 3;
+    let endings = name.iter().rev().take(LONGEST_ENDING).take_while(|byte| byte.is_ascii_lowercase()).count();
+    (0..=endings).any(|ending| name.get(..name.len() - ending).is_some_and(|stem| stem.ends_with(word)))
+}
+
 /// The shell keeps its directories under these names.
-fn is_working_directory(name: &[u8]) -> bool {
-    matches!(name, b"PWD" | b"OLDPWD")
+pub(crate) fn is_working_directory(name: &[u8]) -> bool {
+    matches!(name, b"PWD" | b"OLDPWD" | b"pwd")
 }
 
 fn kind_of(word: &[u8], before: &[&[u8]], after: &[&[u8]]) -> Option<Kind> {
     let owner = before.last().copied().unwrap_or_default();
     if PASSWORDS.has_ending_of(word) || PASSWORDS_ALONE.has(word) || (PASSWORDS_AFTER.has(word) && !before.is_empty()) {
         Some(Kind::Password)
+    } else if PASSWORDS_PERHAPS.has(word) {
+        Some(if before.is_empty() { Kind::Short } else { Kind::Password })
     } else if CREDENTIALS.has_ending_of(word)
         || CREDENTIALS_ALONE.has(word)
         || word.eq_ignore_ascii_case(b"key") && KEY_OWNERS.has(owner)
@@ -118,7 +126,7 @@ fn is_harmless(kind: Kind, before: &[&[u8]], after: &[&[u8]]) -> bool {
     match kind {
         Kind::Parameter => false,
         Kind::Vague if PROTOCOLS.has(owner) => true,
-        Kind::Vague | Kind::Password | Kind::Credential => {
+        Kind::Vague | Kind::Short | Kind::Password | Kind::Credential => {
             after.iter().any(|word| HARMLESS_AFTER.has(word)) || HARMLESS_BEFORE.has(owner)
         }
     }
@@ -207,7 +215,6 @@ mod tests {
             "TOKEN_URL",
             "SSH_AUTH_SOCK",
             "XAUTHORITY",
-            "PWD",
             "primary_key",
             "public_key",
             "monkey",

@@ -6,6 +6,7 @@ use crate::name::{Kind, LONGEST_NAME};
 use crate::rule::{Reveal, Rule};
 use crate::rules::names;
 use crate::scan::{Scan, is_word};
+use crate::shape::Look;
 use crate::value::{Quoting, Value, at, is_quote, skip_blanks};
 use crate::view::{URL_AND, URL_EQUALS, is_break};
 use crate::words::{KEY_OWNERS, TOKEN_OWNERS};
@@ -48,7 +49,8 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end:
     if text.get(binding.value + quotes..).is_some_and(|value| value.starts_with(b"***")) {
         return;
     }
-    if matches!(at(text, binding.value), b'<' | b'(' | b')' | b'}' | b']' | b',' | b';' | b'&') {
+    let unparsed = binding.carrier == Carrier::Element;
+    if !unparsed && matches!(at(text, binding.value), b'<' | b'(' | b')' | b'}' | b']' | b',' | b';' | b'&') {
         // Nothing, a placeholder or an expression.
         return;
     }
@@ -114,14 +116,15 @@ fn owner_before(text: &[u8], start: usize, floor: usize) -> Option<usize> {
 fn secret(scan: &mut Scan<'_>, rule: &Rule, pair: &Pair<'_>, from: usize) -> Option<(Value, Reveal)> {
     let text = scan.text;
     let may_be_block = scan.mode == Mode::Text
-        && matches!(pair.kind, Kind::Password | Kind::Credential)
+        && pair.kind != Kind::Parameter
         && matches!(pair.carrier, Carrier::Colon | Carrier::Field);
-    if may_be_block && let Some(value) = block::read(text, pair.start, from, |line| !verdict::is_placeholder(line)) {
+    let accepts = |line: &[u8]| !verdict::is_placeholder(line) && (pair.kind != Kind::Vague || Look::at(line).is_mixed());
+    if may_be_block && let Some(value) = block::read(text, pair.start, from, accepts) {
         return Some((value, Reveal::Nothing));
     }
     let value = match pair.carrier {
         Carrier::Cell => cell(text, from),
-        Carrier::Element => Value { start: from, end: element_end(text, from)?, quoting: Quoting::Quoted },
+        Carrier::Element => element(text, from)?,
         _ => Value::read(text, from, &scan.memory),
     };
     if is_secret(scan, pair, &value) {
@@ -163,13 +166,19 @@ fn cell(text: &[u8], from: usize) -> Value {
     Value { start: from + lead, end: (from + end - blanks).max(from + lead), quoting: Quoting::Bare }
 }
 
-/// The text of an element goes up to the next tag.
-fn element_end(text: &[u8], from: usize) -> Option<usize> {
+/// The text of an element goes up to the next tag, without the white space around it.
+fn element(text: &[u8], from: usize) -> Option<Value> {
     const LONGEST: usize = 2048;
+    const UNPARSED: &[u8] = b"<![CDATA[";
+    let from = from + if text.get(from..)?.starts_with(UNPARSED) { UNPARSED.len() } else { 0 };
     let rest = text.get(from..)?;
     let rest = rest.get(..LONGEST).unwrap_or(rest);
     let end = memchr::memchr(b'<', rest)?;
-    (rest.get(end + 1) == Some(&b'/')).then_some(from + end)
+    let inner = rest.get(..end)?;
+    let inner = inner.strip_suffix(b"]]>").unwrap_or(inner);
+    let blanks = inner.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    let closed = rest.get(end + 1) == Some(&b'/');
+    closed.then(|| Value { start: from + blanks, end: from + inner.trim_ascii_end().len().max(blanks), quoting: Quoting::Quoted })
 }
 
 /// `name: Type = "value"`: the value stands behind the type.

@@ -133,6 +133,8 @@ pub enum Check {
     Least(usize),
     /// At most this long.
     Most(usize),
+    /// So many digits, at least and at most.
+    Digits(usize, usize),
     /// A digit, as words rarely have one.
     Digit,
     /// Letters and digits.

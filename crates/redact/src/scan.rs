@@ -227,6 +227,7 @@ impl<'t> Scan<'t> {
         let fits = |check: &Check| match *check {
             Check::Least(length) => secret.len() >= length,
             Check::Most(length) => secret.len() <= length,
+            Check::Digits(fewest, most) => (fewest..=most).contains(&secret.iter().filter(|byte| byte.is_ascii_digit()).count()),
             Check::Digit => shape::has_digit(secret),
             Check::Mixed => shape::is_mixed(secret),
             Check::Dense => {

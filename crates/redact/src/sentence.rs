@@ -5,11 +5,11 @@
 
 use crate::rule::{Rule, compile};
 use crate::scan::{Scan, is_word};
-use crate::shape::{has_digit, is_number};
+use crate::shape::{has_digit, is_mixed, is_number, is_random};
 use crate::value::{at, is_quote, skip_blanks};
 use crate::view::is_break;
 use crate::words::{STAND_INS, TELLING, words};
-use crate::{Mode, verdict};
+use crate::{Mode, verdict, wrap};
 use regex::bytes::Regex;
 use std::sync::LazyLock;
 
@@ -22,8 +22,12 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end:
     if scan.mode == Mode::Code || is_word(before) || matches!(before, b'-' | b'.' | b'/' | b'$') {
         return;
     }
+    let keyword = scan.text.get(start..end).unwrap_or_default();
+    // Some keywords have the blank behind them; words of other languages have endings.
+    let end = end - usize::from(keyword.ends_with(b" "));
     let next = at(scan.text, end);
-    if matches!(next, b' ' | b'\t' | b's' | b')' | b'*' | 0x80..) || is_quote(next) || is_break(next) {
+    let inflected = !keyword.is_ascii() && next.is_ascii_lowercase();
+    if matches!(next, b' ' | b'\t' | b's' | b')' | b'*' | 0x80..) || is_quote(next) || is_break(next) || inflected {
         told_after(scan, rule, start, end);
     }
     if matches!(next, b' ' | b'.' | b',' | b'!' | b')' | b';' | 0) || is_break(next) {
@@ -35,12 +39,14 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end:
 fn told_after(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end: usize) {
     static COPULA: LazyLock<Option<Regex>> = LazyLock::new(|| {
         compile(concat!(
-            r"\A(?:s?{q}?[*_)]{0,2})(?:",
+            r"\A(?:[a-z]{0,3}{q}?[*_)]{0,2})(?:",
             // Languages that write without blanks.
-            r"\s*(?:\xE6\x98\xAF|\xE4\xB8\xBA|\xE7\x82\xBA|\xE3\x81\xAF|\xEB\x8A\x94|\xEC\x9D\x80|\xEB\x8A\x94)[ :]*|",
+            r"\s*(?:\xE6\x98\xAF|\xE4\xB8\xBA|\xE7\x82\xBA|\xE3\x81\xAF|\xEB\x8A\x94|\xEC\x9D\x80)[ :]*(?:\xE3\x80\x8C|\xE3\x80\x8E)?|",
+            // What the secret is for, then a sign.
+            r"(?:[ \t]+(?:for|of|to|on|von|vom|f\xC3\xBCr|de|del|do|du|pour|para|voor|van|till|dla|\xD0[\x80-\xBF]\S{0,24}|\xD1[\x80-\xBF]\S{0,24}))(?:[ \t]+[^\s:=.,;()]{1,24}){0,3}[ \t]*(?:[:=]|\xE2\x80\x94|\xE2\x80\x93)[ \t]+|",
             // What the secret is for, then a verb.
             r"(?:[ \t]+(?:for|of|to|on|in|at|von|vom|f\xC3\xBCr|zum|zur|auf|de|del|do|da|di|du|des|per|pour|para|voor|van|til|till|na|dla|do|\xD0\xB4\xD0\xBB\xD1\x8F|\xD0\xBE\xD1\x82|\xD0\xBA)\s+[^\n.!?;:=,]{1,48}?|[ \t]+\((?:[^()\n]{1,40})\))?",
-            r"(?:[ \t]+|[ \t]*{nl}[ \t]*)(?:is|was|are|were|will be|should be|shall be|must be|has been|ist|lautet|war|est|\xC3\xA9tait|es|era|\xC3\xA9|\xC3\xA8|jest|to|\xC3\xA4r|er|on|je|adalah|\xD1\x8D\xD1\x82\xD0\xBE|l\xC3\xA0|\xE2\x80\x94|\xE2\x80\x93)",
+            r"(?:[ \t]+(?:that )?(?:you|we|they|I) \w{2,10}(?: to \w{2,8})?)?(?:[ \t]+|[ \t]*{nl}[ \t]*)(?:is|was|as|are|were|will be|should be|shall be|must be|has been|ist|lautet|war|est|\xC3\xA9tait|es|era|\xC3\xA9|\xC3\xA8|jest|to|\xC3\xA4r|er|on|je|adalah|\xD1\x8D\xD1\x82\xD0\xBE|l\xC3\xA0|\xE2\x80\x94|\xE2\x80\x93)",
             r"(?:[ \t]+(?:now|still|currently|just|simply|always|again|set to|changed to|reset to|jetzt|ahora|maintenant))?(?:[ \t]*:)?(?:[ \t]+|[ \t]*{nl}[ \t]*))"
         ))
     });
@@ -57,14 +63,17 @@ fn told_after(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end: usize
     let Some(value) = text.get(value_start..value_end) else { return };
     // A token or a key may be of many kinds; only a password is what a sentence says it is, whatever it looks like.
     let keyword = text.get(start..end).unwrap_or_default();
-    let vague = [&b"token"[..], b"key", b"secret", b"creds", b"credentials"].iter().any(|word| keyword.eq_ignore_ascii_case(word));
-    let literal = quoted && !vague && !verdict::is_prose(value);
-    let told = if apposition {
+    let vague = [&b"token"[..], b"key", b"secret", b"creds", b"credentials"].iter().any(|word| keyword.trim_ascii_end().eq_ignore_ascii_case(word));
+    let literal = quoted && !verdict::is_prose(value);
+    let told = if vague {
+        is_mixed(value) && !value.contains(&b' ') && (!apposition && !value.contains(&b'_') || is_random(value))
+    } else if apposition {
         (literal && !value.contains(&b' ') || is_unlike_words(value)) && is_introduced(text, start)
     } else {
-        literal || is_unlike_words(value) && !value.contains(&b' ') || !vague && is_chosen(text, value, value_end)
+        literal || is_unlike_words(value) && !value.contains(&b' ') || is_chosen(text, value, value_end)
     };
     if told && value.len() >= 4 && is_secret(value) && !is_bound(text, value_end) {
+        let value_end = if quoted { value_end } else { wrap::extended(text, value_start, value_end) };
         scan.report(rule, value_start, value_end);
     }
 }

@@ -25,7 +25,7 @@ pub(crate) const URL_AND: u8 = 0x15;
 pub(crate) const URL_EQUALS: u8 = 0x16;
 /// `&quot;` and the quotation marks of printed text.
 pub(crate) const CODED_QUOTE: u8 = 0x17;
-/// `%20`.
+/// `%20`, and the blank that a shell was told to keep.
 pub(crate) const URL_BLANK: u8 = 0x18;
 /// `%22`, `%27`.
 pub(crate) const URL_QUOTE: u8 = 0x19;
@@ -242,6 +242,7 @@ fn backslash(raw: &[u8], at: usize) -> Option<(usize, Option<u8>)> {
         b'r' => Some(b'\r'),
         b't' => Some(b'\t'),
         b'/' => Some(b'/'),
+        b' ' if run == 1 => Some(URL_BLANK),
         b'\'' => Some(APOSTROPHE),
         b'"' => return quote(at, run),
         b'u' | b'x' => {
@@ -318,7 +319,12 @@ fn percent(rest: &[u8]) -> Option<(usize, Option<u8>)> {
         b"7B" | b"7b" => b'{',
         b"7D" | b"7d" => b'}',
         b"0A" | b"0a" | b"0D" | b"0d" => b'\n',
-        _ => return None,
+        other => {
+            // Letters, digits and what else never needs to be encoded.
+            let code = u8::from_str_radix(std::str::from_utf8(other).ok()?, 16).ok()?;
+            let plain = code.is_ascii_alphanumeric() || matches!(code, b'_' | b'-' | b'.' | b'~' | b'+');
+            plain.then_some(code)?
+        }
     };
     Some((digits + 2, Some(plain)))
 }

@@ -6,9 +6,10 @@ pub(crate) struct Words<const N: usize> {
     packed: [u128; N],
     /// Which bytes of a number belong to its word.
     masks: [u128; N],
-    /// The last letters and the lengths of all words, a bit each: most look-ups end here.
+    /// The last letters of all words, a bit each.
     last: u32,
-    lengths: u32,
+    /// The first letters of the words of each length, a bit each: most look-ups end here.
+    first: [u32; LONGEST + 1],
 }
 
 /// A number has room for this many letters.
@@ -16,12 +17,13 @@ const LONGEST: usize = 16;
 
 impl<const N: usize> Words<N> {
     pub(crate) const fn new(words: [&str; N]) -> Self {
-        let mut list = Self { packed: [0; N], masks: [0; N], last: 0, lengths: 0 };
+        let mut list = Self { packed: [0; N], masks: [0; N], last: 0, first: [0; LONGEST + 1] };
         let mut count = 0;
         while count < N {
             let word = pack(words[count]);
-            list.last |= last_letter(words[count].as_bytes()[words[count].len() - 1]);
-            list.lengths |= 1 << words[count].len();
+            let (letters, length) = (words[count].as_bytes(), words[count].len());
+            list.last |= letter(letters[length - 1]);
+            list.first[length] |= letter(letters[0]);
             let mut place = count;
             while place > 0 && list.packed[place - 1] > word {
                 list.packed[place] = list.packed[place - 1];
@@ -39,14 +41,14 @@ impl<const N: usize> Words<N> {
 
     /// Whether the list holds a word, whatever its case.
     pub(crate) fn has(&self, word: &[u8]) -> bool {
-        let Some(&last) = word.last() else { return false };
-        let possible = word.len() <= LONGEST && self.lengths >> word.len() & 1 != 0 && self.last & last_letter(last) != 0;
-        possible && self.packed.binary_search(&folded(word)).is_ok()
+        let (Some(&first), Some(&last)) = (word.first(), word.last()) else { return false };
+        let possible = self.first.get(word.len()).is_some_and(|letters| letters & letter(first) != 0);
+        possible && self.last & letter(last) != 0 && self.packed.binary_search(&folded(word)).is_ok()
     }
 
     /// Whether a word ends as one of the list does.
     pub(crate) fn has_ending_of(&self, word: &[u8]) -> bool {
-        if !word.last().is_some_and(|&last| self.last & last_letter(last) != 0) {
+        if !word.last().is_some_and(|&last| self.last & letter(last) != 0) {
             return false;
         }
         let packed = folded(word);
@@ -54,8 +56,8 @@ impl<const N: usize> Words<N> {
     }
 }
 
-/// The bit of a word's last letter. Letters have one each; digits and dashes share those of others.
-const fn last_letter(byte: u8) -> u32 {
+/// The bit of a letter, whatever its case. Digits and dashes share those of letters.
+const fn letter(byte: u8) -> u32 {
     1 << (byte & 31)
 }
 
@@ -100,13 +102,19 @@ words! {
     /// Short forms: as they are.
     pub(crate) PASSWORDS_ALONE = [
         "adminpass", "clave", "dbpass", "dbpw", "haslo", "hasło", "keypass", "losenord", "mdp", "passe", "passw",
-        "psk", "pswd", "pw", "requirepass", "rootpass", "rootpw", "sshpass", "storepass", "userpass", "userpw",
+        "psk", "pswd", "pw", "requirepass", "rootpass", "rootpw", "sandi", "sshpass", "storepass", "userpass", "userpw",
+    ]
+}
+words! {
+    /// Words that have many meanings: alone, the value has to look like a password.
+    pub(crate) PASSWORDS_PERHAPS = [
+        "pass", "pin",
     ]
 }
 words! {
     /// Short forms that mean a password only after another word.
     pub(crate) PASSWORDS_AFTER = [
-        "pass", "passes", "pat", "pin",
+        "passes", "pat",
     ]
 }
 

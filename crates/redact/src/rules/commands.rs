@@ -3,7 +3,7 @@
 //! The keyword is the program. The pattern is searched in its arguments; where it ends, the password begins. Options that
 //! are called after a password (`--password`) are found by their name and need no row here.
 
-use crate::rule::Check::{NotProse, Real};
+use crate::rule::Check::{Least, Mixed, NotProse, Real};
 use crate::rule::Rule;
 
 #[rustfmt::skip]
@@ -22,7 +22,7 @@ pub(super) const RULES: &[Rule] = &[
         .misses(&["docker run -u 1000:1000 image", "curl -u bob https://example.org", "curl -u $USER:$PASS https://example.org", "chown --user bob:staff"]),
     Rule::option("short-password-option", "Password after a short option", &["mongo", "mongosh", "mongodump", "mongorestore", "mongoexport", "mongoimport", "mongostat", "cqlsh", "rdesktop", "evil-winrm", "crackmapexec", "netexec", "nxc ", "elasticsearch-users", "impacket", "influx", "kinit", "odbcinst", "pscp", "plink", "psftp", "winexe", "jcmd", "snowsql", "vsql", "hydra", "usermod", "useradd"],
         r"-(?:p|pw|P|w)(?:[ =,]|{q}){1,4}()").checks(&[Real]).hits(&["mongosh -u root -p <a9> db", "plink -pw sunshine host"]).misses(&["mongosh --port 27017"]),
-    Rule::command("login-option", "Password of a registry or a cloud", &["docker", "podman", "nerdctl", "buildah", "skopeo", "helm ", "oc ", "az ", "crane ", "oras ", "ibmcloud", "cf ", "huggingface-cli", "heroku", "npm ", "gcloud", "argocd", "rosa ", "jf "],
+    Rule::command("login-option", "Password of a registry or a cloud", &["docker", "podman", "nerdctl", "buildah", "skopeo", "helm ", "oc ", "az ", "crane ", "oras ", "ibmcloud", "cf ", "heroku", "npm ", "gcloud", "argocd", "rosa ", "jf "],
         r"\blogin\b[^\n]{0,160}?(?:[\s,]|{q})-p(?:[ =,]|{q}){1,4}()").checks(&[Real]).hits(&["docker login -u bob -p <a9> registry.example.org"]).misses(&["docker run -p 8080:80 image"]),
     Rule::option("ldap-option", "Password of an LDAP client", &["ldapsearch", "ldapadd", "ldapmodify", "ldapdelete", "ldappasswd", "ldapwhoami", "ldapcompare"], r"-[ws](?:[ =,]|{q}){0,4}()").checks(&[Real])
         .hits(&["ldapsearch -x -D cn=admin -w <a9> -b dc=x"]).misses(&["ldapsearch -W -x"]),
@@ -42,6 +42,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::option("ftp-login", "Password of a file transfer client", &["lftp", "ncftp", "ncftpput", "ncftpget"], r#"-(?:u[ =]?{q}?[^\s,"'`]{1,64},|p[ =])()"#).checks(&[Real]).hits(&["lftp -u bob,<a9> host"]),
     Rule::option("snmp-option", "Community or passphrase of an SNMP client", &["snmpwalk", "snmpget", "snmpset", "snmpbulkwalk", "snmptrap"], r"-[cAX][ =]?()").checks(&[Real]).hits(&["snmpwalk -v2c -c <a9> host"]),
     Rule::command("wireless", "Key of a wireless network", &["nmcli", "wpa_passphrase", "iwconfig", "iw ", "networksetup"], r"(?:\b(?:password|\S{0,24}psk|wep-key\d?|key)[ \t]+|\A[ \t]+[^\s-]\S*[ \t]+)()").checks(&[Real, NotProse]).hits(&["nmcli dev wifi connect home password <a9>", "wpa_passphrase home <a9>"]),
+    Rule::command("auth-token", "Token that is handed to a program", &["ngrok", "vault", "netlify", "railway", "snyk", "sentry-cli", "doppler", "huggingface-cli", "wandb"], r"\b(?:add-authtoken|authtoken|auth|login)[ \t]+()").checks(&[Real, Mixed, Least(16)]).hits(&["ngrok authtoken <a43>_<a5>", "vault login <a24>"]).misses(&["vault login -method=github"]),
     Rule::command("secret-body", "Secret that is stored with a command", &["gh "], r"\bsecret[ \t]+set\b[^\n]{0,120}?(?:--body|-b)(?:[ =]|{q}){1,3}()").checks(&[Real]).hits(&["gh secret set TOKEN --body <a24>"]).misses(&["gh secret list"]),
     Rule::from("echoed-password", "Password that is fed to a program", &["echo ", "printf "], 240, r#"(?:echo|printf)[ \t]+(?:-\w+[ \t]+)*(?:{q}%s(?:\\n)?{q}[ \t]+)?{q}?(?:[\w.-]+:)?([^\s"'`|:$\x11-\x14\x17]{4,128})(?:\\n)?{q}?[ \t]*\|[ \t]*(?:sudo[ \t]+(?:-S|--stdin)|(?:sudo[ \t]+)?(?:chpasswd|passwd|docker|podman|kinit|su\b|cryptsetup|gpg|vncpasswd|smbpasswd|gh[ \t]+auth|vault[ \t]+login|helm|htpasswd|openssl|security))"#).checks(&[Real]).chosen()
         .hits(&["echo <a9> | sudo -S reboot", "echo 'bob:<a9>' | chpasswd"]).misses(&["echo hello | cat", "echo $PASS | sudo -S ls"]),

@@ -1,6 +1,6 @@
 //! Files of credentials with a form of their own.
 
-use crate::rule::Check::{Mixed, Most, NotProse, NotSign, Real};
+use crate::rule::Check::{Apart, Least, Mixed, Most, NotProse, NotSign, Real};
 use crate::rule::{Rule, Shape};
 
 #[rustfmt::skip]
@@ -9,8 +9,12 @@ pub(super) const RULES: &[Rule] = &[
         .hits(&["machine example.org login bob password <a9>", "machine example.org\n  login bob\n  password sunshine\n"]).misses(&["machine learning with password login"]),
     Rule::from("login-password", "User and password one after the other", &["login ", "user ", "username "], 240, r"(?i)(?:login|user(?:name)?)[ \t:=]+[\w.@\\-]{1,80}(?:[ \t,]+|{nl}[ \t]+)(?:and |with )?(?:the )?(?:password|passwd|pass|pwd|secret)(?:[ \t]+\d)?[ \t]+()").checks(&[Real, NotProse, NotSign]).chosen()
         .hits(&["login bob password <a9>", "username admin password 7 <u14>", "connect as user bob with password <a9>"]).misses(&["login with password authentication()", "after login the password prompt", "user bob password required"]),
-    Rule::from("login-pair", "User and password with a slash between them", &["login", "credential", "creds", "user/pass", "account"], 160, r"(?i)(?:logins?|credentials?|creds|user/pass\w*|accounts?)(?: (?:is|are|for \w+))?{q}?[ \t]*[:=]?[ \t]*{q}?[\w.@-]{2,40}[ \t]*[/:][ \t]*()").checks(&[Real, Mixed, Most(64)]).chosen()
-        .hits(&["login: bob / <a9>", "user/pass = bob/<a9>"]).misses(&["account: https://example.org/a1b2", "login: bob/alice"]),
+    Rule::from("login-pair", "User and password with a slash between them", &["login", "credential", "creds", "user/pass", "account"], 160, r"(?i)(?:logins?|credentials?|creds|user/pass\w*|accounts?)(?: (?:is|are|for \w+))?(?:{q}?[ \t]*[:=][ \t]*|[ \t]+){q}?[\w.@-]{2,40}[ \t]*[/:][ \t]*()").checks(&[Apart, Real, Mixed, Least(5), Most(64)]).chosen()
+        .hits(&["login: bob / <a9>", "account: bob / <a9>"]).misses(&["account: https://example.org/a1b2", "login: bob/alice"]),
+    Rule::from("login-with", "User and password in an invitation to log in", &["log in", "login", "sign in", "logon", "log on"], 120, r"(?i)(?:log|sign)[ -]?(?:in|on)(?: \w{1,12}){0,3}? (?:with|as|using)[: ]{1,3}{q}?[\w.@-]{2,40}{q}?[ \t]*(?:/|:|,| and )[ \t]*{q}?()").checks(&[Real, Mixed, Least(5), Most(64)]).chosen()
+        .hits(&["you can log in with bob / <a9>"]).misses(&["login with a 2fa/totp code"]),
+    Rule::from("value-before-name", "Value of a variable whose name comes after it", &["value\"", "value\x11", "value: "], 320, r#"(?i)value{q}?\s*[:=]\s*{q}([^\s"'\x11-\x14]{4,200}){q}\s*,?\s*{q}?(?:name|key){q}?\s*[:=]\s*{q}?[\w./-]{0,40}(?:passw|passphrase|secret|token|api_?key|private_?key|credential)"#).checks(&[Real]).chosen()
+        .hits(&["{\"value\": \"<a12>\", \"name\": \"DB_PASSWORD\"}"]).misses(&["{\"value\": \"<a12>\", \"name\": \"HOST\"}"]),
     Rule::from("pgpass", "Line of a PostgreSQL password file", &[":5432:", ":*:", ":6432:", ":5433:"], 260, r"(?::\*|:\d{4})?:(?:\d{4}|\*):[\w*.-]{1,63}:[\w*.@-]{1,63}:()").checks(&[Real]).chosen()
         .hits(&["db.internal:5432:app:bob:<a9>", "*:*:*:postgres:sunshine"]).misses(&["::ffff:5432:"]),
     Rule::special("kubernetes-secret", "Values of a Kubernetes secret", &["kind: secret", "\"kind\": \"secret\"", "\"kind\":\"secret\"", "kind: 'secret'", "kind: \"secret\"", "kind = \"secret\""], Shape::Manifest).chosen()

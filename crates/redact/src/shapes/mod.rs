@@ -6,6 +6,7 @@
 pub mod first;
 pub mod hostile;
 pub mod made;
+pub mod second;
 
 use crate::{Mode, redact};
 use std::collections::BTreeMap;
