@@ -30,9 +30,10 @@ pub(crate) fn is_secret(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value) -> bool
 /// `pass` and `pin` are words of many meanings: results of tests, contacts of a chip, pages that stay on top.
 fn fits_short(pair: &Pair<'_>, look: &Look<'_>) -> bool {
     let digits = look.bytes.iter().all(u8::is_ascii_digit);
-    match pair.name.eq_ignore_ascii_case(b"pin") {
-        true => digits && (4..=8).contains(&look.len()),
-        false => look.len() >= 5 && !digits && !look.has_blank(),
+    match pair.name.to_ascii_lowercase().as_slice() {
+        b"pin" => digits && (4..=8).contains(&look.len()),
+        b"pass" => look.len() >= 5 && !digits && !look.has_blank(),
+        _ => look.is_random() || look.is_long_run() || is_upper(pair.name) && look.is_mixed() && look.len() >= 6,
     }
 }
 
@@ -125,7 +126,7 @@ fn is_secret_word(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value, look: &Look<'
         Carrier::Assignment => fits_setting(scan, pair, value, look),
         Carrier::Colon | Carrier::Statement => fits_setting(scan, pair, value, look),
         Carrier::Flag => fits_flag(scan, pair, value, look),
-        Carrier::Set if is_spoken(look.bytes) => false,
+        Carrier::Set if is_spoken(look.bytes) || !look.has_digit() && reads_on(text, value) => false,
         Carrier::Set => is_upper(pair.name) && fits_environment(pair, look) || look.is_mixed() && !look.is_wordy() && fits_kind(pair, look),
         Carrier::Directive => {
             pair.kind != Kind::Parameter && pair.kind != Kind::Vague && ends(text, value) && look.is_mixed() && look.len() >= 6 && !look.is_wordy()
@@ -143,7 +144,7 @@ fn follows_sign(text: &[u8], pair: &Pair<'_>) -> bool {
 fn fits_kind(pair: &Pair<'_>, look: &Look<'_>) -> bool {
     let number = look.is_number();
     match pair.kind {
-        Kind::Password | Kind::Short => look.len() >= 3 && (!number || look.len() >= 4),
+        Kind::Password | Kind::Short => look.len() >= 3 && (!number || look.len() >= 4 && !look.bytes.starts_with(b"0x")),
         Kind::Credential => look.len() >= 6 && (!number || look.len() >= GENERATED),
         Kind::Vague => look.len() >= 6 && !number && !look.is_wordy() && look.is_unwordly() && look.bytes.first() != Some(&b'#'),
         Kind::Parameter => false,

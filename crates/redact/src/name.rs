@@ -15,7 +15,7 @@ pub(crate) enum Kind {
     Password,
     /// A credential by its full name: `api_key`, `access_token`, `client_secret`.
     Credential,
-    /// Perhaps a password: `pass`, `pin`. The value has to look like one.
+    /// Perhaps a password: `pass`, `pin`, `github_pat`. The value has to look like one.
     Short,
     /// Perhaps a credential: `token`, `auth`, `session`. The value has to look like one.
     Vague,
@@ -103,8 +103,10 @@ pub(crate) fn is_working_directory(name: &[u8]) -> bool {
 
 fn kind_of(word: &[u8], before: &[&[u8]], after: &[&[u8]]) -> Option<Kind> {
     let owner = before.last().copied().unwrap_or_default();
-    if PASSWORDS.has_ending_of(word) || PASSWORDS_ALONE.has(word) || (PASSWORDS_AFTER.has(word) && !before.is_empty()) {
+    if PASSWORDS.has_ending_of(word) || PASSWORDS_ALONE.has(word) {
         Some(Kind::Password)
+    } else if PASSWORDS_AFTER.has(word) && !before.is_empty() && after.is_empty() {
+        Some(Kind::Short)
     } else if PASSWORDS_PERHAPS.has(word) {
         Some(if before.is_empty() { Kind::Short } else { Kind::Password })
     } else if CREDENTIALS.has_ending_of(word)
@@ -179,7 +181,7 @@ mod tests {
             ("smtp_pass", Kind::Password),
             ("password2", Kind::Password),
             ("MYSQL_PWD", Kind::Password),
-            ("GITHUB_PAT", Kind::Password),
+            ("GITHUB_PAT", Kind::Short),
             ("psk", Kind::Password),
             ("SSHPASS", Kind::Password),
             ("contraseña", Kind::Password),

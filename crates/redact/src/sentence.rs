@@ -5,7 +5,7 @@
 
 use crate::rule::{Rule, compile};
 use crate::scan::{Scan, is_word};
-use crate::shape::{has_digit, is_mixed, is_number, is_random};
+use crate::shape::{has_digit, is_number, is_random};
 use crate::value::{at, is_quote, skip_blanks};
 use crate::view::is_break;
 use crate::words::{STAND_INS, TELLING, words};
@@ -30,7 +30,7 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end:
     if matches!(next, b' ' | b'\t' | b's' | b')' | b'*' | 0x80..) || is_quote(next) || is_break(next) || inflected {
         told_after(scan, rule, start, end);
     }
-    if matches!(next, b' ' | b'.' | b',' | b'!' | b')' | b';' | 0) || is_break(next) {
+    if !is_vague(keyword) && (matches!(next, b' ' | b'.' | b',' | b'!' | b')' | b';' | 0) || is_break(next)) {
         told_before(scan, rule, start);
     }
 }
@@ -61,12 +61,10 @@ fn told_after(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end: usize
     };
     let Some((value_start, value_end, quoted)) = word(text, from) else { return };
     let Some(value) = text.get(value_start..value_end) else { return };
-    // A token or a key may be of many kinds; only a password is what a sentence says it is, whatever it looks like.
-    let keyword = text.get(start..end).unwrap_or_default();
-    let vague = [&b"token"[..], b"key", b"secret", b"creds", b"credentials"].iter().any(|word| keyword.trim_ascii_end().eq_ignore_ascii_case(word));
+    let vague = is_vague(text.get(start..end).unwrap_or_default());
     let literal = quoted && !verdict::is_prose(value);
     let told = if vague {
-        is_mixed(value) && !value.contains(&b' ') && (!apposition && !value.contains(&b'_') || is_random(value))
+        is_random(value) && !value.contains(&b' ')
     } else if apposition {
         (literal && !value.contains(&b' ') || is_unlike_words(value)) && is_introduced(text, start)
     } else {
@@ -76,6 +74,14 @@ fn told_after(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end: usize
         let value_end = if quoted { value_end } else { wrap::extended(text, value_start, value_end) };
         scan.report(rule, value_start, value_end);
     }
+}
+
+/// A token or a key may be of many kinds; only a password is what a sentence says it is, whatever it looks like.
+fn is_vague(keyword: &[u8]) -> bool {
+    words! {
+        VAGUE = ["credentials", "creds", "key", "secret", "token"]
+    }
+    VAGUE.has(keyword)
 }
 
 /// "use … as the password", "… is the new password".

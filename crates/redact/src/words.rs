@@ -114,7 +114,7 @@ words! {
 words! {
     /// Short forms that mean a password only after another word.
     pub(crate) PASSWORDS_AFTER = [
-        "passes", "pat",
+        "pat",
     ]
 }
 

@@ -7,6 +7,7 @@ pub mod first;
 pub mod hostile;
 pub mod made;
 pub mod second;
+pub mod third;
 
 use crate::{Mode, redact};
 use std::collections::BTreeMap;
