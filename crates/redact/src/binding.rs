@@ -100,7 +100,7 @@ fn value_start(text: &[u8], from: usize) -> usize {
         compile(concat!(
             r#"\A(?:\*{1,2}[ \t]*|!!?\w+[ \t]+|&\w+[ \t]+|\[[ \t]*{q}|"#,
             // A call that makes a secret of a string.
-            r#"(?:new )?(?:[\w.]+(?:::|\.))?(?:[sS]ecret\w*|String|from|new|Some|Ok|Just|bytes|[pP]assword|[tT]oken|[cC]redential)(?:::(?:new|from))?\([ \t]*{q}|"#,
+            r#"(?i:convertto-securestring)(?: -string)? {q}|(?:new )?(?:[\w.]+(?:::|\.))?(?:[sS]ecret\w*|String|from|new|Some|Ok|Just|bytes|[pP]assword|[tT]oken|[cC]redential)(?:::(?:new|from))?\([ \t]*{q}|"#,
             // The value is a field of an object.
             r#"\{\s*(?:{q}?\w{1,20}{q}?\s*[:=]\s*(?:{q}[^{}\n"]{0,40}{q}|\w{1,12})\s*,\s*){0,3}?{q}?(?:[vV]alue|[dD]efault|plain(?:[tT]ext)?|S|[sS]tring_?[vV]alue|[sS]ecret|[cC]ontent|current)[\w]{0,12}{q}?[ \t]*[:=][ \t]*)"#,
         ))
@@ -114,12 +114,14 @@ fn value_start(text: &[u8], from: usize) -> usize {
     let window = text.get(start..text.len().min(start + REACH)).unwrap_or_default();
     // A word is no wrapper unless a bracket, a path or another word follows it.
     let word = window.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
-    if word > 0 && !matches!(window.get(word), Some(b'(' | b':' | b'.' | b' ')) {
+    if word > 0 && !matches!(window.get(word), Some(b'(' | b':' | b'.' | b' ' | b'-')) {
         return start;
     }
     match WRAPPERS.as_ref().and_then(|wrappers| wrappers.find(window)) {
         // The quote is part of the value's notation.
         Some(found) if found.as_bytes().last().is_some_and(|&last| is_quote(last)) && first != b'{' => start + found.end() - 1,
+        // `&name` is an anchor of YAML, and a type before a sign.
+        Some(found) if first == b'&' && at(text, start + found.end()) == b'=' => start,
         Some(found) => start + found.end(),
         None => start,
     }

@@ -1,6 +1,7 @@
 //! Values that stand on the lines below their name: block scalars of YAML, here-documents, folded strings.
 
 use crate::value::{Quoting, Value, at};
+use crate::shape;
 use crate::view::is_break;
 
 const MOST_LINES: usize = 64;
@@ -11,6 +12,9 @@ const WIDEST: usize = 160;
 ///
 /// `accepts` sees the first line; a block that begins with a placeholder is not read to its end.
 pub(crate) fn read(text: &[u8], name: usize, from: usize, accepts: impl Fn(&[u8]) -> bool) -> Option<Value> {
+    if text.get(from..)?.starts_with(b"<<") {
+        return here_document(text, from, accepts);
+    }
     if !matches!(at(text, from), b'|' | b'>') {
         return None;
     }
@@ -45,6 +49,44 @@ pub(crate) fn read(text: &[u8], name: usize, from: usize, accepts: impl Fn(&[u8]
     Some(Value { start: start?, end, quoting: Quoting::Quoted })
 }
 
+/// The lines up to the tag that `<<TAG` announces.
+fn here_document(text: &[u8], from: usize, accepts: impl Fn(&[u8]) -> bool) -> Option<Value> {
+    let marks = text.get(from + 2..)?.iter().take(2);
+    let tag_start = from + 2 + marks.take_while(|byte| matches!(byte, b'-' | b'~' | b'"' | b'\'')).count();
+    let letters = text.get(tag_start..)?.iter().take(24);
+    let tag_end = tag_start + letters.take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    let tag = text.get(tag_start..tag_end).filter(|tag| !tag.is_empty())?;
+    let mut line = line_end(text, tag_end);
+    let (mut start, mut end) = (None, from);
+    for _ in 0..MOST_LINES {
+        line = past_break(text, line)?;
+        let (_, content) = indentation(text, line);
+        let stop = line_end(text, content);
+        let words = text.get(content..stop)?;
+        if words == tag {
+            return Some(Value { start: start?, end, quoting: Quoting::Quoted });
+        }
+        if start.is_none() && !accepts(words) {
+            return None;
+        }
+        start.get_or_insert(content);
+        (end, line) = (stop, stop);
+    }
+    None
+}
+
+/// A generated value alone on the line after its name.
+pub(crate) fn next_line(text: &[u8], from: usize) -> Option<Value> {
+    const LONGEST: usize = 2048;
+    let line = past_break(text, from)?;
+    let (_, start) = indentation(text, line);
+    let rest = text.get(start..)?;
+    let inside = |byte: &&u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'' | b'{' | b'}' | b'<' | b'>');
+    let length = rest.iter().take(LONGEST).take_while(inside).count();
+    let alone = rest.get(length).is_none_or(|&byte| is_break(byte));
+    (alone && shape::is_random(rest.get(..length)?)).then_some(Value { start, end: start + length, quoting: Quoting::Bare })
+}
+
 /// How deep the line is indented on which the name stands; dashes of a list count.
 fn indentation_of_name(text: &[u8], name: usize) -> Option<usize> {
     let before = text.get(name.saturating_sub(WIDEST)..name)?;
@@ -60,8 +102,12 @@ fn indentation(text: &[u8], line: usize) -> (usize, usize) {
     let mut start = line;
     let number = start + count(start, blank);
     let digits = count(number, u8::is_ascii_digit);
-    if digits > 0 && matches!(at(text, number + digits), b':' | b'\t' | b'|' | b'-') {
-        start = number + digits + 1;
+    if digits > 0 {
+        start = match text.get(number + digits..).unwrap_or_default() {
+            [b':' | b'\t' | b'|' | b'-', ..] => number + digits + 1,
+            [0xE2, 0x86, 0x92, ..] => number + digits + 3,
+            _ => start,
+        };
     }
     if matches!(at(text, start), b'+' | b'>' | b'|') || at(text, start) == b'-' && at(text, start + 1) != b' ' {
         start += 1;

@@ -19,6 +19,9 @@ pub(crate) fn is_secret(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value) -> bool
     if is_working_directory(pair.name) && matches!(bytes.first(), Some(b'/' | b'~' | b'.' | b'C')) || pair.kind == Kind::Short && !fits_short(pair, look) {
         return false;
     }
+    if pair.kind == Kind::Key || is_plain_key(pair) {
+        return look.len() >= LONG_KEY && look.is_random() && !look.has_blank() && !verdict::is_expression(bytes) && !verdict::is_placeholder(bytes) && !verdict::is_location(bytes);
+    }
     let fits = match (scan.mode, value.quoting) {
         (Mode::Code, _) => is_secret_in_code(scan, pair, value, look),
         (Mode::Text, Quoting::Quoted) => is_secret_string(scan, pair, value, look),
@@ -27,11 +30,20 @@ pub(crate) fn is_secret(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value) -> bool
     fits && !verdict::is_placeholder(bytes) && !verdict::is_location(bytes)
 }
 
+/// Keys of caches, rows and messages are shorter, or made of words.
+const LONG_KEY: usize = 28;
+
+/// `key: …` in a file of settings; in a URL the name has a rule of its own.
+fn is_plain_key(pair: &Pair<'_>) -> bool {
+    pair.kind == Kind::Parameter && pair.name.eq_ignore_ascii_case(b"key") && matches!(pair.carrier, Carrier::Colon | Carrier::Statement)
+}
+
 /// `pass` and `pin` are words of many meanings: results of tests, contacts of a chip, pages that stay on top.
 fn fits_short(pair: &Pair<'_>, look: &Look<'_>) -> bool {
     let digits = look.bytes.iter().all(u8::is_ascii_digit);
     match pair.name.to_ascii_lowercase().as_slice() {
-        b"pin" => digits && (4..=8).contains(&look.len()),
+        b"pin" | b"otp" | b"totp" => digits && (4..=8).contains(&look.len()) || look.is_long_run(),
+        name if name.ends_with(b"code") => look.has_digit() && (4..=24).contains(&look.len()) && !look.has_blank(),
         b"pass" => look.len() >= 5 && !digits && !look.has_blank(),
         _ => look.is_random() || look.is_long_run() || is_upper(pair.name) && look.is_mixed() && look.len() >= 6,
     }
@@ -70,7 +82,7 @@ fn is_secret_string(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value, look: &Look
     }
     match pair.kind {
         Kind::Password | Kind::Short => {
-            look.len() >= 3 && !verdict::is_prose(bytes) && (!spaced || look.len() >= 8) && !(is_label(look) && code())
+            look.len() >= 3 && !verdict::is_prose(bytes) && (!spaced || look.len() >= 8 || pair.carrier == Carrier::Field) && !(is_label(look) && code())
         }
         Kind::Credential => {
             look.len() >= 6
@@ -86,7 +98,7 @@ fn is_secret_string(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value, look: &Look
                 && (pair.carrier == Carrier::Flag || !look.is_wordy() && look.is_unwordly() || look.len() >= 20 && !is_wordy_list(look))
                 && (!code() || look.is_mixed())
         }
-        Kind::Parameter => pair.carrier == Carrier::Parameter && fits_parameter(pair, look) && value.start > 0,
+        Kind::Parameter | Kind::Key => pair.carrier == Carrier::Parameter && fits_parameter(pair, look) && value.start > 0,
     }
 }
 
@@ -102,7 +114,7 @@ fn is_label(look: &Look<'_>) -> bool {
 
 /// Headers and variables are set by calls; other strings in a row mean nothing.
 fn is_set_by_call(pair: &Pair<'_>) -> bool {
-    pair.name.contains(&b'-') || is_upper(pair.name)
+    pair.name.contains(&b'-') || is_upper(pair.name) || pair.set
 }
 
 fn is_upper(name: &[u8]) -> bool {
@@ -147,7 +159,7 @@ fn fits_kind(pair: &Pair<'_>, look: &Look<'_>) -> bool {
         Kind::Password | Kind::Short => look.len() >= 3 && (!number || look.len() >= 4 && !look.bytes.starts_with(b"0x")),
         Kind::Credential => look.len() >= 6 && (!number || look.len() >= GENERATED),
         Kind::Vague => look.len() >= 6 && !number && !look.is_wordy() && look.is_unwordly() && look.bytes.first() != Some(&b'#'),
-        Kind::Parameter => false,
+        Kind::Parameter | Kind::Key => false,
     }
 }
 
@@ -168,7 +180,7 @@ fn fits_parameter(pair: &Pair<'_>, look: &Look<'_>) -> bool {
         Kind::Password | Kind::Short | Kind::Credential => look.len() >= 3 && (!number || look.len() >= 4),
         Kind::Vague => !number && look.len() >= 6 && (look.is_mixed() || look.len() >= GENERATED),
         Kind::Parameter if pair.name.eq_ignore_ascii_case(b"key") => look.len() >= GENERATED && look.is_mixed() && !look.is_wordy(),
-        Kind::Parameter => look.len() >= 10 && look.is_mixed() && !look.is_wordy(),
+        Kind::Parameter | Kind::Key => look.len() >= 10 && look.is_mixed() && !look.is_wordy(),
     }
 }
 
@@ -187,7 +199,7 @@ fn fits_setting(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value, look: &Look<'_>
         return look.is_random() && ends || strong && ends && is_first(text, pair.start) && !is_identifier(look);
     }
     // `a:b` without a blank is a list or a path; a setting has one.
-    let tight = pair.carrier == Carrier::Colon && value.start.checked_sub(1).is_some_and(|before| at(text, before) == b':');
+    let tight = pair.carrier == Carrier::Colon && pair.name.is_ascii() && !is_first(text, pair.start) && value.start.checked_sub(1).is_some_and(|before| at(text, before) == b':');
     let object = pair.name.starts_with(b"self.") || pair.name.starts_with(b"this.");
     let setting = !object && !tight && !(pair.carrier == Carrier::Statement && follows_comma(text, pair));
     let told = pair.carrier == Carrier::Assignment && pair.kind == Kind::Password && look.len() >= 6 && at(text, value.end) == b' ';
@@ -247,7 +259,7 @@ fn fits_flag(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value, look: &Look<'_>) -
     match pair.kind {
         Kind::Password | Kind::Short => look.len() >= 3 && (strong || !reads_on(text, value)),
         Kind::Credential | Kind::Vague => look.len() >= 6 && !look.is_number() && (strong || !reads_on(text, value)),
-        Kind::Parameter => false,
+        Kind::Parameter | Kind::Key => false,
     }
 }
 

@@ -19,7 +19,7 @@
 //!
 //! Secrets without a form of their own are known by the name beside them: `pair.rs` reads a name (`name.rs`), what binds
 //! it (`binding.rs`) and the value (`value.rs`), and decides (`judge.rs`, `verdict.rs`, `surroundings.rs`) with the words of
-//! `words.rs`. Private keys, cookies, commands, sentences, inserts and manifests have readers of their own.
+//! `words.rs`. Private keys, cookies, commands, sentences, tables, inserts and manifests have readers of their own.
 //!
 //! ```
 //! use foldline_redact::{Mode, find};
@@ -55,6 +55,7 @@ mod sentence;
 mod shape;
 mod stream;
 mod surroundings;
+mod table;
 mod value;
 mod verdict;
 mod view;

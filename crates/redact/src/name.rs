@@ -4,7 +4,7 @@
 //! means nothing: a tokenizer holds no token, and `max_tokens` counts them.
 
 use crate::words::{
-    CREDENTIALS, CREDENTIALS_ALONE, HARMLESS_AFTER, HARMLESS_BEFORE, KEY_OWNERS, PARAMETERS, PASSWORDS, PASSWORDS_AFTER, PASSWORDS_PERHAPS,
+    CODE_OWNERS, CREDENTIALS, CREDENTIALS_ALONE, HARMLESS_AFTER, HARMLESS_BEFORE, HARMLESS_BEFORE_KEY, KEY_OWNERS, PARAMETERS, PASSWORDS, PASSWORDS_AFTER, PASSWORDS_PERHAPS,
     PASSWORDS_ALONE, PROTOCOLS, TOKEN_OWNERS, TOKENS, VAGUE,
 };
 
@@ -19,6 +19,8 @@ pub(crate) enum Kind {
     Short,
     /// Perhaps a credential: `token`, `auth`, `session`. The value has to look like one.
     Vague,
+    /// A key of some kind: only a long generated value is a secret.
+    Key,
     /// Secret only as a parameter of a URL or a form: `code`, `sig`, `key`.
     Parameter,
 }
@@ -93,7 +95,7 @@ pub(crate) fn classify(name: &[u8]) -> Option<(Kind, &[u8])> {
 fn ends_with_form(name: &[u8], word: &[u8]) -> bool {
     const LONGEST_ENDING: usize = 3;
     let endings = name.iter().rev().take(LONGEST_ENDING).take_while(|byte| byte.is_ascii_lowercase()).count();
-    (0..=endings).any(|ending| name.get(..name.len() - ending).is_some_and(|stem| stem.ends_with(word)))
+    (0..=endings).any(|ending| name.get(..name.len() - ending).is_some_and(|stem| stem.len() >= word.len() && stem.get(stem.len() - word.len()..).is_some_and(|end| end.eq_ignore_ascii_case(word))))
 }
 
 /// The shell keeps its directories under these names.
@@ -103,6 +105,13 @@ pub(crate) fn is_working_directory(name: &[u8]) -> bool {
 
 fn kind_of(word: &[u8], before: &[&[u8]], after: &[&[u8]]) -> Option<Kind> {
     let owner = before.last().copied().unwrap_or_default();
+    let second = [&b"word"[..], b"phrase", b"code"].iter().any(|half| word.eq_ignore_ascii_case(half));
+    if second && owner.eq_ignore_ascii_case(b"pass") {
+        return Some(Kind::Password);
+    }
+    if word.eq_ignore_ascii_case(b"code") && CODE_OWNERS.has(owner) {
+        return Some(Kind::Short);
+    }
     if PASSWORDS.has_ending_of(word) || PASSWORDS_ALONE.has(word) {
         Some(Kind::Password)
     } else if PASSWORDS_AFTER.has(word) && !before.is_empty() && after.is_empty() {
@@ -111,9 +120,11 @@ fn kind_of(word: &[u8], before: &[&[u8]], after: &[&[u8]]) -> Option<Kind> {
         Some(if before.is_empty() { Kind::Short } else { Kind::Password })
     } else if CREDENTIALS.has_ending_of(word)
         || CREDENTIALS_ALONE.has(word)
-        || word.eq_ignore_ascii_case(b"key") && KEY_OWNERS.has(owner)
+        || is_key(word) && KEY_OWNERS.has(owner)
     {
         Some(Kind::Credential)
+    } else if is_key(word) && !before.is_empty() {
+        Some(Kind::Key)
     } else if PARAMETERS.has(word) && after.is_empty() && (before.is_empty() || before.first().is_some_and(|first| first.eq_ignore_ascii_case(b"x"))) {
         Some(Kind::Parameter)
     } else if TOKENS.has_ending_of(word) && (TOKEN_OWNERS.has(owner) || word.len() > "token".len()) {
@@ -123,12 +134,17 @@ fn kind_of(word: &[u8], before: &[&[u8]], after: &[&[u8]]) -> Option<Kind> {
     }
 }
 
+fn is_key(word: &[u8]) -> bool {
+    word.eq_ignore_ascii_case(b"key") || word.eq_ignore_ascii_case(b"keys")
+}
+
 fn is_harmless(kind: Kind, before: &[&[u8]], after: &[&[u8]]) -> bool {
     let owner = before.last().copied().unwrap_or_default();
     match kind {
         Kind::Parameter => false,
+        Kind::Key if HARMLESS_BEFORE_KEY.has(owner) && !owner.eq_ignore_ascii_case(b"primary") => true,
         Kind::Vague if PROTOCOLS.has(owner) => true,
-        Kind::Vague | Kind::Short | Kind::Password | Kind::Credential => {
+        Kind::Vague | Kind::Key | Kind::Short | Kind::Password | Kind::Credential => {
             after.iter().any(|word| HARMLESS_AFTER.has(word)) || HARMLESS_BEFORE.has(owner)
         }
     }
@@ -217,7 +233,7 @@ mod tests {
             "TOKEN_URL",
             "SSH_AUTH_SOCK",
             "XAUTHORITY",
-            "primary_key",
+            "row_key",
             "public_key",
             "monkey",
             "cache_key",

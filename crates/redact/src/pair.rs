@@ -10,7 +10,7 @@ use crate::shape::Look;
 use crate::value::{Quoting, Value, at, is_quote, skip_blanks};
 use crate::view::{URL_AND, URL_EQUALS, is_break};
 use crate::words::{KEY_OWNERS, TOKEN_OWNERS};
-use crate::{Mode, block, verdict, wrap};
+use crate::{Mode, block, table, verdict, wrap};
 
 /// A name and the notation that binds it to its value.
 #[derive(Debug, Clone, Copy)]
@@ -20,6 +20,8 @@ pub(crate) struct Pair<'t> {
     pub(crate) carrier: Carrier,
     /// Where the name begins.
     pub(crate) start: usize,
+    /// Whether a call before it says that something is set: `set("name", …`.
+    pub(crate) set: bool,
 }
 
 /// Called at a word that names secrets. Reads the whole name, what binds it, and the value.
@@ -33,7 +35,7 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end:
     let end = name_end(text, end - signs);
     scan.named = end;
     if !may_bind(text, end) {
-        return;
+        return table::check(scan, rule, start, end);
     }
     let start = name_start(text, start, scan.floor(start));
     let inside = scan.rejected.0 <= start && start < scan.rejected.1;
@@ -42,23 +44,67 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end:
     }
     let Some(name) = text.get(start..end) else { return };
     let Some((kind, word)) = scan.names.classify(name) else { return };
-    let Some(binding) = Binding::read(text, start, end) else { return };
-    let pair = Pair { name, kind, carrier: binding.carrier, start };
+    let Some(binding) = Binding::read(text, start, end) else { return table::check(scan, rule, start, end) };
+    if binding.carrier == Carrier::Cell && table::is_heading(text, end) {
+        return table::check(scan, rule, start, end);
+    }
+    let set = binding.carrier == Carrier::Call && is_setter(text, start);
+    let pair = Pair { name, kind, carrier: binding.carrier, start, set };
     // Masked text is read again to see that nothing is left in it.
     let quotes = usize::from(is_quote(at(text, binding.value)));
     if text.get(binding.value + quotes..).is_some_and(|value| value.starts_with(b"***")) {
         return;
     }
-    let unparsed = binding.carrier == Carrier::Element;
-    if !unparsed && matches!(at(text, binding.value), b'<' | b'(' | b')' | b'}' | b']' | b',' | b';' | b'&') {
+    let markup = binding.carrier == Carrier::Element || text.get(binding.value..).is_some_and(|value| value.starts_with(b"<<"));
+    if !markup && matches!(at(text, binding.value), b'<' | b'(' | b')' | b'}' | b']' | b',' | b';') {
         // Nothing, a placeholder or an expression.
         return;
     }
     if let Some((value, reveal)) = secret(scan, rule, &pair, binding.value) {
         let open = value.quoting == Quoting::Bare || is_break(at(text, value.end));
         let stop = if open { wrap::extended(text, value.start, value.end) } else { value.end };
-        scan.report_as(names::rule_of(word).unwrap_or(rule), value.start, stop, reveal);
+        let rule = names::rule_of(word).unwrap_or(rule);
+        scan.report_as(rule, value.start, stop, reveal);
+        rest_of_list(scan, rule, &pair, &value);
     }
+}
+
+/// The other strings of a list: `"keys": ["…", "…"]`.
+fn rest_of_list(scan: &mut Scan<'_>, rule: &'static Rule, pair: &Pair<'_>, first: &Value) {
+    const MOST: usize = 64;
+    let text = scan.text;
+    let opening = first.start.checked_sub(2).map_or(0, |index| at(text, index));
+    if first.quoting == Quoting::Bare || !matches!(opening, b'[' | b' ' | b'\n') || pair.carrier == Carrier::Call {
+        return;
+    }
+    let mut last = *first;
+    for _ in 0..MOST {
+        let comma = skip_blanks(text, last.end + 1);
+        let gap = text.get(comma + 1..).unwrap_or_default().iter().take(64).take_while(|byte| byte.is_ascii_whitespace()).count();
+        let next = comma + 1 + gap;
+        if at(text, comma) != b',' || at(text, next) != at(text, last.end) {
+            return;
+        }
+        last = Value::quoted(text, next);
+        // The string may be the name of the next field.
+        if at(text, skip_blanks(text, last.end + 1)) == b':' || !is_secret(scan, pair, &last) {
+            return;
+        }
+        scan.report(rule, last.start, last.end);
+    }
+}
+
+/// Whether the call that a name is an argument of sets something.
+fn is_setter(text: &[u8], start: usize) -> bool {
+    const LONGEST: usize = 24;
+    const VERBS: [&[u8]; 6] = [b"set", b"put", b"add", b"with", b"append", b"header"];
+    let Some(before) = text.get(start.saturating_sub(LONGEST)..start) else { return false };
+    let before = before.trim_ascii_end();
+    let before = before.strip_suffix(b"\"").or_else(|| before.strip_suffix(b"'")).unwrap_or(before);
+    let Some(called) = before.strip_suffix(b"(") else { return false };
+    let letters = called.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    let call = called.get(called.len() - letters..).unwrap_or_default();
+    VERBS.iter().any(|verb| call.get(..verb.len()).is_some_and(|start| start.eq_ignore_ascii_case(verb)))
 }
 
 /// A look at the next byte spares the work on most names, which are followed by anything but a value.
@@ -117,16 +163,18 @@ fn secret(scan: &mut Scan<'_>, rule: &Rule, pair: &Pair<'_>, from: usize) -> Opt
     let text = scan.text;
     let may_be_block = scan.mode == Mode::Text
         && pair.kind != Kind::Parameter
-        && matches!(pair.carrier, Carrier::Colon | Carrier::Field);
+        && (matches!(pair.carrier, Carrier::Colon | Carrier::Field) || at(text, from) == b'<');
     let accepts = |line: &[u8]| !verdict::is_placeholder(line) && (pair.kind != Kind::Vague || Look::at(line).is_mixed());
     if may_be_block && let Some(value) = block::read(text, pair.start, from, accepts) {
         return Some((value, Reveal::Nothing));
     }
     let value = match pair.carrier {
+        Carrier::Colon | Carrier::Statement if is_break(at(text, from)) => block::next_line(text, from)?,
         Carrier::Cell => cell(text, from),
         Carrier::Element => element(text, from)?,
         _ => Value::read(text, from, &scan.memory),
     };
+    let value = whole_phrase(text, pair, value);
     if is_secret(scan, pair, &value) {
         return Some((after_scheme(text, value), reveal(rule, pair, &value)));
     }
@@ -136,6 +184,20 @@ fn secret(scan: &mut Scan<'_>, rule: &Rule, pair: &Pair<'_>, from: usize) -> Opt
     let value = typed_default(scan, pair, &value)?;
     let pair = Pair { carrier: Carrier::Statement, ..*pair };
     is_secret(scan, &pair, &value).then_some((value, rule.reveal))
+}
+
+/// A passphrase may have several words without quotes around them.
+fn whole_phrase(text: &[u8], pair: &Pair<'_>, value: Value) -> Value {
+    const MOST_BYTES: usize = 200;
+    let phrase = pair.name.len() >= 6 && [&b"phrase"[..], b"mnemonic"].iter().any(|word| pair.name.to_ascii_lowercase().ends_with(word));
+    let settings = matches!(pair.carrier, Carrier::Assignment | Carrier::Colon | Carrier::Statement);
+    if !phrase || !settings || value.quoting == Quoting::Quoted || at(text, value.end) != b' ' {
+        return value;
+    }
+    let rest = text.get(value.end..).unwrap_or_default();
+    let words = rest.iter().take(MOST_BYTES).take_while(|byte| byte.is_ascii_lowercase() || **byte == b' ').count();
+    let ends = is_break(at(text, value.end + words)) || value.end + words >= text.len() || is_quote(at(text, value.end + words));
+    Value { end: if ends { value.end + words } else { value.end }, ..value }
 }
 
 /// A number beside a quoted name is a number of JSON; another one takes its place, so that the document stays whole.

@@ -25,6 +25,8 @@ pub(crate) struct Scan<'t> {
     pub(crate) rejected: (usize, usize),
     /// End of the last command whose arguments were searched, and the rule that it was for.
     pub(crate) commanded: (usize, &'static str),
+    /// End of the last heading of a table.
+    pub(crate) tabled: usize,
     /// End of the last manifest of secrets.
     pub(crate) manifested: usize,
 }
@@ -87,6 +89,7 @@ fn find_in_part(raw: &[u8], mode: Mode) -> Vec<Finding> {
         named: 0,
         rejected: (0, 0),
         commanded: (0, ""),
+        tabled: 0,
         manifested: 0,
     };
     scan.run(gate);

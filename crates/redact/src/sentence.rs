@@ -5,7 +5,7 @@
 
 use crate::rule::{Rule, compile};
 use crate::scan::{Scan, is_word};
-use crate::shape::{has_digit, is_number, is_random};
+use crate::shape::{has_digit, is_mixed, is_number, is_random, is_wordy};
 use crate::value::{at, is_quote, skip_blanks};
 use crate::view::is_break;
 use crate::words::{STAND_INS, TELLING, words};
@@ -52,28 +52,60 @@ fn told_after(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end: usize
     });
     let text = scan.text;
     let window = text.get(end..text.len().min(end + REACH)).unwrap_or_default();
-    let verb = COPULA.as_ref().and_then(|copula| copula.find(window));
-    let apposition = verb.is_none();
-    let from = match verb {
-        Some(verb) => end + verb.end(),
-        None if matches!(window.first(), Some(b' ' | b'\t')) => skip_blanks(text, end),
-        None => return,
-    };
-    let Some((value_start, value_end, quoted)) = word(text, from) else { return };
-    let Some(value) = text.get(value_start..value_end) else { return };
-    let vague = is_vague(text.get(start..end).unwrap_or_default());
-    let literal = quoted && !verdict::is_prose(value);
-    let told = if vague {
-        is_random(value) && !value.contains(&b' ')
-    } else if apposition {
-        (literal && !value.contains(&b' ') || is_unlike_words(value)) && is_introduced(text, start)
-    } else {
-        literal || is_unlike_words(value) && !value.contains(&b' ') || is_chosen(text, value, value_end)
-    };
-    if told && value.len() >= 4 && is_secret(value) && !is_bound(text, value_end) {
-        let value_end = if quoted { value_end } else { wrap::extended(text, value_start, value_end) };
-        scan.report(rule, value_start, value_end);
+    let verb = COPULA.as_ref().and_then(|copula| copula.find(window)).map(|found| (Told::ByVerb, end + found.end()));
+    let label = label_end(window).map(|length| (Told::ByLabel, end + length));
+    let beside = matches!(window.first(), Some(b' ' | b'\t')).then(|| (Told::Beside, skip_blanks(text, end)));
+    for (told, from) in [verb, label, beside].into_iter().flatten() {
+        let Some((value_start, value_end, quoted)) = word(text, from) else { continue };
+        let Some(value) = text.get(value_start..value_end) else { continue };
+        let word = Word { value, end: value_end, quoted };
+        if value.len() >= 4 && is_told(text, start, end, told, &word) && is_secret(value) && !is_bound(text, value_end) {
+            let value_end = if quoted { value_end } else { wrap::extended(text, value_start, value_end) };
+            return scan.report(rule, value_start, value_end);
+        }
     }
+}
+
+/// How a sentence leads to a secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Told {
+    /// "the password is …".
+    ByVerb,
+    /// "the password that you asked for: …".
+    ByLabel,
+    /// "with password …".
+    Beside,
+}
+
+/// The word that a sentence leads to.
+struct Word<'t> {
+    value: &'t [u8],
+    end: usize,
+    quoted: bool,
+}
+
+fn is_told(text: &[u8], start: usize, end: usize, told: Told, word: &Word<'_>) -> bool {
+    let keyword = text.get(start..end).unwrap_or_default();
+    let blank = word.value.contains(&b' ');
+    if is_vague(keyword) {
+        return !blank && is_random(word.value);
+    }
+    let literal = word.quoted && !verdict::is_prose(word.value);
+    match told {
+        Told::ByVerb => literal || is_unlike_words(word.value) && !blank || is_chosen(text, word.value, word.end),
+        Told::ByLabel => !blank && is_mixed(word.value) && !is_wordy(word.value),
+        Told::Beside if blank || !(literal || is_unlike_words(word.value)) => false,
+        Told::Beside => word.value.len() >= 20 && is_random(word.value) || !keyword.is_ascii() || is_introduced(text, start),
+    }
+}
+
+/// Where a label ends that begins with the word for the secret.
+fn label_end(window: &[u8]) -> Option<usize> {
+    const LONGEST: usize = 64;
+    let line = window.get(..LONGEST).unwrap_or(window);
+    let stops = |byte: &u8| is_break(*byte) || is_quote(*byte) || matches!(byte, b'.' | b':' | b'=' | b';' | b'{' | b'}' | b'(' | b')' | b'<' | b'>');
+    let colon = line.iter().position(stops).filter(|&place| place > 0)?;
+    (at(line, colon) == b':' && matches!(at(line, colon + 1), b' ' | b'\t')).then(|| skip_blanks(line, colon + 1))
 }
 
 /// A token or a key may be of many kinds; only a password is what a sentence says it is, whatever it looks like.
@@ -183,7 +215,7 @@ fn is_chosen(text: &[u8], value: &[u8], end: usize) -> bool {
 /// "with password …", "password: …" in a list of things to type: words that bring in a secret.
 fn is_introduced(text: &[u8], start: usize) -> bool {
     static INTRODUCTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        compile(r"(?i)(?:with|using|use|und|and|mit|con|com|avec|met|med|enter|type|try|/|,|by|via|as|the|set|new|temp(?:orary)?|old|admin|root|initial|default|user \S+)\s+(?:the |das |la |le |new |admin |root |temporary |default )?\z")
+        compile(r"(?i)\(\z|(?:with|using|use|und|and|mit|con|com|avec|met|med|enter|type|try|/|,|by|via|as|the|set|new|temp(?:orary)?|old|admin|root|initial|default|user \S+)\s+(?:the |das |la |le |new |admin |root |temporary |default )?\z")
     });
     let before = text.get(start.saturating_sub(40)..start).unwrap_or_default();
     INTRODUCTION.as_ref().is_some_and(|pattern| pattern.is_match(before))

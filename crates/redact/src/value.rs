@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use crate::view::{
-    APOSTROPHE, BREAK_1, CODED_QUOTE, QUOTE_1, QUOTE_2, QUOTE_3, URL_AND, URL_EQUALS, URL_QUOTE, is_break,
+    APOSTROPHE, BREAK_1, CODED_QUOTE, QUOTE_1, QUOTE_2, QUOTE_3, URL_AND, URL_BLANK, URL_EQUALS, URL_QUOTE, is_break,
 };
 
 /// Remembers the last bare word that was measured.
@@ -150,7 +150,7 @@ fn bare_end(text: &[u8], from: usize) -> usize {
             0..=b' ' | 0x7f => match byte {
                 QUOTE_1 | QUOTE_2 | QUOTE_3 | APOSTROPHE | CODED_QUOTE => !at(text, index + 1).is_ascii_alphanumeric() || index == from,
                 URL_AND => encoded || begins_pair(text, index + 1),
-                super::view::URL_BLANK | URL_EQUALS | URL_QUOTE => false,
+                URL_BLANK | URL_EQUALS | URL_QUOTE => false,
                 _ => true,
             },
             b'"' | b'\'' | b'`' => !at(text, index + 1).is_ascii_alphanumeric() || index == from,
@@ -190,7 +190,7 @@ fn ends_item(text: &[u8], next: usize) -> bool {
 pub(crate) fn skip_blanks(text: &[u8], from: usize) -> usize {
     const MOST: usize = 80;
     let blanks = text.get(from..).unwrap_or_default().iter().take(MOST);
-    from + blanks.take_while(|byte| matches!(byte, b' ' | b'\t')).count()
+    from + blanks.take_while(|&&byte| matches!(byte, b' ' | b'\t' | URL_BLANK)).count()
 }
 
 #[cfg(test)]

@@ -66,7 +66,15 @@ pub(crate) fn is_expression(value: &[u8]) -> bool {
     let computes = EXPRESSION.as_ref().and_then(|pattern| pattern.find(head));
     // `a.b(`: names, not a generated string with a bracket inside.
     let named = |bytes: &[u8]| !bytes.split(|&byte| !byte.is_ascii_alphanumeric()).any(is_random);
-    head.first() == Some(&b'(') || computes.is_some_and(|found| named(found.as_bytes())) || matches(&PATH, head) && named(head)
+    // Behind the bracket of a call nothing follows, or more of the expression.
+    let closed = || match head.iter().rposition(|&byte| byte == b')') {
+        Some(last) => matches!(
+            head.get(last + 1),
+            None | Some(b'.' | b';' | b',' | b')' | b']' | b'?' | b'[' | b'(' | b'}' | b'"' | b'\'')
+        ),
+        None => true,
+    };
+    head.first() == Some(&b'(') || computes.is_some_and(|found| named(found.as_bytes())) && closed() || matches(&PATH, head) && named(head)
 }
 
 /// Whether the value is a place in a file system or on the web rather than a credential.

@@ -331,7 +331,9 @@ fn percent(rest: &[u8]) -> Option<(usize, Option<u8>)> {
 
 /// Entities of HTML and XML that stand for structure.
 fn named_entity(rest: &[u8]) -> Option<(usize, Option<u8>)> {
-    const ENTITIES: [(&[u8], u8); 17] = [
+    const ENTITIES: [(&[u8], u8); 19] = [
+        (b"&equals;", b'='),
+        (b"&colon;", b':'),
         (b"&amp;", b'&'),
         (b"&quot;", CODED_QUOTE),
         (b"&apos;", CODED_QUOTE),

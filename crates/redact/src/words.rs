@@ -94,8 +94,8 @@ words! {
     /// Words for what people choose to log in, also at the end of a compound (`pgpassword`).
     pub(crate) PASSWORDS = [
         "adgangskode", "contrasena", "geslo", "heslo", "jelszo", "kennwort", "lozinka", "motdepasse", "parola",
-        "passcode", "passphrase", "passwd", "password", "passwort", "passwrd", "passwrt", "psswd", "pwd", "salasana",
-        "senha", "sifre", "wachtwoord",
+        "passcode", "passphrase", "passwd", "password", "passwords", "passwort", "passwrd", "passwrt", "psswd", "pwd",
+        "salasana", "senha", "sifre", "wachtwoord",
     ]
 }
 words! {
@@ -106,9 +106,16 @@ words! {
     ]
 }
 words! {
+    /// Words before `code` that make it something to log in with.
+    pub(crate) CODE_OWNERS = [
+        "2fa", "access", "auth", "backup", "confirmation", "login", "mfa", "otp", "recovery", "security", "sms",
+        "verification", "verify",
+    ]
+}
+words! {
     /// Words that have many meanings: alone, the value has to look like a password.
     pub(crate) PASSWORDS_PERHAPS = [
-        "pass", "pin",
+        "otp", "pass", "pin", "totp",
     ]
 }
 words! {
@@ -121,7 +128,7 @@ words! {
 words! {
     /// Single words that name a credential, also at the end of a compound without separators (`myapikey`).
     pub(crate) CREDENTIALS = [
-        "accesskey", "accesstoken", "accountkey", "apikey", "apisecret", "apitoken", "appsecret", "authkey",
+        "accesskey", "accesstoken", "accountkey", "apikey", "apikeys", "apisecret", "apitoken", "appsecret", "authkey",
         "authtoken", "bearertoken", "bottoken", "clientkey", "clientsecret", "connectionstring", "connstr",
         "encryptionkey", "idtoken", "jwttoken", "licencekey", "licensekey", "masterkey", "privatekey", "privkey",
         "refreshtoken", "secretaccesskey", "secretkey", "sessiontoken", "sharedkey", "signingkey", "signingsecret",
@@ -131,8 +138,7 @@ words! {
 words! {
     /// Credentials as single words.
     pub(crate) CREDENTIALS_ALONE = [
-        "credential", "credentials", "creds", "jwt", "mnemonic", "otp", "privkey", "secret", "secrets", "seedphrase",
-        "totp",
+        "credential", "credentials", "creds", "jwt", "mnemonic", "privkey", "secret", "secrets", "seedphrase", "verifier",
     ]
 }
 
@@ -197,12 +203,20 @@ words! {
     /// Words before the secret one that turn it into something harmless: counts, special symbols of a vocabulary, pages.
     pub(crate) HARMLESS_BEFORE = [
         "allow", "avg", "bos", "budget", "by", "cached", "can", "cancel", "cancellation", "check", "cls", "completion",
-        "context", "continuation", "count", "current", "design", "disable", "enable", "end", "eos", "est", "estimated",
-        "first", "foreign", "forgot", "has", "have", "hide", "idempotency", "ignore", "input", "invalid", "is",
-        "keyword", "last", "lexer", "mask", "max", "min", "missing", "n", "need", "needs", "next", "no", "num",
-        "output", "pad", "page", "parser", "peek", "per", "prev", "primary", "prompt", "public", "reasoning",
-        "remaining", "require", "requires", "sep", "show", "sort", "start", "stop", "sync", "syntax", "thinking",
-        "total", "unk", "use", "used", "uses", "valid", "validate", "verify", "which", "with", "without",
+        "context", "continuation", "count", "current", "design", "end", "eos", "est", "estimated", "first", "foreign",
+        "forgot", "has", "have", "hide", "idempotency", "ignore", "input", "invalid", "is", "keyword", "last", "lexer",
+        "mask", "max", "min", "missing", "n", "need", "needs", "next", "no", "num", "output", "pad", "page", "parser",
+        "peek", "per", "prev", "prompt", "public", "reasoning", "remaining", "require", "requires", "sep", "show",
+        "sort", "start", "stop", "sync", "syntax", "thinking", "total", "unk", "use", "used", "uses", "valid",
+        "validate", "verify", "which", "with", "without",
+    ]
+}
+words! {
+    /// The same for keys, which many things have.
+    pub(crate) HARMLESS_BEFORE_KEY = [
+        "bucket", "cache", "candidate", "composite", "dict", "foreign", "group", "hash", "i18n", "index", "json",
+        "locale", "map", "message", "natural", "object", "partition", "primary", "query", "routing", "row", "s3",
+        "shard", "sorting", "surrogate", "translation", "unique",
     ]
 }
 
@@ -296,6 +310,6 @@ mod tests {
     #[test]
     fn endings_are_compared_from_the_end() {
         assert!(PASSWORDS.has_ending_of(b"PGPASSWORD") && !PASSWORDS.has_ending_of(b"word"));
-        assert!(PASSWORDS.has_ending_of(b"a-very-long-name-of-a-PASSWORD") && !PASSWORDS.has_ending_of(b"passwords"));
+        assert!(PASSWORDS.has_ending_of(b"a-very-long-name-of-a-PASSWORD") && !PASSWORDS.has_ending_of(b"passwordless"));
     }
 }

@@ -69,6 +69,10 @@ fn next_piece(text: &[u8], end: usize) -> Option<(usize, usize)> {
     while start < limit && matches!(at(text, start), b' ' | b'\t' | b'>' | b'|' | b'+') {
         start += 1;
     }
+    let digits = text.get(start..).unwrap_or_default().iter().take(7).take_while(|byte| byte.is_ascii_digit()).count();
+    if digits > 0 && text.get(start + digits..).is_some_and(|rest| rest.starts_with("→".as_bytes())) {
+        start += digits + "→".len();
+    }
     let stop = start + piece(text, start);
     (stop > start).then_some((start, stop))
 }

@@ -1,6 +1,6 @@
 //! Files of credentials with a form of their own.
 
-use crate::rule::Check::{Apart, Least, Mixed, Most, NotProse, NotSign, Real};
+use crate::rule::Check::{Apart, Least, Mixed, Most, NotProse, NotSentence, NotSign, Real};
 use crate::rule::{Rule, Shape};
 
 #[rustfmt::skip]
@@ -25,6 +25,12 @@ pub(super) const RULES: &[Rule] = &[
     Rule::from("cisco-secret", "Secret in the configuration of a network device", &["enable secret", "enable password", "snmp-server community", "key-string", "tacacs-server key", "radius-server key", "pre-shared-key", "wpa-psk ascii"], 120,
         r"(?i)(?:enable (?:secret|password)|snmp-server community|key-string|(?:tacacs|radius)-server key|pre-shared-key(?: local| remote| address \S+)?(?: key)?|wpa-psk ascii)[ \t]+(?:[0-9][ \t]+)?()").checks(&[Real]).chosen()
         .hits(&["enable secret 5 <a20>", "snmp-server community <a9> RO"]),
+    Rule::from("network-key", "Key of a wireless network as a system shows it", &["key content", "key material"], 80, r"(?i)key (?:content|material)[ \t]*:[ \t]*()").checks(&[Real]).chosen().hits(&["    Key Content            : <a10>"]),
+    Rule::from("credential-call", "User and password as arguments of a call", &["basicauth", "basic_auth", "networkcredential", "usernamepassword", ".login(", "auth=(", "getconnection(", "plaincredentials"], 240,
+        r#"(?i)[\w.]*=?\s*\(\s*(?:[\w.]{1,40}\s*,\s*)?{q}[^"'\n\x11-\x14]{1,80}{q}\s*,\s*{q}()"#).checks(&[Real, Least(5)]).chosen()
+        .hits(&["requests.get(url, auth=('bob', '<a9>'))", "HTTPBasicAuth('bob', '<a9>')", "server.login('a@b.c', '<a10>')"]).misses(&["basicauth('user', 'password')", "form.login(user, password)"]),
+    Rule::from("setter-call", "Password as the argument of a call that sets it", &["setpassword(", "withpassword(", "set_password(", "with_password(", ".password(", "setsecret(", "withsecret(", "setapikey(", "setaccesstoken("], 120, r#"(?i)[\w.]+\(\s*{q}()"#).checks(&[Real, Least(5), NotSentence]).chosen()
+        .hits(&["client.setPassword(\"<a9>\")"]).misses(&["client.setPassword(\"\")", "x.setPassword(password)"]),
     Rule::from("server-directive", "Password in the configuration of a server", &["requirepass ", "masterauth ", "bindpw ", "rootpw ", "ldap_default_authtok", "rcon_password ", "sasl_passwd "], 120, r"[\w]+[ \t=]+()").checks(&[Real]).chosen()
         .hits(&["requirepass sunshine", "bindpw <a9>"]).misses(&["rootpw {{ vault_rootpw }}"]),
 ];
