@@ -399,6 +399,15 @@ fn at_most_a_few_of_the_third_set_leak() {
 }
 
 #[test]
+fn at_most_a_few_of_the_fourth_set_leak() {
+    let leaks = crate::shapes::Leaks::of(&crate::shapes::fourth::shapes());
+    println!("{leaks}");
+    for (group, text, masked) in leaks.texts() {
+        println!("{group}: {text:?}\n      {masked:?}");
+    }
+}
+
+#[test]
 fn debug_one() {
     let text = std::env::var("T").unwrap_or_default().replace("\\n", "\n");
     println!("{:?} -> {}", find(&text, Mode::Text), redact(&text, Mode::Text));

@@ -4,6 +4,7 @@
 //! [`made::expand`] fills in the secret when the program runs, so that nothing in the source looks like one.
 
 pub mod first;
+pub mod fourth;
 pub mod hostile;
 pub mod made;
 pub mod second;
