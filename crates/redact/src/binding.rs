@@ -138,7 +138,7 @@ fn nested(text: &[u8], brace: usize) -> Option<usize> {
 /// A name that is itself a value (`name: NAME`, `key="NAME"`), with a companion that holds the secret.
 fn companion(text: &[u8], start: usize, end: usize) -> Option<Binding> {
     static LABEL: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        compile(r"(?i)(?:name|key|variable|id|field|label|option|attribute|env|header|param(?:eter)?|property|setting){q}?\s*[:=>]\s*{q}?[\w./-]{0,60}\z")
+        compile(r"(?i)(?:name|key|variable|id|field|label|option|attribute|env|header|param(?:eter)?|property|setting|type|kind){q}?\s*[:=>]\s*{q}?[\w./-]{0,60}\z")
     });
     static COMPANION: LazyLock<Option<Regex>> = LazyLock::new(|| {
         compile(concat!(
@@ -188,9 +188,13 @@ fn spaced_binding(text: &[u8], start: usize, value: usize) -> Option<Binding> {
         return Some(Binding { carrier: Carrier::Flag, value });
     }
     if matches!(start.checked_sub(1).map(|index| at(text, index)), Some(b'<' | b':'))
-        && let Some(value) = attributes_end(text, value)
     {
-        return Some(Binding { carrier: Carrier::Element, value });
+        if let Some(value) = attributes_end(text, value) {
+            return Some(Binding { carrier: Carrier::Element, value });
+        }
+        if let Some(value) = value_attribute(text, value) {
+            return Some(Binding { carrier: Carrier::Field, value });
+        }
     }
     if is_set(text, start) {
         return Some(Binding { carrier: Carrier::Set, value });
@@ -203,6 +207,14 @@ fn attributes_end(text: &[u8], from: usize) -> Option<usize> {
     static ATTRIBUTES: LazyLock<Option<Regex>> = LazyLock::new(|| compile(r"\A(?:[\w:.-]{1,40}={q}[^<>\n]{0,120}?{q}\s*){1,4}>"));
     let window = text.get(from..text.len().min(from + REACH)).unwrap_or_default();
     Some(from + ATTRIBUTES.as_ref()?.find(window)?.end())
+}
+
+/// `<name value="…">`: where the value of the attribute begins.
+fn value_attribute(text: &[u8], from: usize) -> Option<usize> {
+    static ATTRIBUTE: LazyLock<Option<Regex>> =
+        LazyLock::new(|| compile(r"(?i)\A(?:[\w:.-]{1,40}={q}[^<>\n]{0,120}?{q}\s*){0,3}(?:value|val|content)={q}"));
+    let window = text.get(from..text.len().min(from + REACH)).unwrap_or_default();
+    Some(from + ATTRIBUTE.as_ref()?.find(window)?.end() - 1)
 }
 
 /// Whether a verb before the name says that a value follows it. Options may stand between, and the beginning of a path.

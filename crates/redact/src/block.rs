@@ -1,6 +1,6 @@
 //! Values that stand on the lines below their name: block scalars of YAML, here-documents, folded strings.
 
-use crate::value::{Quoting, Value, at};
+use crate::value::{Memory, Quoting, Value, at};
 use crate::shape;
 use crate::view::is_break;
 
@@ -73,6 +73,27 @@ fn here_document(text: &[u8], from: usize, accepts: impl Fn(&[u8]) -> bool) -> O
         (end, line) = (stop, stop);
     }
     None
+}
+
+/// The items of a list on the lines below: `- …`.
+pub(crate) fn items(text: &[u8], from: usize) -> Vec<Value> {
+    const MOST: usize = 32;
+    let mut items = Vec::new();
+    let mut line = from;
+    while let Some(next) = past_break(text, line).filter(|_| items.len() < MOST) {
+        let (_, content) = indentation(text, next);
+        if text.get(content..content + 2) != Some(b"- ") {
+            break;
+        }
+        let value = Value::read(text, content + 2, &Memory::default());
+        let end = value.end + usize::from(value.quoting == Quoting::Quoted);
+        if !text.get(end).is_none_or(|&byte| is_break(byte)) {
+            break;
+        }
+        items.push(value);
+        line = end;
+    }
+    items
 }
 
 /// A generated value alone on the line after its name.

@@ -8,7 +8,7 @@ use crate::rules::names;
 use crate::scan::{Scan, is_word};
 use crate::shape::Look;
 use crate::value::{Quoting, Value, at, is_quote, skip_blanks};
-use crate::view::{URL_AND, URL_EQUALS, is_break};
+use crate::view::{QUOTE_1, URL_AND, URL_EQUALS, is_break};
 use crate::words::{KEY_OWNERS, TOKEN_OWNERS};
 use crate::{Mode, block, table, verdict, wrap};
 
@@ -43,7 +43,10 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end:
         return;
     }
     let Some(name) = text.get(start..end) else { return };
-    let Some((kind, word)) = scan.names.classify(name) else { return };
+    let Some((mut kind, word)) = scan.names.classify(name) else { return };
+    if kind == Kind::Parameter && name.eq_ignore_ascii_case(b"key") && parent(text, start).is_some_and(|owner| KEY_OWNERS.has(owner)) {
+        kind = Kind::Credential;
+    }
     let Some(binding) = Binding::read(text, start, end) else { return table::check(scan, rule, start, end) };
     if binding.carrier == Carrier::Cell && table::is_heading(text, end) {
         return table::check(scan, rule, start, end);
@@ -60,13 +63,31 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end:
         // Nothing, a placeholder or an expression.
         return;
     }
+    if binding.carrier == Carrier::Colon && is_break(at(text, binding.value)) && matches!(kind, Kind::Password | Kind::Credential) {
+        let items = block::items(text, binding.value);
+        for item in items.into_iter().filter(|item| is_secret(scan, &pair, item)).collect::<Vec<_>>() {
+            scan.report(names::rule_of(word).unwrap_or(rule), item.start, item.end);
+        }
+    }
     if let Some((value, reveal)) = secret(scan, rule, &pair, binding.value) {
         let open = value.quoting == Quoting::Bare || is_break(at(text, value.end));
         let stop = if open { wrap::extended(text, value.start, value.end) } else { value.end };
         let rule = names::rule_of(word).unwrap_or(rule);
         scan.report_as(rule, value.start, stop, reveal);
         rest_of_list(scan, rule, &pair, &value);
+        rest_of_string(scan, rule, &value);
     }
+}
+
+/// The name of the object that a field is the first of: `"api": {"key": …`.
+fn parent(text: &[u8], start: usize) -> Option<&[u8]> {
+    let before = text.get(start.saturating_sub(64)..start)?;
+    let before = before.trim_ascii_end();
+    let before = before.strip_suffix(b"\"").or_else(|| before.strip_suffix(&[QUOTE_1])).unwrap_or(before);
+    let before = before.trim_ascii_end().strip_suffix(b"{")?.trim_ascii_end().strip_suffix(b":")?;
+    let before = before.strip_suffix(b"\"").or_else(|| before.strip_suffix(&[QUOTE_1])).unwrap_or(before);
+    let letters = before.iter().rev().take_while(|byte| is_word(**byte)).count();
+    before.get(before.len() - letters..).filter(|name| !name.is_empty())
 }
 
 /// The other strings of a list: `"keys": ["…", "…"]`.
@@ -88,6 +109,30 @@ fn rest_of_list(scan: &mut Scan<'_>, rule: &'static Rule, pair: &Pair<'_>, first
         last = Value::quoted(text, next);
         // The string may be the name of the next field.
         if at(text, skip_blanks(text, last.end + 1)) == b':' || !is_secret(scan, pair, &last) {
+            return;
+        }
+        scan.report(rule, last.start, last.end);
+    }
+}
+
+/// What a string goes on with on the next line: `"…" + "…"`.
+fn rest_of_string(scan: &mut Scan<'_>, rule: &'static Rule, first: &Value) {
+    const MOST: usize = 16;
+    let text = scan.text;
+    let mut last = *first;
+    for _ in 0..MOST {
+        if last.quoting == Quoting::Bare || !Look::at(last.of(text)).is_random() {
+            return;
+        }
+        let gap = text.get(last.end + 1..).unwrap_or_default().iter().take(64);
+        let next = last.end + 1 + gap.take_while(|byte| byte.is_ascii_whitespace() || matches!(byte, b'+' | b'.' | b'\\')).count();
+        let between = text.get(last.end + 1..next).unwrap_or_default();
+        let joined = between.iter().any(|byte| matches!(byte, b'+' | b'.')) || between.iter().any(|&byte| is_break(byte));
+        if !joined || at(text, next) != at(text, last.end) {
+            return;
+        }
+        last = Value::quoted(text, next);
+        if !Look::at(last.of(text)).is_random() || at(text, skip_blanks(text, last.end + 1)) == b':' {
             return;
         }
         scan.report(rule, last.start, last.end);

@@ -4,6 +4,7 @@
 //! plain word counts only at the end of its sentence, and only if it does not describe: "required", "stored", "valid".
 
 use crate::rule::{Rule, compile};
+use crate::rules::prose;
 use crate::scan::{Scan, is_word};
 use crate::shape::{has_digit, is_mixed, is_number, is_random, is_wordy};
 use crate::value::{at, is_quote, skip_blanks};
@@ -37,22 +38,10 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end:
 
 /// "the password [for x] is …" and "with password …".
 fn told_after(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end: usize) {
-    static COPULA: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        compile(concat!(
-            r"\A(?:[a-z]{0,3}{q}?[*_)]{0,2})(?:",
-            // Languages that write without blanks.
-            r"\s*(?:\xE6\x98\xAF|\xE4\xB8\xBA|\xE7\x82\xBA|\xE3\x81\xAF|\xEB\x8A\x94|\xEC\x9D\x80)[ :]*(?:\xE3\x80\x8C|\xE3\x80\x8E)?|",
-            // What the secret is for, then a sign.
-            r"(?:[ \t]+(?:for|of|to|on|von|vom|f\xC3\xBCr|de|del|do|du|pour|para|voor|van|till|dla|\xD0[\x80-\xBF]\S{0,24}|\xD1[\x80-\xBF]\S{0,24}))(?:[ \t]+[^\s:=.,;()]{1,24}){0,3}[ \t]*(?:[:=]|\xE2\x80\x94|\xE2\x80\x93)[ \t]+|",
-            // What the secret is for, then a verb.
-            r"(?:[ \t]+(?:for|of|to|on|in|at|von|vom|f\xC3\xBCr|zum|zur|auf|de|del|do|da|di|du|des|per|pour|para|voor|van|til|till|na|dla|do|\xD0\xB4\xD0\xBB\xD1\x8F|\xD0\xBE\xD1\x82|\xD0\xBA)\s+[^\n.!?;:=,]{1,48}?|[ \t]+\((?:[^()\n]{1,40})\))?",
-            r"(?:[ \t]+(?:that )?(?:you|we|they|I) \w{2,10}(?: to \w{2,8})?)?(?:[ \t]+|[ \t]*{nl}[ \t]*)(?:is|was|as|are|were|will be|should be|shall be|must be|has been|ist|lautet|war|est|\xC3\xA9tait|es|era|\xC3\xA9|\xC3\xA8|jest|to|\xC3\xA4r|er|on|je|adalah|\xD1\x8D\xD1\x82\xD0\xBE|l\xC3\xA0|\xE2\x80\x94|\xE2\x80\x93)",
-            r"(?:[ \t]+(?:now|still|currently|just|simply|always|again|set to|changed to|reset to|jetzt|ahora|maintenant))?(?:[ \t]*:)?(?:[ \t]+|[ \t]*{nl}[ \t]*))"
-        ))
-    });
+    static VERB: LazyLock<Option<Regex>> = LazyLock::new(|| compile(&prose::verb_pattern()));
     let text = scan.text;
     let window = text.get(end..text.len().min(end + REACH)).unwrap_or_default();
-    let verb = COPULA.as_ref().and_then(|copula| copula.find(window)).map(|found| (Told::ByVerb, end + found.end()));
+    let verb = VERB.as_ref().and_then(|pattern| pattern.find(window)).map(|found| (Told::ByVerb, end + found.end()));
     let label = label_end(window).map(|length| (Told::ByLabel, end + length));
     let beside = matches!(window.first(), Some(b' ' | b'\t')).then(|| (Told::Beside, skip_blanks(text, end)));
     for (told, from) in [verb, label, beside].into_iter().flatten() {
@@ -61,8 +50,21 @@ fn told_after(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end: usize
         let word = Word { value, end: value_end, quoted };
         if value.len() >= 4 && is_told(text, start, end, told, &word) && is_secret(value) && !is_bound(text, value_end) {
             let value_end = if quoted { value_end } else { wrap::extended(text, value_start, value_end) };
-            return scan.report(rule, value_start, value_end);
+            scan.report(rule, value_start, value_end);
+            return changed_to(scan, rule, value_end);
         }
+    }
+}
+
+/// "changed from … to …".
+fn changed_to(scan: &mut Scan<'_>, rule: &'static Rule, end: usize) {
+    let text = scan.text;
+    let from = end + usize::from(is_quote(at(text, end)));
+    if text.get(from..).is_some_and(|rest| rest.starts_with(b" to "))
+        && let Some((start, stop, _)) = word(text, from + " to ".len())
+        && text.get(start..stop).is_some_and(|value| is_unlike_words(value) && is_secret(value))
+    {
+        scan.report(rule, start, stop);
     }
 }
 
@@ -95,8 +97,19 @@ fn is_told(text: &[u8], start: usize, end: usize, told: Told, word: &Word<'_>) -
         Told::ByVerb => literal || is_unlike_words(word.value) && !blank || is_chosen(text, word.value, word.end),
         Told::ByLabel => !blank && is_mixed(word.value) && !is_wordy(word.value),
         Told::Beside if blank || !(literal || is_unlike_words(word.value)) => false,
-        Told::Beside => word.value.len() >= 20 && is_random(word.value) || !keyword.is_ascii() || is_introduced(text, start),
+        Told::Beside => word.value.len() >= 20 && is_random(word.value) || !is_english(keyword) || is_introduced(text, start),
     }
+}
+
+/// English manuals are full of words for passwords; in other languages a word beside one is taken for a secret sooner.
+fn is_english(keyword: &[u8]) -> bool {
+    words! {
+        ENGLISH = [
+            "access code", "access key", "access token", "api key", "api token", "api-key", "apikey", "auth token",
+            "bearer token", "passcode", "passphrase", "passwd", "password", "pin code", "pwd", "secret key",
+        ]
+    }
+    ENGLISH.has(keyword)
 }
 
 /// Where a label ends that begins with the word for the secret.

@@ -126,6 +126,9 @@ fn closing(text: &[u8], start: usize, quote: u8) -> usize {
         QUOTE_2 => matches!(byte, b'"' | QUOTE_1 | QUOTE_2) || is_break(byte),
         QUOTE_3 => matches!(byte, b'"' | QUOTE_1 | QUOTE_2 | QUOTE_3) || is_break(byte),
         URL_QUOTE => byte == URL_QUOTE || byte <= b' ' && !matches!(byte, QUOTE_1..=URL_QUOTE) || matches!(byte, b'"' | b'&'),
+        // SQL doubles a quote that belongs to the string.
+        b'\'' if byte == b'\'' && at(text, start + offset + 1) == b'\'' => !at(text, start + offset + 2).is_ascii_alphanumeric(),
+        b'\'' if byte == b'\'' && offset > 0 && at(text, start + offset - 1) == b'\'' => !at(text, start + offset + 1).is_ascii_alphanumeric(),
         _ => byte == quote || is_break(byte) || byte == b'"' && ends_outer(text, start + offset + 1),
     };
     start + window.iter().enumerate().position(|place| ends(place)).unwrap_or(window.len())

@@ -101,8 +101,9 @@ words! {
 words! {
     /// Short forms: as they are.
     pub(crate) PASSWORDS_ALONE = [
-        "adminpass", "clave", "dbpass", "dbpw", "haslo", "hasło", "keypass", "losenord", "mdp", "passe", "passw",
-        "psk", "pswd", "pw", "requirepass", "rootpass", "rootpw", "sandi", "sshpass", "storepass", "userpass", "userpw",
+        "adminpass", "clave", "dbpass", "dbpw", "haslo", "hasło", "keypass", "losenord", "mdp", "mnemonic", "passe",
+        "passw", "psk", "pswd", "pw", "requirepass", "rootpass", "rootpw", "sandi", "seedphrase", "sshpass",
+        "storepass", "userpass", "userpw",
     ]
 }
 words! {
@@ -138,7 +139,7 @@ words! {
 words! {
     /// Credentials as single words.
     pub(crate) CREDENTIALS_ALONE = [
-        "credential", "credentials", "creds", "jwt", "mnemonic", "privkey", "secret", "secrets", "seedphrase", "verifier",
+        "credential", "credentials", "creds", "jwt", "privkey", "secret", "secrets", "verifier",
     ]
 }
 
@@ -151,7 +152,7 @@ words! {
 words! {
     /// Words that are perhaps credentials, alone.
     pub(crate) VAGUE = [
-        "auth", "bearer", "session", "sessionid",
+        "auth", "bearer", "jsessionid", "phpsessid", "sessid", "session", "sessionid",
     ]
 }
 words! {

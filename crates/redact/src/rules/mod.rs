@@ -8,7 +8,7 @@ mod keys;
 mod models;
 pub(crate) mod names;
 mod people;
-mod prose;
+pub(crate) mod prose;
 mod repositories;
 mod services;
 mod sql;

@@ -70,6 +70,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::token("notion", "Notion token", &["ntn_"], r"[A-Za-z0-9]{40,60}").hits(&["ntn_<d11><a35>"]),
     Rule::token("notion-secret", "Notion token of the older form", &["secret_"], r"[A-Za-z0-9]{43}").checks(&[Digit]).hits(&["secret_<a43>"]),
     Rule::token("clickup", "ClickUp token", &["pk_"], r"\d{6,16}_[0-9A-Z]{32}").hits(&["pk_<d8>_<u32>"]),
+    Rule::from("asana", "Asana token", &["asana"], 160, r"(?i)asana{any}{0,60}?\b\d/\d{12,17}(?:/\d{12,17})?:([0-9a-f]{32})").hits(&["asana 1/<d16>:<h32>"]),
     Rule::token("trello", "Trello or Atlassian token of the older form", &["ATTAb"], r"[0-9a-f]{60,80}").hits(&["ATTAb<h70>"]),
     Rule::token("airtable", "Airtable personal token", &["pat"], r"[A-Za-z0-9]{14}\.[0-9a-f]{64}").hits(&["pat<a14>.<h64>"]).misses(&["pattern.matching"]),
     Rule::token("postman", "Postman API key", &["PMAK-"], r"[0-9a-f]{24}-[0-9a-f]{30,40}").hits(&["PMAK-<h24>-<h34>"]),

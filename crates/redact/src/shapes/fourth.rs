@@ -66,7 +66,7 @@ const VENDORS: &[&str] = &[
     "shippo «shippo_test_<h40>»",
     "typeform «tfp_<w44>_<a14>»",
     "hubspot «pat-eu1-<h8>-<h4>-<h4>-<h4>-<h12>»",
-    "rubygems «rubygems_<h48>»",
+    "gem push with «rubygems_<h48>»",
     "openshift «sha256~<w43>»",
     "1p «ops_eyJ<a300>»",
     "adobe «p8e-<a32>»",
@@ -331,7 +331,7 @@ const ESCAPES: &[&str] = &[
 const COLOURS: &[&str] = &[
     "\u{1b}[1m\u{1b}[31mpassword\u{1b}[0m\u{1b}[0m = \u{1b}[32m«<a9>»\u{1b}[0m",
     "\u{1b}[32mexport\u{1b}[0m \u{1b}[36mTOKEN\u{1b}[0m=«<a24>»",
-    "token=\u{1b}[1m«<a12>»\u{1b}[0m\u{1b}[1m«<a12>»\u{1b}[0m",
+    "token=\u{1b}[1m«<a12>\u{1b}[0m\u{1b}[1m<a12>»\u{1b}[0m",
     "\u{1b}[33mcurl -u ann:«<a9>»\u{1b}[0m",
 ];
 
