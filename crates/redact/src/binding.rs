@@ -72,7 +72,10 @@ impl Binding {
             (b'{', _) if quoted || spaced => nested(text, sign).map(|value| Self { carrier: Carrier::Field, value }),
             (b'|', _) if spaced && is_cell(text, start) => bound(Carrier::Cell, 1),
             _ if quoted || is_break(at(text, sign)) || at(text, sign) == b'<' => companion(text, start, end)
-                .or_else(|| (at(text, sign) == b',').then(|| Self { carrier: call(text, start), value: value_start(text, sign + 1) }))
+                .or_else(|| {
+                    (at(text, sign) == b',')
+                        .then(|| Self { carrier: call(text, start), value: value_start(text, sign + 1) })
+                })
                 .or_else(|| listed_flag(text, start, sign)),
             _ if spaced => spaced_binding(text, start, sign),
             _ => None,
@@ -86,7 +89,8 @@ fn past_closers(text: &[u8], end: usize) -> usize {
     let closers = text.get(index..).unwrap_or_default().iter().take(3);
     index += closers.take_while(|byte| matches!(byte, b']' | b'*' | b'`' | b'?')).count();
     if at(text, index) == b'[' {
-        let digits = text.get(index + 1..).unwrap_or_default().iter().take(4).take_while(|byte| byte.is_ascii_digit()).count();
+        let digits =
+            text.get(index + 1..).unwrap_or_default().iter().take(4).take_while(|byte| byte.is_ascii_digit()).count();
         if at(text, index + 1 + digits) == b']' {
             index += digits + 2;
         }
@@ -108,7 +112,10 @@ fn value_start(text: &[u8], from: usize) -> usize {
     let start = skip_blanks(text, from);
     let first = at(text, start);
     let masked = text.get(start..).is_some_and(|value| value.starts_with(b"***"));
-    if masked || first.is_ascii_digit() || !matches!(first, b'*' | b'!' | b'&' | b'[' | b'{' | b'a'..=b'z' | b'A'..=b'Z') {
+    if masked
+        || first.is_ascii_digit()
+        || !matches!(first, b'*' | b'!' | b'&' | b'[' | b'{' | b'a'..=b'z' | b'A'..=b'Z')
+    {
         return start;
     }
     let window = text.get(start..text.len().min(start + REACH)).unwrap_or_default();
@@ -119,7 +126,9 @@ fn value_start(text: &[u8], from: usize) -> usize {
     }
     match WRAPPERS.as_ref().and_then(|wrappers| wrappers.find(window)) {
         // The quote is part of the value's notation.
-        Some(found) if found.as_bytes().last().is_some_and(|&last| is_quote(last)) && first != b'{' => start + found.end() - 1,
+        Some(found) if found.as_bytes().last().is_some_and(|&last| is_quote(last)) && first != b'{' => {
+            start + found.end() - 1
+        }
         // `&name` is an anchor of YAML, and a type before a sign.
         Some(found) if first == b'&' && at(text, start + found.end()) == b'=' => start,
         Some(found) => start + found.end(),
@@ -138,7 +147,9 @@ fn nested(text: &[u8], brace: usize) -> Option<usize> {
 /// A name that is itself a value (`name: NAME`, `key="NAME"`), with a companion that holds the secret.
 fn companion(text: &[u8], start: usize, end: usize) -> Option<Binding> {
     static LABEL: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        compile(r"(?i)(?:name|key|variable|id|field|label|option|attribute|env|header|param(?:eter)?|property|setting|type|kind){q}?\s*[:=>]\s*{q}?[\w./-]{0,60}\z")
+        compile(
+            r"(?i)(?:name|key|variable|id|field|label|option|attribute|env|header|param(?:eter)?|property|setting|type|kind){q}?\s*[:=>]\s*{q}?[\w./-]{0,60}\z",
+        )
     });
     static COMPANION: LazyLock<Option<Regex>> = LazyLock::new(|| {
         compile(concat!(
@@ -187,8 +198,7 @@ fn spaced_binding(text: &[u8], start: usize, value: usize) -> Option<Binding> {
     if is_option(text, start) {
         return Some(Binding { carrier: Carrier::Flag, value });
     }
-    if matches!(start.checked_sub(1).map(|index| at(text, index)), Some(b'<' | b':'))
-    {
+    if matches!(start.checked_sub(1).map(|index| at(text, index)), Some(b'<' | b':')) {
         if let Some(value) = attributes_end(text, value) {
             return Some(Binding { carrier: Carrier::Element, value });
         }
@@ -204,7 +214,8 @@ fn spaced_binding(text: &[u8], start: usize, value: usize) -> Option<Binding> {
 
 /// `<name attribute="…">`: where the text of the element begins.
 fn attributes_end(text: &[u8], from: usize) -> Option<usize> {
-    static ATTRIBUTES: LazyLock<Option<Regex>> = LazyLock::new(|| compile(r"\A(?:[\w:.-]{1,40}={q}[^<>\n]{0,120}?{q}\s*){1,4}>"));
+    static ATTRIBUTES: LazyLock<Option<Regex>> =
+        LazyLock::new(|| compile(r"\A(?:[\w:.-]{1,40}={q}[^<>\n]{0,120}?{q}\s*){1,4}>"));
     let window = text.get(from..text.len().min(from + REACH)).unwrap_or_default();
     Some(from + ATTRIBUTES.as_ref()?.find(window)?.end())
 }
@@ -225,7 +236,9 @@ fn is_set(text: &[u8], start: usize) -> bool {
     const MOST_OPTIONS: usize = 2;
     let glued = text.get(start.saturating_sub(48)..start).unwrap_or_default();
     // What is glued to the name: a quote, a path.
-    let path = glued.iter().rev().take_while(|&&byte| byte > b' ' && (is_quote(byte) || matches!(byte, b'/' | b':' | b'.') || byte.is_ascii_alphanumeric()));
+    let path = glued.iter().rev().take_while(|&&byte| {
+        byte > b' ' && (is_quote(byte) || matches!(byte, b'/' | b':' | b'.') || byte.is_ascii_alphanumeric())
+    });
     let mut stop = start - path.count();
     for _ in 0..=MOST_OPTIONS {
         let Some((from, to)) = word_before(text, stop) else { return false };
@@ -242,14 +255,18 @@ fn word_before(text: &[u8], end: usize) -> Option<(usize, usize)> {
     const LONGEST: usize = 24;
     let before = text.get(end.saturating_sub(LONGEST)..end)?;
     let blanks = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-    let letters = before.iter().rev().skip(blanks).take_while(|byte| byte.is_ascii_alphabetic() || **byte == b'-').count();
+    let letters =
+        before.iter().rev().skip(blanks).take_while(|byte| byte.is_ascii_alphabetic() || **byte == b'-').count();
     (blanks > 0 && letters > 0).then_some((end - blanks - letters, end - blanks))
 }
 
 /// `name Type = …`.
 fn typed(text: &[u8], from: usize) -> Option<Binding> {
-    static TYPED: LazyLock<Option<Regex>> =
-        LazyLock::new(|| compile(r"\A(?:(?:string|String|str|text|char|const|varchar)[\w\[\]*()]{0,12}|as string|:[\w ]{1,20})[ \t]*:?=[ \t]*"));
+    static TYPED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile(
+            r"\A(?:(?:string|String|str|text|char|const|varchar)[\w\[\]*()]{0,12}|as string|:[\w ]{1,20})[ \t]*:?=[ \t]*",
+        )
+    });
     let window = text.get(from..text.len().min(from + 48)).unwrap_or_default();
     if !matches!(window.first(), Some(b's' | b'S' | b't' | b'c' | b'v' | b'a' | b':')) {
         return None;

@@ -1,7 +1,7 @@
 //! Values that stand on the lines below their name: block scalars of YAML, here-documents, folded strings.
 
-use crate::value::{Memory, Quoting, Value, at};
 use crate::shape;
+use crate::value::{Memory, Quoting, Value, at};
 use crate::view::is_break;
 
 const MOST_LINES: usize = 64;
@@ -105,7 +105,11 @@ pub(crate) fn next_line(text: &[u8], from: usize) -> Option<Value> {
     let inside = |byte: &&u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'' | b'{' | b'}' | b'<' | b'>');
     let length = rest.iter().take(LONGEST).take_while(inside).count();
     let alone = rest.get(length).is_none_or(|&byte| is_break(byte));
-    (alone && shape::is_random(rest.get(..length)?)).then_some(Value { start, end: start + length, quoting: Quoting::Bare })
+    (alone && shape::is_random(rest.get(..length)?)).then_some(Value {
+        start,
+        end: start + length,
+        quoting: Quoting::Bare,
+    })
 }
 
 /// How deep the line is indented on which the name stands; dashes of a list count.
@@ -118,7 +122,9 @@ fn indentation_of_name(text: &[u8], name: usize) -> Option<usize> {
 
 /// Indentation of a line, after line numbers and marks of diffs and quotations, and where its content begins.
 fn indentation(text: &[u8], line: usize) -> (usize, usize) {
-    let count = |from: usize, test: fn(&u8) -> bool| text.get(from..).unwrap_or_default().iter().take(WIDEST).take_while(|byte| test(byte)).count();
+    let count = |from: usize, test: fn(&u8) -> bool| {
+        text.get(from..).unwrap_or_default().iter().take(WIDEST).take_while(|byte| test(byte)).count()
+    };
     let blank: fn(&u8) -> bool = |byte| matches!(byte, b' ' | b'\t');
     let mut start = line;
     let number = start + count(start, blank);
@@ -139,7 +145,10 @@ fn indentation(text: &[u8], line: usize) -> (usize, usize) {
 
 fn line_end(text: &[u8], from: usize) -> usize {
     let rest = text.get(from..).unwrap_or_default();
-    from + rest.iter().position(|&byte| is_break(byte) || byte == b'"' || (0x11..=0x13).contains(&byte)).unwrap_or(rest.len())
+    from + rest
+        .iter()
+        .position(|&byte| is_break(byte) || byte == b'"' || (0x11..=0x13).contains(&byte))
+        .unwrap_or(rest.len())
 }
 
 fn past_break(text: &[u8], at_break: usize) -> Option<usize> {

@@ -34,7 +34,8 @@ pub(crate) fn check(scan: &mut Scan<'_>, prepared: &Prepared, start: usize, end:
     while let Some(secret) = next_secret(prepared, arguments, &mut from) {
         let value = scan.value_of(secret, end);
         let is_option = at(text, value.start) == b'-' && value.quoting == Quoting::Bare;
-        if value.start < value.end && !is_option && !value.is_between_strings(text) && scan.passes(rule, value.of(text)) {
+        if value.start < value.end && !is_option && !value.is_between_strings(text) && scan.passes(rule, value.of(text))
+        {
             scan.report(rule, value.start, value.end);
         }
         from = from.max(value.end.saturating_sub(end));
@@ -74,7 +75,8 @@ fn command_end(text: &[u8], from: usize) -> usize {
     let rest = text.get(from..).unwrap_or_default();
     let rest = rest.get(..REACH).unwrap_or(rest);
     let separates = |(offset, &byte): (usize, &u8)| {
-        is_break(byte) || matches!(byte, b'|' | b';' | b'&') && matches!(at(text, from + offset + 1), b' ' | b'|' | b'&' | b'\n')
+        is_break(byte)
+            || matches!(byte, b'|' | b';' | b'&') && matches!(at(text, from + offset + 1), b' ' | b'|' | b'&' | b'\n')
     };
     from + rest.iter().enumerate().position(separates).unwrap_or(rest.len())
 }

@@ -34,14 +34,20 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, end: usize) {
     let Some(found) = OPENING.as_ref().and_then(|opening| opening.find(window)) else { return };
     let mut from = end + found.end();
     for _ in 0..MOST {
-        let name_end = from + run(text, from, 64, |byte| byte > b' ' && !matches!(byte, b'=' | b';' | b',' | b':' | b'(' | b')' | b'{' | b'}') && !is_quote(byte));
+        let name_end = from
+            + run(text, from, 64, |byte| {
+                byte > b' ' && !matches!(byte, b'=' | b';' | b',' | b':' | b'(' | b')' | b'{' | b'}') && !is_quote(byte)
+            });
         let mut end = name_end;
         if name_end == from {
             return;
         }
         if matches!(at(text, name_end), b'=' | URL_EQUALS) {
             let start = name_end + 1 + usize::from(at(text, name_end + 1) == b'"');
-            end = start + run(text, start, LONGEST, |byte| byte > b' ' && !matches!(byte, b';' | b',' | b'<' | b'>' | b'{' | b'}') && !is_quote(byte));
+            end = start
+                + run(text, start, LONGEST, |byte| {
+                    byte > b' ' && !matches!(byte, b';' | b',' | b'<' | b'>' | b'{' | b'}') && !is_quote(byte)
+                });
             let name = text.get(from..name_end).unwrap_or_default();
             if is_secret(scan.mode, name, text.get(start..end).unwrap_or_default()) {
                 scan.report(rule, start, end);

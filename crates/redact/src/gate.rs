@@ -5,9 +5,9 @@
 
 use crate::rule::Rule;
 use crate::rules::RULES;
-use regex::bytes::Regex;
 use aho_corasick::automaton::{Automaton, StateID};
 use aho_corasick::{Anchored, PatternID, dfa::DFA};
+use regex::bytes::Regex;
 use std::collections::BTreeMap;
 use std::sync::{LazyLock, OnceLock};
 

@@ -13,19 +13,26 @@ const LONGEST: usize = 4096;
 
 /// Called after `insert into`.
 pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, end: usize) {
-    static COLUMNS: LazyLock<Option<Regex>> =
-        LazyLock::new(|| compile(r"(?i)\A\s+[\w.{q}\[\]]{1,80}\s*\(([\w\s,.'`\[\]\x11-\x14\x22-]{1,600})\)\s*values?\s*"));
-    static ROW: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        compile(r"\A\s*,?\s*\((?:\s*(?:[nNeE]?'(?:[^'\\]|''|\\.)*'|{q}[^'\x11-\x14\x22]*{q}|[^,()'\x22]*(?:\([^()]*\))?)\s*,?)*\)")
+    static COLUMNS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile(r"(?i)\A\s+[\w.{q}\[\]]{1,80}\s*\(([\w\s,.'`\[\]\x11-\x14\x22-]{1,600})\)\s*values?\s*")
     });
-    static CELL: LazyLock<Option<Regex>> =
-        LazyLock::new(|| compile(r"\s*(?:[nNeE]?'((?:[^'\\]|''|\\.)*)'|{q}([^'\x11-\x14\x22]*){q}|([^,()'\x22]*(?:\([^()]*\))?))\s*(?:,|\z)"));
+    static ROW: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile(
+            r"\A\s*,?\s*\((?:\s*(?:[nNeE]?'(?:[^'\\]|''|\\.)*'|{q}[^'\x11-\x14\x22]*{q}|[^,()'\x22]*(?:\([^()]*\))?)\s*,?)*\)",
+        )
+    });
+    static CELL: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile(
+            r"\s*(?:[nNeE]?'((?:[^'\\]|''|\\.)*)'|{q}([^'\x11-\x14\x22]*){q}|([^,()'\x22]*(?:\([^()]*\))?))\s*(?:,|\z)",
+        )
+    });
     let (Some(columns), Some(row), Some(cell)) = (COLUMNS.as_ref(), ROW.as_ref(), CELL.as_ref()) else { return };
     let text = scan.text;
     let window = |from: usize| text.get(from..text.len().min(from + LONGEST)).unwrap_or_default();
     let Some(found) = columns.captures(window(end)) else { return };
     let (Some(whole), Some(list)) = (found.get(0), found.get(1)) else { return };
-    let is_secret = |name: &[u8]| matches!(name::classify(name.trim_ascii()), Some((Kind::Password | Kind::Credential, _)));
+    let is_secret =
+        |name: &[u8]| matches!(name::classify(name.trim_ascii()), Some((Kind::Password | Kind::Credential, _)));
     let secret: Vec<bool> = list.as_bytes().split(|&byte| byte == b',').map(is_secret).collect();
     if !secret.contains(&true) {
         return;

@@ -16,11 +16,18 @@ pub(crate) fn is_secret(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value) -> bool
     if bytes.is_empty() || value.is_between_strings(scan.text) {
         return false;
     }
-    if is_working_directory(pair.name) && matches!(bytes.first(), Some(b'/' | b'~' | b'.' | b'C')) || pair.kind == Kind::Short && !fits_short(pair, look) {
+    if is_working_directory(pair.name) && matches!(bytes.first(), Some(b'/' | b'~' | b'.' | b'C'))
+        || pair.kind == Kind::Short && !fits_short(pair, look)
+    {
         return false;
     }
     if pair.kind == Kind::Key || is_plain_key(pair) {
-        return look.len() >= LONG_KEY && look.is_random() && !look.has_blank() && !verdict::is_expression(bytes) && !verdict::is_placeholder(bytes) && !verdict::is_location(bytes);
+        return look.len() >= LONG_KEY
+            && look.is_random()
+            && !look.has_blank()
+            && !verdict::is_expression(bytes)
+            && !verdict::is_placeholder(bytes)
+            && !verdict::is_location(bytes);
     }
     let fits = match (scan.mode, value.quoting) {
         (Mode::Code, _) => is_secret_in_code(scan, pair, value, look),
@@ -35,7 +42,9 @@ const LONG_KEY: usize = 28;
 
 /// `key: …` in a file of settings; in a URL the name has a rule of its own.
 fn is_plain_key(pair: &Pair<'_>) -> bool {
-    pair.kind == Kind::Parameter && pair.name.eq_ignore_ascii_case(b"key") && matches!(pair.carrier, Carrier::Colon | Carrier::Statement)
+    pair.kind == Kind::Parameter
+        && pair.name.eq_ignore_ascii_case(b"key")
+        && matches!(pair.carrier, Carrier::Colon | Carrier::Statement)
 }
 
 /// `pass` and `pin` are words of many meanings: results of tests, contacts of a chip, pages that stay on top.
@@ -82,7 +91,10 @@ fn is_secret_string(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value, look: &Look
     }
     match pair.kind {
         Kind::Password | Kind::Short => {
-            look.len() >= 3 && !verdict::is_prose(bytes) && (!spaced || look.len() >= 8 || pair.carrier == Carrier::Field) && !(is_label(look) && code())
+            look.len() >= 3
+                && !verdict::is_prose(bytes)
+                && (!spaced || look.len() >= 8 || pair.carrier == Carrier::Field)
+                && !(is_label(look) && code())
         }
         Kind::Credential => {
             look.len() >= 6
@@ -95,10 +107,14 @@ fn is_secret_string(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value, look: &Look
                 && !spaced
                 && !look.is_number()
                 && bytes.first() != Some(&b'#')
-                && (pair.carrier == Carrier::Flag || !look.is_wordy() && look.is_unwordly() || look.len() >= 20 && !is_wordy_list(look))
+                && (pair.carrier == Carrier::Flag
+                    || !look.is_wordy() && look.is_unwordly()
+                    || look.len() >= 20 && !is_wordy_list(look))
                 && (!code() || look.is_mixed())
         }
-        Kind::Parameter | Kind::Key => pair.carrier == Carrier::Parameter && fits_parameter(pair, look) && value.start > 0,
+        Kind::Parameter | Kind::Key => {
+            pair.carrier == Carrier::Parameter && fits_parameter(pair, look) && value.start > 0
+        }
     }
 }
 
@@ -128,20 +144,32 @@ fn is_secret_word(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value, look: &Look<'
     }
     let text = scan.text;
     match pair.carrier {
-        Carrier::Field | Carrier::Call => pair.kind == Kind::Password && look.len() >= 4 && look.bytes.iter().all(u8::is_ascii_digit),
+        Carrier::Field | Carrier::Call => {
+            pair.kind == Kind::Password && look.len() >= 4 && look.bytes.iter().all(u8::is_ascii_digit)
+        }
         Carrier::Parameter => fits_parameter(pair, look),
         Carrier::Element => false,
         Carrier::Assignment if is_upper(pair.name) => fits_environment(pair, look),
-        Carrier::Assignment if follows_sign(text, pair) || matches!(at(text, value.end), b'&' | URL_AND) => fits_parameter(pair, look),
+        Carrier::Assignment if follows_sign(text, pair) || matches!(at(text, value.end), b'&' | URL_AND) => {
+            fits_parameter(pair, look)
+        }
         Carrier::Assignment if is_option(text, pair.start) => fits_flag(scan, pair, value, look),
         Carrier::Assignment if pair.kind == Kind::Parameter => look.len() >= 40 && look.is_random(),
         Carrier::Assignment => fits_setting(scan, pair, value, look),
         Carrier::Colon | Carrier::Statement => fits_setting(scan, pair, value, look),
         Carrier::Flag => fits_flag(scan, pair, value, look),
         Carrier::Set if is_spoken(look.bytes) || !look.has_digit() && reads_on(text, value) => false,
-        Carrier::Set => is_upper(pair.name) && fits_environment(pair, look) || look.is_mixed() && !look.is_wordy() && fits_kind(pair, look),
+        Carrier::Set => {
+            is_upper(pair.name) && fits_environment(pair, look)
+                || look.is_mixed() && !look.is_wordy() && fits_kind(pair, look)
+        }
         Carrier::Directive => {
-            pair.kind != Kind::Parameter && pair.kind != Kind::Vague && ends(text, value) && look.is_mixed() && look.len() >= 6 && !look.is_wordy()
+            pair.kind != Kind::Parameter
+                && pair.kind != Kind::Vague
+                && ends(text, value)
+                && look.is_mixed()
+                && look.len() >= 6
+                && !look.is_wordy()
         }
         Carrier::Cell => pair.kind != Kind::Parameter && !look.bytes.contains(&b' ') && fits_kind(pair, look),
     }
@@ -156,9 +184,13 @@ fn follows_sign(text: &[u8], pair: &Pair<'_>) -> bool {
 fn fits_kind(pair: &Pair<'_>, look: &Look<'_>) -> bool {
     let number = look.is_number();
     match pair.kind {
-        Kind::Password | Kind::Short => look.len() >= 3 && (!number || look.len() >= 4 && !look.bytes.starts_with(b"0x")),
+        Kind::Password | Kind::Short => {
+            look.len() >= 3 && (!number || look.len() >= 4 && !look.bytes.starts_with(b"0x"))
+        }
         Kind::Credential => look.len() >= 6 && (!number || look.len() >= GENERATED),
-        Kind::Vague => look.len() >= 6 && !number && !look.is_wordy() && look.is_unwordly() && look.bytes.first() != Some(&b'#'),
+        Kind::Vague => {
+            look.len() >= 6 && !number && !look.is_wordy() && look.is_unwordly() && look.bytes.first() != Some(&b'#')
+        }
         Kind::Parameter | Kind::Key => false,
     }
 }
@@ -167,7 +199,8 @@ fn fits_kind(pair: &Pair<'_>, look: &Look<'_>) -> bool {
 fn fits_environment(pair: &Pair<'_>, look: &Look<'_>) -> bool {
     match pair.kind {
         Kind::Vague => {
-            let word = look.len() >= 6 && look.bytes.iter().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'-');
+            let word = look.len() >= 6
+                && look.bytes.iter().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'-');
             !look.is_number() && (look.len() >= 6 && look.is_unwordly() || word && !verdict::is_fixture(look.bytes))
         }
         _ => fits_kind(pair, look),
@@ -179,7 +212,9 @@ fn fits_parameter(pair: &Pair<'_>, look: &Look<'_>) -> bool {
     match pair.kind {
         Kind::Password | Kind::Short | Kind::Credential => look.len() >= 3 && (!number || look.len() >= 4),
         Kind::Vague => !number && look.len() >= 6 && (look.is_mixed() || look.len() >= GENERATED),
-        Kind::Parameter if pair.name.eq_ignore_ascii_case(b"key") => look.len() >= GENERATED && look.is_mixed() && !look.is_wordy(),
+        Kind::Parameter if pair.name.eq_ignore_ascii_case(b"key") => {
+            look.len() >= GENERATED && look.is_mixed() && !look.is_wordy()
+        }
         Kind::Parameter | Kind::Key => look.len() >= 10 && look.is_mixed() && !look.is_wordy(),
     }
 }
@@ -187,7 +222,7 @@ fn fits_parameter(pair: &Pair<'_>, look: &Look<'_>) -> bool {
 /// Configuration, logs, and what looks like them in programs.
 fn fits_setting(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value, look: &Look<'_>) -> bool {
     let text = scan.text;
-    if !fits_kind(pair, look) && !(pair.kind == Kind::Vague && look.is_long_run()) {
+    if !(fits_kind(pair, look) || pair.kind == Kind::Vague && look.is_long_run()) {
         return false;
     }
     if verdict::is_type(look.bytes) || verdict::is_variable(look.bytes, pair.name) {
@@ -199,10 +234,16 @@ fn fits_setting(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value, look: &Look<'_>
         return look.is_random() && ends || strong && ends && is_first(text, pair.start) && !is_identifier(look);
     }
     // `a:b` without a blank is a list or a path; a setting has one.
-    let tight = pair.carrier == Carrier::Colon && pair.name.is_ascii() && !is_first(text, pair.start) && value.start.checked_sub(1).is_some_and(|before| at(text, before) == b':');
+    let tight = pair.carrier == Carrier::Colon
+        && pair.name.is_ascii()
+        && !is_first(text, pair.start)
+        && value.start.checked_sub(1).is_some_and(|before| at(text, before) == b':');
     let object = pair.name.starts_with(b"self.") || pair.name.starts_with(b"this.");
-    let setting = !object && !tight && !(pair.carrier == Carrier::Statement && follows_comma(text, pair));
-    let told = pair.carrier == Carrier::Assignment && pair.kind == Kind::Password && look.len() >= 6 && at(text, value.end) == b' ';
+    let setting = !(object || tight || pair.carrier == Carrier::Statement && follows_comma(text, pair));
+    let told = pair.carrier == Carrier::Assignment
+        && pair.kind == Kind::Password
+        && look.len() >= 6
+        && at(text, value.end) == b' ';
     let listed = pair.carrier == Carrier::Assignment && (told || precedes_setting(text, value));
     let plain = (ends || listed) && setting && !is_passed_on(text, pair, value);
     strong && (ends || look.is_mixed() && look.len() >= 6) || plain || precedes_setting(text, value) && look.is_mixed()
@@ -213,7 +254,12 @@ fn is_passed_on(text: &[u8], pair: &Pair<'_>, value: &Value) -> bool {
     let before = pair.start.checked_sub(1).map_or(0, |index| at(text, index));
     let listed = matches!(at(text, value.end), b',' | b')');
     let called = before == b'(' && pair.start.checked_sub(2).is_some_and(|index| is_word(at(text, index)));
-    pair.carrier == Carrier::Assignment && (called || listed && follows_comma(text, pair) && shape::is_name(shape::head(value.of(text))) && at(text, value.end) == b')')
+    pair.carrier == Carrier::Assignment
+        && (called
+            || listed
+                && follows_comma(text, pair)
+                && shape::is_name(shape::head(value.of(text)))
+                && at(text, value.end) == b')')
 }
 
 /// `user, password = …` takes a tuple apart.
@@ -224,8 +270,10 @@ fn follows_comma(text: &[u8], pair: &Pair<'_>) -> bool {
 
 /// The name of something in a program: words joined by underscores or capitals.
 fn is_identifier(look: &Look<'_>) -> bool {
-    let joined = look.bytes.contains(&b'_') || look.bytes.windows(2).any(|two| matches!(two, [b'a'..=b'z', b'A'..=b'Z']));
-    let named = look.bytes.first().is_some_and(|first| !first.is_ascii_digit()) && look.bytes.iter().all(|&byte| is_word(byte));
+    let joined =
+        look.bytes.contains(&b'_') || look.bytes.windows(2).any(|two| matches!(two, [b'a'..=b'z', b'A'..=b'Z']));
+    let named =
+        look.bytes.first().is_some_and(|first| !first.is_ascii_digit()) && look.bytes.iter().all(|&byte| is_word(byte));
     named && joined && !look.is_random()
 }
 
@@ -234,12 +282,24 @@ fn ends(text: &[u8], value: &Value) -> bool {
     let next = skip_blanks(text, value.end);
     let byte = at(text, next);
     let comment = next > value.end && (byte == b'#' || byte == b'/' && at(text, next + 1) == b'/');
-    let list = matches!(byte, b',' | b';') && !(at(text, next + 1) == b' ' && at(text, next + 2).is_ascii_lowercase() && !begins_pair(text, next + 2));
-    next >= text.len() || is_break(byte) || is_quote(byte) || comment || list || matches!(byte, b')' | b'}' | b']' | b'<' | b'|' | b'&')
+    let list = matches!(byte, b',' | b';')
+        && !(at(text, next + 1) == b' ' && at(text, next + 2).is_ascii_lowercase() && !begins_pair(text, next + 2));
+    next >= text.len()
+        || is_break(byte)
+        || is_quote(byte)
+        || comment
+        || list
+        || matches!(byte, b')' | b'}' | b']' | b'<' | b'|' | b'&')
 }
 
 fn begins_pair(text: &[u8], from: usize) -> bool {
-    let name = text.get(from..).unwrap_or_default().iter().take(40).take_while(|&&byte| is_word(byte) || matches!(byte, b'-' | b'.')).count();
+    let name = text
+        .get(from..)
+        .unwrap_or_default()
+        .iter()
+        .take(40)
+        .take_while(|&&byte| is_word(byte) || matches!(byte, b'-' | b'.'))
+        .count();
     name > 0 && matches!(at(text, from + name), b'=' | b':')
 }
 
@@ -283,6 +343,8 @@ fn reads_on(text: &[u8], value: &Value) -> bool {
     let rest = text.get(value.end..text.len().min(value.end + 48)).unwrap_or_default();
     let line = rest.split(|&byte| is_break(byte)).next().unwrap_or_default();
     let mut words = line.split(|&byte| byte == b' ').filter(|word| !word.is_empty());
-    let plain = |word: Option<&[u8]>| word.is_some_and(|word| word.iter().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b',' | b'.')));
+    let plain = |word: Option<&[u8]>| {
+        word.is_some_and(|word| word.iter().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b',' | b'.')))
+    };
     plain(words.next()) && plain(words.next())
 }

@@ -59,8 +59,7 @@ fn trimmed(found: &[u8]) -> usize {
 
 /// Called at `-END `: the end of a key whose beginning was cut off. Goes back as long as lines are lines of a key.
 pub(crate) fn end(scan: &mut Scan<'_>, rule: &'static Rule, at_keyword: usize, keyword_end: usize) {
-    static LABEL: LazyLock<Option<Regex>> =
-        LazyLock::new(|| compile(r"\A[A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?-----"));
+    static LABEL: LazyLock<Option<Regex>> = LazyLock::new(|| compile(r"\A[A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?-----"));
     /// Lines of a key have 64 to 76 characters; the last may be shorter.
     const LONG: usize = 40;
     let text = scan.text;
@@ -94,11 +93,14 @@ fn line_before(text: &[u8], floor: usize, place: usize) -> Option<(usize, usize)
     const LONGEST_LINE: usize = 1024;
     let base64 = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
     let before = text.get(floor..place)?;
-    let break_at = before.iter().rev().take(MOST_MARKS).position(|&byte| is_break(byte) || matches!(byte, b',' | b'"'))?;
+    let break_at =
+        before.iter().rev().take(MOST_MARKS).position(|&byte| is_break(byte) || matches!(byte, b',' | b'"'))?;
     let (before, prefix) = (before.get(..before.len() - break_at - 1)?, before.get(before.len() - break_at..)?);
     let mark = |byte: &u8| *byte <= b' ' || is_quote(*byte) || matches!(byte, b',' | b'+' | b'|' | b'>' | b'\\' | b';');
     // A line number, a file name, marks of diffs and quotations.
-    if !prefix.iter().all(|byte| mark(byte) || byte.is_ascii_alphanumeric() || matches!(byte, b':' | b'-' | b'.' | b'/' | b'_' | b'#' | b')')) {
+    if !prefix.iter().all(|byte| {
+        mark(byte) || byte.is_ascii_alphanumeric() || matches!(byte, b':' | b'-' | b'.' | b'/' | b'_' | b'#' | b')')
+    }) {
         return None;
     }
     let marks = before.iter().rev().take(MOST_MARKS).take_while(|byte| mark(byte) && !base64(byte)).count();

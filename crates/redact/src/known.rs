@@ -47,7 +47,9 @@ impl Known {
     /// Learns the secrets of a text.
     pub fn learn(&mut self, text: &str) {
         for finding in scan::find(text.as_bytes(), Mode::Text) {
-            if let (Some(value), Reveal::Ends | Reveal::Nothing) = (text.get(finding.start..finding.end), finding.reveal) {
+            if let (Some(value), Reveal::Ends | Reveal::Nothing) =
+                (text.get(finding.start..finding.end), finding.reveal)
+            {
                 self.add(value);
             }
         }

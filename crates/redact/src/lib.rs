@@ -68,6 +68,7 @@ pub mod shapes;
 mod tests;
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 pub use known::Known;
 pub use mask::mask;
@@ -116,7 +117,7 @@ pub fn redact(text: &str, mode: Mode) -> Cow<'_, str> {
     if findings.is_empty() {
         return Cow::Borrowed(text);
     }
-    let masked = mask_all(text.as_bytes(), 0, &findings, mode);
+    let masked = mask_all(text.as_bytes(), 0..text.len(), &findings, mode);
     Cow::Owned(
         String::from_utf8(masked).unwrap_or_else(|broken| String::from_utf8_lossy(broken.as_bytes()).into_owned()),
     )
@@ -128,18 +129,22 @@ const MOST_ROUNDS: usize = 8;
 /// How far around a mask a new match could stand.
 const NEIGHBOURHOOD: usize = 4 * 1024;
 
-/// The bytes with all findings masked, and nothing left that a second call would find. What stands before `from` is
-/// context and stays as it is.
-fn mask_all(bytes: &[u8], from: usize, findings: &[Finding], mode: Mode) -> Vec<u8> {
+/// The bytes of a range with all findings masked, and nothing left that a second call would find. What stands around the
+/// range is context.
+fn mask_all(bytes: &[u8], range: Range<usize>, findings: &[Finding], mode: Mode) -> Vec<u8> {
+    let after = bytes.len() - range.end;
     let (mut out, mut places) = mask::splice(bytes, findings);
     for _ in 1..MOST_ROUNDS {
         let mut more = find_near(&out, &places, mode);
-        more.retain(|finding| finding.start >= from);
+        let end = out.len() - after;
+        more.retain(|finding| range.start <= finding.start && finding.end <= end);
         if more.is_empty() {
             break;
         }
         (out, places) = mask::splice(&out, &more);
     }
+    out.truncate(out.len() - after);
+    out.drain(..range.start);
     out
 }
 
@@ -156,9 +161,13 @@ fn find_near(bytes: &[u8], places: &[usize], mode: Mode) -> Vec<Finding> {
         let end = bytes.len().min(last + NEIGHBOURHOOD);
         let part = bytes.get(start..end).unwrap_or_default();
         // At a cut a secret may seem to begin or to end; those that masks have brought about stand further inside.
-        let clear = |at: usize| (at >= NEIGHBOURHOOD / 4 || start == 0) && (at + NEIGHBOURHOOD / 4 <= part.len() || end == bytes.len());
+        let clear = |at: usize| {
+            (at >= NEIGHBOURHOOD / 4 || start == 0) && (at + NEIGHBOURHOOD / 4 <= part.len() || end == bytes.len())
+        };
         let moved = |finding: Finding| Finding { start: finding.start + start, end: finding.end + start, ..finding };
-        found.extend(scan::find(part, mode).into_iter().filter(|finding| clear(finding.start) && clear(finding.end)).map(moved));
+        found.extend(
+            scan::find(part, mode).into_iter().filter(|finding| clear(finding.start) && clear(finding.end)).map(moved),
+        );
     }
     found
 }

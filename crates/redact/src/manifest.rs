@@ -12,13 +12,18 @@ const REACH: usize = 8 * 1024;
 
 /// Called at `kind: Secret`. Its data may stand before or behind that line.
 pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize) {
-    static DATA: LazyLock<Option<Regex>> =
-        LazyLock::new(|| compile(r"(?:{nl}|[{,]\s*)([ \t+>|]*){q}?(?:data|stringData|binaryData){q}?[ \t]*[:=][ \t]*(?:\{|{nl})"));
+    static DATA: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile(r"(?:{nl}|[{,]\s*)([ \t+>|]*){q}?(?:data|stringData|binaryData){q}?[ \t]*[:=][ \t]*(?:\{|{nl})")
+    });
     static ENTRY: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        compile(r"\A[\s,+>|]*{q}?[\w./-]{1,120}{q}?[ \t]*[:=][ \t]*(?:[|>][-+]?\s*)?{q}?([^\s,{}\x22'\x11-\x14]{4,4096}){q}?")
+        compile(
+            r"\A[\s,+>|]*{q}?[\w./-]{1,120}{q}?[ \t]*[:=][ \t]*(?:[|>][-+]?\s*)?{q}?([^\s,{}\x22'\x11-\x14]{4,4096}){q}?",
+        )
     });
     static SEPARATOR: LazyLock<Option<Regex>> = LazyLock::new(|| compile(r"{nl}---"));
-    let (Some(data), Some(entry), Some(separator)) = (DATA.as_ref(), ENTRY.as_ref(), SEPARATOR.as_ref()) else { return };
+    let (Some(data), Some(entry), Some(separator)) = (DATA.as_ref(), ENTRY.as_ref(), SEPARATOR.as_ref()) else {
+        return;
+    };
     if start < scan.manifested || scan.mode == Mode::Code {
         return;
     }
@@ -36,7 +41,12 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize) {
         from += opening.end();
         while let Some(groups) = text.get(from..last).and_then(|part| entry.captures(part)) {
             let (Some(whole), Some(value)) = (groups.get(0), groups.get(1)) else { break };
-            let indentation = whole.as_bytes().iter().skip_while(|byte| matches!(byte, b'\n' | b'\r')).take_while(|byte| matches!(byte, b' ' | b'\t' | b'+' | b'>' | b'|')).count();
+            let indentation = whole
+                .as_bytes()
+                .iter()
+                .skip_while(|byte| matches!(byte, b'\n' | b'\r'))
+                .take_while(|byte| matches!(byte, b' ' | b'\t' | b'+' | b'>' | b'|'))
+                .count();
             let inline = opening.as_bytes().ends_with(b"{");
             if !inline && indentation <= margin {
                 break;

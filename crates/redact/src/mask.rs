@@ -25,7 +25,9 @@ const LONG: usize = 18;
 pub fn mask(secret: &str) -> String {
     let ends = (secret.get(..KEPT_START), secret.get(secret.len().saturating_sub(KEPT_END)..));
     match ends {
-        (Some(head), Some(tail)) if secret.chars().count() >= LONG && head.bytes().chain(tail.bytes()).all(is_harmless) => {
+        (Some(head), Some(tail))
+            if secret.chars().count() >= LONG && head.bytes().chain(tail.bytes()).all(is_harmless) =>
+        {
             format!("{head}...{tail}")
         }
         _ => HIDDEN.to_owned(),
@@ -110,9 +112,12 @@ mod tests {
 
     #[test]
     fn ends_that_could_break_the_structure_around_are_not_kept() {
-        for odd in
-            ["abcde\\nabcdefghijklmnop", "äöüßéèabcdefghijklmnop", "abcdefghijklmnopqrs\"tu", "a b c d e f g h i j k l m"]
-        {
+        for odd in [
+            "abcde\\nabcdefghijklmnop",
+            "äöüßéèabcdefghijklmnop",
+            "abcdefghijklmnopqrs\"tu",
+            "a b c d e f g h i j k l m",
+        ] {
             assert_eq!(mask(odd), "***", "{odd}");
         }
     }

@@ -4,8 +4,8 @@
 //! means nothing: a tokenizer holds no token, and `max_tokens` counts them.
 
 use crate::words::{
-    CODE_OWNERS, CREDENTIALS, CREDENTIALS_ALONE, HARMLESS_AFTER, HARMLESS_BEFORE, HARMLESS_BEFORE_KEY, KEY_OWNERS, PARAMETERS, PASSWORDS, PASSWORDS_AFTER, PASSWORDS_PERHAPS,
-    PASSWORDS_ALONE, PROTOCOLS, TOKEN_OWNERS, TOKENS, VAGUE,
+    CODE_OWNERS, CREDENTIALS, CREDENTIALS_ALONE, HARMLESS_AFTER, HARMLESS_BEFORE, HARMLESS_BEFORE_KEY, KEY_OWNERS,
+    PARAMETERS, PASSWORDS, PASSWORDS_AFTER, PASSWORDS_ALONE, PASSWORDS_PERHAPS, PROTOCOLS, TOKEN_OWNERS, TOKENS, VAGUE,
 };
 
 /// What a name promises about its value.
@@ -39,8 +39,11 @@ pub(crate) const FOREIGN: &[&str] = &[
 /// Names that were classified. The same few names come up again and again.
 #[derive(Debug)]
 pub(crate) struct Names<'t> {
-    last: [Option<(&'t [u8], Option<(Kind, &'t [u8])>)>; REMEMBERED],
+    last: [Option<Remembered<'t>>; REMEMBERED],
 }
+
+/// A name and what it was taken for.
+type Remembered<'t> = (&'t [u8], Option<(Kind, &'t [u8])>);
 
 /// A power of two; more names than this are rarely in use at a time.
 const REMEMBERED: usize = 64;
@@ -54,7 +57,9 @@ impl<'t> Names<'t> {
     pub(crate) fn classify(&mut self, name: &'t [u8]) -> Option<(Kind, &'t [u8])> {
         let hash = name.iter().fold(0_usize, |hash, &byte| hash.wrapping_mul(31).wrapping_add(usize::from(byte)));
         let spread = hash.wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as usize);
-        let Some(place) = self.last.get_mut(spread >> (usize::BITS - REMEMBERED.ilog2())) else { return classify(name) };
+        let Some(place) = self.last.get_mut(spread >> (usize::BITS - REMEMBERED.ilog2())) else {
+            return classify(name);
+        };
         match place {
             Some((known, verdict)) if *known == name => *verdict,
             _ => {
@@ -95,7 +100,12 @@ pub(crate) fn classify(name: &[u8]) -> Option<(Kind, &[u8])> {
 fn ends_with_form(name: &[u8], word: &[u8]) -> bool {
     const LONGEST_ENDING: usize = 3;
     let endings = name.iter().rev().take(LONGEST_ENDING).take_while(|byte| byte.is_ascii_lowercase()).count();
-    (0..=endings).any(|ending| name.get(..name.len() - ending).is_some_and(|stem| stem.len() >= word.len() && stem.get(stem.len() - word.len()..).is_some_and(|end| end.eq_ignore_ascii_case(word))))
+    (0..=endings).any(|ending| {
+        name.get(..name.len() - ending).is_some_and(|stem| {
+            stem.len() >= word.len()
+                && stem.get(stem.len() - word.len()..).is_some_and(|end| end.eq_ignore_ascii_case(word))
+        })
+    })
 }
 
 /// The shell keeps its directories under these names.
@@ -118,14 +128,14 @@ fn kind_of(word: &[u8], before: &[&[u8]], after: &[&[u8]]) -> Option<Kind> {
         Some(Kind::Short)
     } else if PASSWORDS_PERHAPS.has(word) {
         Some(if before.is_empty() { Kind::Short } else { Kind::Password })
-    } else if CREDENTIALS.has_ending_of(word)
-        || CREDENTIALS_ALONE.has(word)
-        || is_key(word) && KEY_OWNERS.has(owner)
-    {
+    } else if CREDENTIALS.has_ending_of(word) || CREDENTIALS_ALONE.has(word) || is_key(word) && KEY_OWNERS.has(owner) {
         Some(Kind::Credential)
     } else if is_key(word) && !before.is_empty() {
         Some(Kind::Key)
-    } else if PARAMETERS.has(word) && after.is_empty() && (before.is_empty() || before.first().is_some_and(|first| first.eq_ignore_ascii_case(b"x"))) {
+    } else if PARAMETERS.has(word)
+        && after.is_empty()
+        && (before.is_empty() || before.first().is_some_and(|first| first.eq_ignore_ascii_case(b"x")))
+    {
         Some(Kind::Parameter)
     } else if TOKENS.has_ending_of(word) && (TOKEN_OWNERS.has(owner) || word.len() > "token".len()) {
         Some(Kind::Credential)

@@ -31,7 +31,13 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end:
     }
     let text = scan.text;
     // Some keywords have the sign in them that binds the name.
-    let signs = text.get(start..end).unwrap_or_default().iter().rev().take_while(|&&byte| byte < 0x80 && !byte.is_ascii_alphanumeric()).count();
+    let signs = text
+        .get(start..end)
+        .unwrap_or_default()
+        .iter()
+        .rev()
+        .take_while(|&&byte| byte < 0x80 && !byte.is_ascii_alphanumeric())
+        .count();
     let end = name_end(text, end - signs);
     scan.named = end;
     if !may_bind(text, end) {
@@ -44,7 +50,10 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end:
     }
     let Some(name) = text.get(start..end) else { return };
     let Some((mut kind, word)) = scan.names.classify(name) else { return };
-    if kind == Kind::Parameter && name.eq_ignore_ascii_case(b"key") && parent(text, start).is_some_and(|owner| KEY_OWNERS.has(owner)) {
+    if kind == Kind::Parameter
+        && name.eq_ignore_ascii_case(b"key")
+        && parent(text, start).is_some_and(|owner| KEY_OWNERS.has(owner))
+    {
         kind = Kind::Credential;
     }
     let Some(binding) = Binding::read(text, start, end) else { return table::check(scan, rule, start, end) };
@@ -58,12 +67,16 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end:
     if text.get(binding.value + quotes..).is_some_and(|value| value.starts_with(b"***")) {
         return;
     }
-    let markup = binding.carrier == Carrier::Element || text.get(binding.value..).is_some_and(|value| value.starts_with(b"<<"));
+    let markup =
+        binding.carrier == Carrier::Element || text.get(binding.value..).is_some_and(|value| value.starts_with(b"<<"));
     if !markup && matches!(at(text, binding.value), b'<' | b'(' | b')' | b'}' | b']' | b',' | b';') {
         // Nothing, a placeholder or an expression.
         return;
     }
-    if binding.carrier == Carrier::Colon && is_break(at(text, binding.value)) && matches!(kind, Kind::Password | Kind::Credential) {
+    if binding.carrier == Carrier::Colon
+        && is_break(at(text, binding.value))
+        && matches!(kind, Kind::Password | Kind::Credential)
+    {
         let items = block::items(text, binding.value);
         for item in items.into_iter().filter(|item| is_secret(scan, &pair, item)).collect::<Vec<_>>() {
             scan.report(names::rule_of(word).unwrap_or(rule), item.start, item.end);
@@ -101,7 +114,13 @@ fn rest_of_list(scan: &mut Scan<'_>, rule: &'static Rule, pair: &Pair<'_>, first
     let mut last = *first;
     for _ in 0..MOST {
         let comma = skip_blanks(text, last.end + 1);
-        let gap = text.get(comma + 1..).unwrap_or_default().iter().take(64).take_while(|byte| byte.is_ascii_whitespace()).count();
+        let gap = text
+            .get(comma + 1..)
+            .unwrap_or_default()
+            .iter()
+            .take(64)
+            .take_while(|byte| byte.is_ascii_whitespace())
+            .count();
         let next = comma + 1 + gap;
         if at(text, comma) != b',' || at(text, next) != at(text, last.end) {
             return;
@@ -125,9 +144,12 @@ fn rest_of_string(scan: &mut Scan<'_>, rule: &'static Rule, first: &Value) {
             return;
         }
         let gap = text.get(last.end + 1..).unwrap_or_default().iter().take(64);
-        let next = last.end + 1 + gap.take_while(|byte| byte.is_ascii_whitespace() || matches!(byte, b'+' | b'.' | b'\\')).count();
+        let next = last.end
+            + 1
+            + gap.take_while(|byte| byte.is_ascii_whitespace() || matches!(byte, b'+' | b'.' | b'\\')).count();
         let between = text.get(last.end + 1..next).unwrap_or_default();
-        let joined = between.iter().any(|byte| matches!(byte, b'+' | b'.')) || between.iter().any(|&byte| is_break(byte));
+        let joined =
+            between.iter().any(|byte| matches!(byte, b'+' | b'.')) || between.iter().any(|&byte| is_break(byte));
         if !joined || at(text, next) != at(text, last.end) {
             return;
         }
@@ -155,8 +177,10 @@ fn is_setter(text: &[u8], start: usize) -> bool {
 /// A look at the next byte spares the work on most names, which are followed by anything but a value.
 fn may_bind(text: &[u8], end: usize) -> bool {
     let next = at(text, end);
-    matches!(next, b' ' | b'\t' | b'=' | b':' | b']' | b'*' | b'?' | b'>' | b'[' | b'!' | b'+' | b'-' | b'<' | URL_EQUALS | 0xE2)
-        || is_quote(next)
+    matches!(
+        next,
+        b' ' | b'\t' | b'=' | b':' | b']' | b'*' | b'?' | b'>' | b'[' | b'!' | b'+' | b'-' | b'<' | URL_EQUALS | 0xE2
+    ) || is_quote(next)
         || is_break(next)
 }
 
@@ -192,7 +216,13 @@ fn owner_before(text: &[u8], start: usize, floor: usize) -> Option<usize> {
     let mut stop = start;
     for _ in 0..MOST {
         let Some(blank) = stop.checked_sub(1).filter(|&index| index >= floor && at(text, index) == b' ') else { break };
-        let letters = text.get(floor..blank)?.iter().rev().take(LONGEST_NAME).take_while(|byte| byte.is_ascii_alphabetic()).count();
+        let letters = text
+            .get(floor..blank)?
+            .iter()
+            .rev()
+            .take(LONGEST_NAME)
+            .take_while(|byte| byte.is_ascii_alphabetic())
+            .count();
         let word = text.get(blank - letters..blank)?;
         if !(KEY_OWNERS.has(word) || TOKEN_OWNERS.has(word)) {
             return first;
@@ -209,7 +239,8 @@ fn secret(scan: &mut Scan<'_>, rule: &Rule, pair: &Pair<'_>, from: usize) -> Opt
     let may_be_block = scan.mode == Mode::Text
         && pair.kind != Kind::Parameter
         && (matches!(pair.carrier, Carrier::Colon | Carrier::Field) || at(text, from) == b'<');
-    let accepts = |line: &[u8]| !verdict::is_placeholder(line) && (pair.kind != Kind::Vague || Look::at(line).is_mixed());
+    let accepts =
+        |line: &[u8]| !verdict::is_placeholder(line) && (pair.kind != Kind::Vague || Look::at(line).is_mixed());
     if may_be_block && let Some(value) = block::read(text, pair.start, from, accepts) {
         return Some((value, Reveal::Nothing));
     }
@@ -234,14 +265,17 @@ fn secret(scan: &mut Scan<'_>, rule: &Rule, pair: &Pair<'_>, from: usize) -> Opt
 /// A passphrase may have several words without quotes around them.
 fn whole_phrase(text: &[u8], pair: &Pair<'_>, value: Value) -> Value {
     const MOST_BYTES: usize = 200;
-    let phrase = pair.name.len() >= 6 && [&b"phrase"[..], b"mnemonic"].iter().any(|word| pair.name.to_ascii_lowercase().ends_with(word));
+    let phrase = pair.name.len() >= 6
+        && [&b"phrase"[..], b"mnemonic"].iter().any(|word| pair.name.to_ascii_lowercase().ends_with(word));
     let settings = matches!(pair.carrier, Carrier::Assignment | Carrier::Colon | Carrier::Statement);
     if !phrase || !settings || value.quoting == Quoting::Quoted || at(text, value.end) != b' ' {
         return value;
     }
     let rest = text.get(value.end..).unwrap_or_default();
     let words = rest.iter().take(MOST_BYTES).take_while(|byte| byte.is_ascii_lowercase() || **byte == b' ').count();
-    let ends = is_break(at(text, value.end + words)) || value.end + words >= text.len() || is_quote(at(text, value.end + words));
+    let ends = is_break(at(text, value.end + words))
+        || value.end + words >= text.len()
+        || is_quote(at(text, value.end + words));
     Value { end: if ends { value.end + words } else { value.end }, ..value }
 }
 
@@ -257,7 +291,8 @@ fn reveal(rule: &Rule, pair: &Pair<'_>, value: &Value) -> Reveal {
 fn after_scheme(text: &[u8], value: Value) -> Value {
     const SCHEMES: [&[u8]; 4] = [b"bearer ", b"basic ", b"token ", b"apikey "];
     let bytes = value.of(text);
-    let scheme = SCHEMES.iter().find(|scheme| bytes.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
+    let scheme =
+        SCHEMES.iter().find(|scheme| bytes.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
     Value { start: value.start + scheme.map_or(0, |scheme| scheme.len()), ..value }
 }
 
@@ -266,7 +301,10 @@ fn cell(text: &[u8], from: usize) -> Value {
     const WIDEST: usize = 200;
     let row = text.get(from..).unwrap_or_default();
     let row = row.get(..WIDEST).unwrap_or(row);
-    let end = row.iter().position(|&byte| byte == b'|' || byte == b'"' || is_break(byte) || (0x11..=0x13).contains(&byte)).unwrap_or(row.len());
+    let end = row
+        .iter()
+        .position(|&byte| byte == b'|' || byte == b'"' || is_break(byte) || (0x11..=0x13).contains(&byte))
+        .unwrap_or(row.len());
     let bytes = row.get(..end).unwrap_or_default();
     let blanks = bytes.iter().rev().take_while(|byte| matches!(byte, b' ' | b'`' | b'*')).count();
     let lead = bytes.iter().take_while(|byte| matches!(byte, b' ' | b'`' | b'*')).count();
@@ -285,7 +323,11 @@ fn element(text: &[u8], from: usize) -> Option<Value> {
     let inner = inner.strip_suffix(b"]]>").unwrap_or(inner);
     let blanks = inner.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
     let closed = rest.get(end + 1) == Some(&b'/');
-    closed.then(|| Value { start: from + blanks, end: from + inner.trim_ascii_end().len().max(blanks), quoting: Quoting::Quoted })
+    closed.then(|| Value {
+        start: from + blanks,
+        end: from + inner.trim_ascii_end().len().max(blanks),
+        quoting: Quoting::Quoted,
+    })
 }
 
 /// `name: Type = "value"`: the value stands behind the type.

@@ -121,7 +121,9 @@ impl Class {
             Self::Dash => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
             Self::Base64 => byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'),
             Self::Url => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'~' | b'-'),
-            Self::Unbroken => byte > b' ' && !matches!(byte, b'"' | b'\'' | b'`' | b'=' | b'<' | b'>' | b'(' | b')' | b',' | b'/'),
+            Self::Unbroken => {
+                byte > b' ' && !matches!(byte, b'"' | b'\'' | b'`' | b'=' | b'<' | b'>' | b'(' | b')' | b',' | b'/')
+            }
         }
     }
 }
@@ -304,9 +306,11 @@ impl Rule {
     /// The pattern as it is written, if the rule has one.
     pub fn pattern(&self) -> Option<&'static str> {
         match self.shape {
-            Shape::Token(pattern) | Shape::From { pattern, .. } | Shape::Back { pattern, .. } | Shape::Option(pattern) | Shape::Command(pattern) => {
-                Some(pattern)
-            }
+            Shape::Token(pattern)
+            | Shape::From { pattern, .. }
+            | Shape::Back { pattern, .. }
+            | Shape::Option(pattern)
+            | Shape::Command(pattern) => Some(pattern),
             _ => None,
         }
     }

@@ -8,8 +8,8 @@ use crate::rule::{Check, Confidence, Reads, Reveal, Rule, Shape};
 use crate::surroundings::Surroundings;
 use crate::value::{LONGEST_VALUE, Memory, Quoting, Value, at};
 use crate::view::{URL_AND, URL_BLANK, URL_EQUALS, URL_QUOTE, View};
-use std::cell::RefCell;
 use crate::{Finding, Mode, command, cookies, insert, key, manifest, pair, sentence, shape, verdict, wrap};
+use std::cell::RefCell;
 
 /// The text under search and what was found so far.
 pub(crate) struct Scan<'t> {
@@ -61,13 +61,20 @@ pub(crate) fn find_in_parts(raw: &[u8], mode: Mode, sizes: Sizes) -> Vec<Finding
         let part = raw.get(begin..end).unwrap_or_default();
         let findings = find_in_part(part, mode);
         let last = end == raw.len();
-        let cut = if last { Some(part.len()) } else { parts::cut(part, from - begin, part.len() - sizes.margin, &findings) };
+        let cut =
+            if last { Some(part.len()) } else { parts::cut(part, from - begin, part.len() - sizes.margin, &findings) };
         let Some(cut) = cut else {
             batch *= 2;
             continue;
         };
-        let moved = |finding: Finding| Finding { start: (finding.start + begin).max(from), end: finding.end + begin, ..finding };
-        found.extend(findings.into_iter().map(moved).filter(|finding| finding.end > from && finding.start < begin + cut));
+        let moved = |finding: Finding| Finding {
+            start: (finding.start + begin).max(from),
+            end: finding.end + begin,
+            ..finding
+        };
+        found.extend(
+            findings.into_iter().map(moved).filter(|finding| finding.end > from && finding.start < begin + cut),
+        );
         if last {
             return found;
         }
@@ -190,14 +197,20 @@ impl<'t> Scan<'t> {
         let value = match (secret, rule.reads) {
             (Secret::Is(..), _) | (_, Reads::Argument) => self.value_of(secret, from),
             (Secret::BeginsAt(start), Reads::Credential) => self.credential(from + start),
-            (Secret::BeginsAt(start), Reads::UpToKeyword) => Value { start: from + start, end: keyword, quoting: Quoting::Quoted },
+            (Secret::BeginsAt(start), Reads::UpToKeyword) => {
+                Value { start: from + start, end: keyword, quoting: Quoting::Quoted }
+            }
             (Secret::BeginsAt(start), reads) => {
                 let (start, loose) = (from + start, reads == Reads::LooseUserinfo);
                 Value { start, end: userinfo_end(self.text, start, loose), quoting: Quoting::Quoted }
             }
         };
         if value.start < value.end && !value.is_between_strings(self.text) && self.passes(rule, value.of(self.text)) {
-            let run = if rule.reads == Reads::Credential { credential_end(self.text, value.end, LONGEST_VALUE) } else { value.end };
+            let run = if rule.reads == Reads::Credential {
+                credential_end(self.text, value.end, LONGEST_VALUE)
+            } else {
+                value.end
+            };
             let end = wrap::extended(self.text, value.start, run);
             self.report(rule, value.start, end);
         }
@@ -230,13 +243,16 @@ impl<'t> Scan<'t> {
         let fits = |check: &Check| match *check {
             Check::Least(length) => secret.len() >= length,
             Check::Most(length) => secret.len() <= length,
-            Check::Digits(fewest, most) => (fewest..=most).contains(&secret.iter().filter(|byte| byte.is_ascii_digit()).count()),
+            Check::Digits(fewest, most) => {
+                (fewest..=most).contains(&secret.iter().filter(|byte| byte.is_ascii_digit()).count())
+            }
             Check::Digit => shape::has_digit(secret),
             Check::Mixed => shape::is_mixed(secret),
             Check::Dense => {
                 /// No word of a natural language is this long.
                 const LONGER_THAN_A_WORD: usize = 16;
-                shape::longest_stretch(secret) >= LONGER_THAN_A_WORD || shape::has_digit(secret) && shape::is_random(head)
+                shape::longest_stretch(secret) >= LONGER_THAN_A_WORD
+                    || shape::has_digit(secret) && shape::is_random(head)
             }
             Check::Random => shape::is_random(head),
             Check::Entropy(bits) => shape::entropy(secret) >= bits,
@@ -300,7 +316,10 @@ impl<'t> Scan<'t> {
                     start,
                     end,
                     reveal: found.reveal,
-                    settled: matches!(found.rule.shape, Shape::Name | Shape::Option(_) | Shape::Command(_) | Shape::Cookies | Shape::Sentence),
+                    settled: matches!(
+                        found.rule.shape,
+                        Shape::Name | Shape::Option(_) | Shape::Command(_) | Shape::Cookies | Shape::Sentence
+                    ),
                 }),
                 _ => {}
             }
@@ -315,7 +334,9 @@ pub(crate) fn is_word(byte: u8) -> bool {
 
 /// Where the credential of a header ends that goes on after `end`.
 fn credential_end(text: &[u8], end: usize, most: usize) -> usize {
-    let inside = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(**byte, b'.' | b'_' | b'~' | b'+' | b'/' | b'=' | b'-' | URL_EQUALS);
+    let inside = |byte: &&u8| {
+        byte.is_ascii_alphanumeric() || matches!(**byte, b'.' | b'_' | b'~' | b'+' | b'/' | b'=' | b'-' | URL_EQUALS)
+    };
     let rest = text.get(end..).unwrap_or_default();
     end + rest.iter().take(most).take_while(inside).count()
 }
@@ -330,12 +351,20 @@ fn userinfo_end(text: &[u8], from: usize, loose: bool) -> usize {
     for (offset, &byte) in rest.iter().take(LONGEST).enumerate() {
         match byte {
             b'@' => last = Some(offset),
-            0..=b' ' | 0x7f | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\' if !matches!(byte, URL_EQUALS | URL_AND | URL_QUOTE | URL_BLANK) => break,
+            0..=b' ' | 0x7f | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\'
+                if !matches!(byte, URL_EQUALS | URL_AND | URL_QUOTE | URL_BLANK) =>
+            {
+                break;
+            }
             b'/' | b'?' | b'#' if !loose || last.is_some() => break,
             b':' if rest.get(offset..).is_some_and(|rest| rest.starts_with(b"://")) => break,
             _ => {}
         }
     }
-    let host = |at: &usize| rest.get(at + 1).is_some_and(|&byte| byte.is_ascii_alphanumeric() || matches!(byte, b'[' | b'{' | b'$' | b'%' | b'.' | b'*' | b'_'));
+    let host = |at: &usize| {
+        rest.get(at + 1).is_some_and(|&byte| {
+            byte.is_ascii_alphanumeric() || matches!(byte, b'[' | b'{' | b'$' | b'%' | b'.' | b'*' | b'_')
+        })
+    };
     from + last.filter(host).unwrap_or(0)
 }

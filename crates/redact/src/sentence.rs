@@ -24,6 +24,10 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end:
         return;
     }
     let keyword = scan.text.get(start..end).unwrap_or_default();
+    let lead = scan.text.get(start.saturating_sub(8)..start).unwrap_or_default();
+    if is_vague(keyword) && lead.to_ascii_lowercase().ends_with(b"public ") {
+        return;
+    }
     // Some keywords have the blank behind them; words of other languages have endings.
     let end = end - usize::from(keyword.ends_with(b" "));
     let next = at(scan.text, end);
@@ -48,7 +52,8 @@ fn told_after(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end: usize
         let Some((value_start, value_end, quoted)) = word(text, from) else { continue };
         let Some(value) = text.get(value_start..value_end) else { continue };
         let word = Word { value, end: value_end, quoted };
-        if value.len() >= 4 && is_told(text, start, end, told, &word) && is_secret(value) && !is_bound(text, value_end) {
+        if value.len() >= 4 && is_told(text, start, end, told, &word) && is_secret(value) && !is_bound(text, value_end)
+        {
             let value_end = if quoted { value_end } else { wrap::extended(text, value_start, value_end) };
             scan.report(rule, value_start, value_end);
             return changed_to(scan, rule, value_end);
@@ -97,7 +102,9 @@ fn is_told(text: &[u8], start: usize, end: usize, told: Told, word: &Word<'_>) -
         Told::ByVerb => literal || is_unlike_words(word.value) && !blank || is_chosen(text, word.value, word.end),
         Told::ByLabel => !blank && is_mixed(word.value) && !is_wordy(word.value),
         Told::Beside if blank || !(literal || is_unlike_words(word.value)) => false,
-        Told::Beside => word.value.len() >= 20 && is_random(word.value) || !is_english(keyword) || is_introduced(text, start),
+        Told::Beside => {
+            word.value.len() >= 20 && is_random(word.value) || !is_english(keyword) || is_introduced(text, start)
+        }
     }
 }
 
@@ -116,7 +123,11 @@ fn is_english(keyword: &[u8]) -> bool {
 fn label_end(window: &[u8]) -> Option<usize> {
     const LONGEST: usize = 64;
     let line = window.get(..LONGEST).unwrap_or(window);
-    let stops = |byte: &u8| is_break(*byte) || is_quote(*byte) || matches!(byte, b'.' | b':' | b'=' | b';' | b'{' | b'}' | b'(' | b')' | b'<' | b'>');
+    let stops = |byte: &u8| {
+        is_break(*byte)
+            || is_quote(*byte)
+            || matches!(byte, b'.' | b':' | b'=' | b';' | b'{' | b'}' | b'(' | b')' | b'<' | b'>')
+    };
     let colon = line.iter().position(stops).filter(|&place| place > 0)?;
     (at(line, colon) == b':' && matches!(at(line, colon + 1), b' ' | b'\t')).then(|| skip_blanks(line, colon + 1))
 }
@@ -158,7 +169,11 @@ fn told_before(scan: &mut Scan<'_>, rule: &'static Rule, start: usize) {
     let quoted = is_quote(at(text, from)) && to > from + 1 && is_quote(at(text, to - 1));
     let (from, to) = if quoted { (from + 1, to - 1) } else { (from, to) };
     let value = text.get(from..to).unwrap_or_default();
-    if value.len() >= 4 && (quoted || is_unlike_words(value)) && !value.iter().any(|&byte| is_quote(byte)) && is_secret(value) {
+    if value.len() >= 4
+        && (quoted || is_unlike_words(value))
+        && !value.iter().any(|&byte| is_quote(byte))
+        && is_secret(value)
+    {
         scan.report(rule, from, to);
     }
 }
@@ -168,7 +183,11 @@ fn word_before(text: &[u8], end: usize, floor: usize) -> Option<(usize, usize)> 
     const LONGEST: usize = 66;
     let stop = end.checked_sub(1).filter(|&index| index > floor && at(text, index) == b' ')?;
     let window = text.get(stop.saturating_sub(LONGEST).max(floor)..stop)?;
-    let length = window.iter().rev().take_while(|&&byte| byte > b' ' && !matches!(byte, b',' | b';') || (0x11..=0x19).contains(&byte)).count();
+    let length = window
+        .iter()
+        .rev()
+        .take_while(|&&byte| byte > b' ' && !matches!(byte, b',' | b';') || (0x11..=0x19).contains(&byte))
+        .count();
     (length > 0 && length < LONGEST).then_some((stop - length, stop))
 }
 
@@ -190,7 +209,8 @@ fn word(text: &[u8], from: usize) -> Option<(usize, usize, bool)> {
     }
     let rest = text.get(from..)?;
     let rest = rest.get(..LONGEST).unwrap_or(rest);
-    let inside = |byte: &u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'`' | b'<' | b'>' | b',' | b';' | b'(' | b')');
+    let inside =
+        |byte: &u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'`' | b'<' | b'>' | b',' | b';' | b'(' | b')');
     let length = rest.iter().take_while(|byte| inside(byte)).count();
     let word = rest.get(..length)?;
     let stop = word.iter().rposition(|byte| !matches!(byte, b'.' | b':' | b'\'' | b'*' | b'?'))? + 1;
@@ -200,9 +220,13 @@ fn word(text: &[u8], from: usize) -> Option<(usize, usize, bool)> {
 /// Digits among letters, signs, or capitals inside.
 fn is_unlike_words(value: &[u8]) -> bool {
     let letters = value.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
-    let signs = value.iter().any(|byte| matches!(byte, b'!' | b'@' | b'#' | b'$' | b'%' | b'^' | b'&' | b'*' | b'+' | b'=' | b'_' | b'~'));
+    let signs = value
+        .iter()
+        .any(|byte| matches!(byte, b'!' | b'@' | b'#' | b'$' | b'%' | b'^' | b'&' | b'*' | b'+' | b'=' | b'_' | b'~'));
     let capitals = value.windows(2).filter(|two| matches!(two, [b'a'..=b'z', b'A'..=b'Z'])).count();
-    letters >= 2 && (has_digit(value) || signs && !value.ends_with(b"!")) || capitals >= 2 || is_number(value) && value.len() >= 6 && value.iter().all(u8::is_ascii_digit)
+    letters >= 2 && (has_digit(value) || signs && !value.ends_with(b"!"))
+        || capitals >= 2
+        || is_number(value) && value.len() >= 6 && value.iter().all(u8::is_ascii_digit)
 }
 
 /// A plain word that ends its sentence and does not describe anything.
@@ -219,8 +243,14 @@ fn is_chosen(text: &[u8], value: &[u8], end: usize) -> bool {
     }
     let next = at(text, end);
     let after = at(text, end + 1);
-    let last = matches!(next, b'.' | b'!') && (after <= b' ' || is_quote(after)) || next == 0 || is_break(next) || is_quote(next) && !is_word(after);
-    let describes = [&b"ed"[..], b"ing", b"ly", b"able", b"ible", b"ful", b"less", b"ive", b"al", b"en", b"ous", b"ant", b"ent"].iter().any(|ending| value.ends_with(ending));
+    let last = matches!(next, b'.' | b'!') && (after <= b' ' || is_quote(after))
+        || next == 0
+        || is_break(next)
+        || is_quote(next) && !is_word(after);
+    let describes =
+        [&b"ed"[..], b"ing", b"ly", b"able", b"ible", b"ful", b"less", b"ive", b"al", b"en", b"ous", b"ant", b"ent"]
+            .iter()
+            .any(|ending| value.ends_with(ending));
     let plain = value.iter().all(u8::is_ascii_lowercase) && value.len() >= 6;
     last && plain && !describes && !DESCRIBES.has(value) && !TELLING.has(value)
 }
@@ -228,17 +258,24 @@ fn is_chosen(text: &[u8], value: &[u8], end: usize) -> bool {
 /// "with password …", "password: …" in a list of things to type: words that bring in a secret.
 fn is_introduced(text: &[u8], start: usize) -> bool {
     static INTRODUCTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        compile(r"(?i)\(\z|(?:with|using|use|und|and|mit|con|com|avec|met|med|enter|type|try|/|,|by|via|as|the|set|new|temp(?:orary)?|old|admin|root|initial|default|user \S+)\s+(?:the |das |la |le |new |admin |root |temporary |default )?\z")
+        compile(
+            r"(?i)\(\z|(?:with|using|use|und|and|mit|con|com|avec|met|med|enter|type|try|/|,|by|via|as|the|set|new|temp(?:orary)?|old|admin|root|initial|default|user \S+)\s+(?:the |das |la |le |new |admin |root |temporary |default )?\z",
+        )
     });
     let before = text.get(start.saturating_sub(40)..start).unwrap_or_default();
     INTRODUCTION.as_ref().is_some_and(|pattern| pattern.is_match(before))
 }
 
 fn is_secret(value: &[u8]) -> bool {
-    !verdict::is_placeholder(value) && !verdict::is_location(value) && !verdict::is_expression(value) && !STAND_INS.has(value) && !value.starts_with(b"-")
+    !verdict::is_placeholder(value)
+        && !verdict::is_location(value)
+        && !verdict::is_expression(value)
+        && !STAND_INS.has(value)
+        && !value.starts_with(b"-")
 }
 
 /// Whether the word is itself a name with a value.
 fn is_bound(text: &[u8], end: usize) -> bool {
-    matches!(at(text, end), b'=' | b'(' | b'[') || at(text, end) == b':' && at(text, end + 1) != b' ' && !is_break(at(text, end + 1))
+    matches!(at(text, end), b'=' | b'(' | b'[')
+        || at(text, end) == b':' && at(text, end + 1) != b' ' && !is_break(at(text, end + 1))
 }

@@ -25,7 +25,11 @@ pub(crate) fn is_mixed(value: &[u8]) -> bool {
 /// Digits with what groups them: a count, a date, a version, a port.
 pub(crate) fn is_number(value: &[u8]) -> bool {
     let decimal = || value.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'_' | b',' | b'-' | b'+'));
-    let constant = || value.len() <= 20 && value.starts_with(b"0x") && value.iter().skip(2).all(|byte| byte.is_ascii_hexdigit() || *byte == b'_');
+    let constant = || {
+        value.len() <= 20
+            && value.starts_with(b"0x")
+            && value.iter().skip(2).all(|byte| byte.is_ascii_hexdigit() || *byte == b'_')
+    };
     has_digit(value) && (decimal() || constant())
 }
 
@@ -127,7 +131,12 @@ pub(crate) fn entropy(value: &[u8]) -> f64 {
         }
     }
     let total = value.len() as f64;
-    counts.iter().filter(|&&count| count > 0).map(|&count| f64::from(count) / total).map(|share| -share * share.log2()).sum()
+    counts
+        .iter()
+        .filter(|&&count| count > 0)
+        .map(|&count| f64::from(count) / total)
+        .map(|share| -share * share.log2())
+        .sum()
 }
 
 /// Length of the longest stretch of letters and digits.
@@ -138,7 +147,9 @@ pub(crate) fn longest_stretch(value: &[u8]) -> usize {
 /// Only words and numbers joined by separators: `my-secret-1`, `token_v2`, `sha256`.
 pub(crate) fn is_wordy(value: &[u8]) -> bool {
     let head = head(value);
-    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':' | b'/' | b' ' | b'@' | b',');
+    let plain = |byte: &u8| {
+        byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':' | b'/' | b' ' | b'@' | b',')
+    };
     head.iter().all(plain) && !words(head).any(|word| word.len() >= 6 && is_mixed(word) && !is_versioned(word))
 }
 
@@ -256,7 +267,13 @@ mod tests {
         for random in ["k7Lm2Xp9Rt4VwQ", "c4f0a1b2c3d4e5f6a7b8", "wJalrXUtnFEMIK7MDENGbPxRfiCY1EKEY"] {
             assert!(is_random(random.as_bytes()), "{random}");
         }
-        for name in ["configuration_of_the_server", "getAccessTokenFromCache", "sha256", "hello-world-2024", "aaaaaaaaaaaaaaaaaaaaaaaa"] {
+        for name in [
+            "configuration_of_the_server",
+            "getAccessTokenFromCache",
+            "sha256",
+            "hello-world-2024",
+            "aaaaaaaaaaaaaaaaaaaaaaaa",
+        ] {
             assert!(!is_random(name.as_bytes()), "{name}");
         }
     }

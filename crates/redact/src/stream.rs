@@ -80,11 +80,16 @@ impl Stream {
 
     /// The text from the context up to `cut`, masked.
     fn release(&self, cut: usize, findings: &[Finding]) -> Vec<u8> {
-        let text = self.held.get(..cut).unwrap_or_default();
         let within = findings.iter().filter(|finding| finding.end > self.context && finding.start < cut);
-        let clipped = within.map(|finding| Finding { start: finding.start.max(self.context), end: finding.end.min(cut), ..*finding });
-        let clipped: Vec<Finding> = clipped.collect();
-        let masked = if clipped.is_empty() { text.to_vec() } else { mask_all(text, self.context, &clipped, self.mode) };
-        masked.get(self.context..).unwrap_or_default().to_vec()
+        let clip = |finding: &Finding| Finding {
+            start: finding.start.max(self.context),
+            end: finding.end.min(cut),
+            ..*finding
+        };
+        let clipped: Vec<Finding> = within.map(clip).collect();
+        match clipped.is_empty() {
+            true => self.held.get(self.context..cut).unwrap_or_default().to_vec(),
+            false => mask_all(&self.held, self.context..cut, &clipped, self.mode),
+        }
     }
 }

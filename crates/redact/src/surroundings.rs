@@ -34,7 +34,9 @@ impl Surroundings {
             return;
         }
         let stretch = text.get(start..text.len().min(to + 2)).unwrap_or_default();
-        self.signs.extend(stretch.windows(3).enumerate().filter(|(_, window)| is_sign(window)).map(|(offset, _)| start + offset));
+        self.signs.extend(
+            stretch.windows(3).enumerate().filter(|(_, window)| is_sign(window)).map(|(offset, _)| start + offset),
+        );
         self.read = to;
     }
 }
@@ -69,7 +71,8 @@ mod tests {
 
     #[test]
     fn programs_are_told_from_settings() {
-        let settings = "server:\n  host: db.internal\n  port: 5432\n  user: app\n  password: sunshine\nlogging:\n  level: debug\n";
+        let settings =
+            "server:\n  host: db.internal\n  port: 5432\n  user: app\n  password: sunshine\nlogging:\n  level: debug\n";
         let program = "fn login(user: &str) -> Result<(), Error> {\n    let token = parse(user)?;\n    if token.is_empty() {\n        return Err(Error::new(\"x\"));\n    }\n    send(token, &self.password);\n    Ok(())\n}\n";
         assert!(!Surroundings::default().is_code(settings.as_bytes(), 10));
         assert!(Surroundings::default().is_code(program.as_bytes(), 10));

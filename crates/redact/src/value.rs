@@ -69,7 +69,9 @@ impl Value {
     /// Reads a value: a string in quotes, with its prefix if it has one (`b"…"`), or a bare word.
     pub(crate) fn read(text: &[u8], from: usize, memory: &Memory) -> Self {
         let prefix = text.get(from..).unwrap_or_default().iter().take(2);
-        let prefix = prefix.take_while(|byte| matches!(byte, b'b' | b'r' | b'f' | b'u' | b'B' | b'N' | b'L' | b'@' | b'$' | b'\\')).count();
+        let prefix = prefix
+            .take_while(|byte| matches!(byte, b'b' | b'r' | b'f' | b'u' | b'B' | b'N' | b'L' | b'@' | b'$' | b'\\'))
+            .count();
         let opening = from + prefix;
         match is_quote(at(text, opening)) {
             true => Self::quoted(text, opening),
@@ -110,7 +112,9 @@ fn opening_quote(text: &[u8], from: usize) -> Option<u8> {
     let before = text.get(from.saturating_sub(LONGEST_WORD)..from)?;
     let edge = before.iter().rposition(|&byte| byte <= b' ' || is_quote(byte) || matches!(byte, b'(' | b',' | b'='))?;
     let quote = at(before, edge);
-    let opened = edge.checked_sub(1).is_none_or(|index| matches!(at(before, index), b' ' | b'\t' | b',' | b'(' | b'=' | b'[') || edge + 1 == before.len());
+    let opened = edge.checked_sub(1).is_none_or(|index| {
+        matches!(at(before, index), b' ' | b'\t' | b',' | b'(' | b'=' | b'[') || edge + 1 == before.len()
+    });
     (is_quote(quote) && opened).then_some(quote)
 }
 
@@ -125,13 +129,19 @@ fn closing(text: &[u8], start: usize, quote: u8) -> usize {
         QUOTE_1 => matches!(byte, b'"' | QUOTE_1 | b'\n' | b'\r' | BREAK_1),
         QUOTE_2 => matches!(byte, b'"' | QUOTE_1 | QUOTE_2) || is_break(byte),
         QUOTE_3 => matches!(byte, b'"' | QUOTE_1 | QUOTE_2 | QUOTE_3) || is_break(byte),
-        URL_QUOTE => byte == URL_QUOTE || byte <= b' ' && !matches!(byte, QUOTE_1..=URL_QUOTE) || matches!(byte, b'"' | b'&'),
+        URL_QUOTE => {
+            byte == URL_QUOTE || byte <= b' ' && !matches!(byte, QUOTE_1..=URL_QUOTE) || matches!(byte, b'"' | b'&')
+        }
         // SQL doubles a quote that belongs to the string.
-        b'\'' if byte == b'\'' && at(text, start + offset + 1) == b'\'' => !at(text, start + offset + 2).is_ascii_alphanumeric(),
-        b'\'' if byte == b'\'' && offset > 0 && at(text, start + offset - 1) == b'\'' => !at(text, start + offset + 1).is_ascii_alphanumeric(),
+        b'\'' if byte == b'\'' && at(text, start + offset + 1) == b'\'' => {
+            !at(text, start + offset + 2).is_ascii_alphanumeric()
+        }
+        b'\'' if byte == b'\'' && offset > 0 && at(text, start + offset - 1) == b'\'' => {
+            !at(text, start + offset + 1).is_ascii_alphanumeric()
+        }
         _ => byte == quote || is_break(byte) || byte == b'"' && ends_outer(text, start + offset + 1),
     };
-    start + window.iter().enumerate().position(|place| ends(place)).unwrap_or(window.len())
+    start + window.iter().enumerate().position(ends).unwrap_or(window.len())
 }
 
 /// Whether a double quote inside other quotes closes the string that holds them: a member, an element or a line ends.
@@ -149,9 +159,22 @@ fn bare_end(text: &[u8], from: usize) -> usize {
     while index < text.len() {
         let byte = at(text, index);
         let ends = match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'_' | b'.' | b'/' | b'+' | b'=' | b':' | b'@' | b'!' | 0x80.. => false,
+            b'A'..=b'Z'
+            | b'a'..=b'z'
+            | b'0'..=b'9'
+            | b'_'
+            | b'.'
+            | b'/'
+            | b'+'
+            | b'='
+            | b':'
+            | b'@'
+            | b'!'
+            | 0x80.. => false,
             0..=b' ' | 0x7f => match byte {
-                QUOTE_1 | QUOTE_2 | QUOTE_3 | APOSTROPHE | CODED_QUOTE => !at(text, index + 1).is_ascii_alphanumeric() || index == from,
+                QUOTE_1 | QUOTE_2 | QUOTE_3 | APOSTROPHE | CODED_QUOTE => {
+                    !at(text, index + 1).is_ascii_alphanumeric() || index == from
+                }
                 URL_AND => encoded || begins_pair(text, index + 1),
                 URL_BLANK | URL_EQUALS | URL_QUOTE => false,
                 _ => true,
@@ -177,14 +200,30 @@ fn begins_pair(text: &[u8], from: usize) -> bool {
     /// Names of parameters are short; this also bounds the look-ahead.
     const LONGEST: usize = 40;
     let name = text.get(from..).unwrap_or_default().iter().take(LONGEST);
-    let length = name.take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'[' | b']' | b'%')).count();
+    let length = name
+        .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'[' | b']' | b'%'))
+        .count();
     length > 0 && matches!(at(text, from + length), b'=' | URL_EQUALS | b':')
 }
 
 /// Whether what follows a punctuation mark shows that the value before it is over.
 fn ends_item(text: &[u8], next: usize) -> bool {
     match at(text, next) {
-        0..=b' ' | b'"' | b'\'' | b'`' | b'\\' | b',' | b';' | b')' | b']' | b'}' | b'<' | b'|' | b'&' | b':' | b'.' => true,
+        0..=b' '
+        | b'"'
+        | b'\''
+        | b'`'
+        | b'\\'
+        | b','
+        | b';'
+        | b')'
+        | b']'
+        | b'}'
+        | b'<'
+        | b'|'
+        | b'&'
+        | b':'
+        | b'.' => true,
         _ => begins_pair(text, next),
     }
 }

@@ -17,7 +17,8 @@ pub(crate) fn is_placeholder(value: &[u8]) -> bool {
         || is_filler(head)
         || STAND_INS.has(head)
         || signs() && (matches(&REFERENCES, head) || holes() && matches(&HOLES, head))
-        || complete_words(head).any(|word| word.len() > 3 && (GIVEAWAYS.has(word) || is_filler(word))) && !is_random(head)
+        || complete_words(head).any(|word| word.len() > 3 && (GIVEAWAYS.has(word) || is_filler(word)))
+            && !is_random(head)
 }
 
 fn matches(pattern: &LazyLock<Option<Regex>>, value: &[u8]) -> bool {
@@ -39,8 +40,9 @@ static REFERENCES: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// Marks of what is filled in later, or was left out.
-static HOLES: LazyLock<Option<Regex>> =
-    LazyLock::new(|| compile(r"\.\.\.|\*\*\*|\xE2\x80\xA6|\[REDACTED|\$\{|\{\{|\$\(|%[svd](?:\W|\z)|\{[a-z_.]*\}|<[A-Za-z][\w -]*>"));
+static HOLES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    compile(r"\.\.\.|\*\*\*|\xE2\x80\xA6|\[REDACTED|\$\{|\{\{|\$\(|%[svd](?:\W|\z)|\{[a-z_.]*\}|<[A-Za-z][\w -]*>")
+});
 
 /// Whether a value in source code is there for a test or as an illustration.
 pub(crate) fn is_fixture(value: &[u8]) -> bool {
@@ -74,16 +76,23 @@ pub(crate) fn is_expression(value: &[u8]) -> bool {
         ),
         None => true,
     };
-    head.first() == Some(&b'(') || computes.is_some_and(|found| named(found.as_bytes())) && closed() || matches(&PATH, head) && named(head)
+    head.first() == Some(&b'(')
+        || computes.is_some_and(|found| named(found.as_bytes())) && closed()
+        || matches(&PATH, head) && named(head)
 }
 
 /// Whether the value is a place in a file system or on the web rather than a credential.
 pub(crate) fn is_location(value: &[u8]) -> bool {
     static ROOTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        compile(r"\A(?:/[\w.-]+/|\.{1,2}/|~/|[A-Za-z]:\\|file:|https?://|ssh://|unix:|git@|/(?:etc|var|run|usr|home|opt|tmp|dev|bin|api|auth|v\d)\b)")
+        compile(
+            r"\A(?:/[\w.-]+/|\.{1,2}/|~/|[A-Za-z]:\\|file:|https?://|ssh://|unix:|git@|/(?:etc|var|run|usr|home|opt|tmp|dev|bin|api|auth|v\d)\b)",
+        )
     });
-    static PATH: LazyLock<Option<Regex>> =
-        LazyLock::new(|| compile(r"\A[\w.@-]+(?:/[\w.@-]+)+\z|\A[\w-]+\.(?:json|ya?ml|toml|pem|key|crt|txt|env|ini|conf|md|rs|py|js|ts|go|html|php|xml)\z"));
+    static PATH: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile(
+            r"\A[\w.@-]+(?:/[\w.@-]+)+\z|\A[\w-]+\.(?:json|ya?ml|toml|pem|key|crt|txt|env|ini|conf|md|rs|py|js|ts|go|html|php|xml)\z",
+        )
+    });
     let head = head(value);
     if !head.iter().any(|byte| matches!(byte, b'/' | b'\\' | b':' | b'.' | b'@')) {
         return false;
@@ -92,7 +101,7 @@ pub(crate) fn is_location(value: &[u8]) -> bool {
         let slashes = head.iter().filter(|&&byte| byte == b'/').count();
         return !is_random(head) || slashes > 2;
     }
-    matches(&PATH, head) && !is_random(head) && (!is_mixed(head) || head.iter().any(|&byte| byte == b'.'))
+    matches(&PATH, head) && !is_random(head) && (!is_mixed(head) || head.contains(&b'.'))
 }
 
 /// Whether a quoted text reads as a sentence or a label.
@@ -127,7 +136,9 @@ pub(crate) fn is_type(value: &[u8]) -> bool {
 /// Whether the value could be a variable: a name that has the word of a secret in it, or one of a few letters.
 pub(crate) fn is_variable(value: &[u8], name: &[u8]) -> bool {
     static SECRET_WORD: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        compile(r"(?i)pass(?:w|phrase|code|_|\z)|pwd|secret|token|(?:^|_)key|cred|auth|\Apw|_pw|jwt|cookie|session|config|setting|param|argv|args|self|this|input|value|default|undefined|none|null")
+        compile(
+            r"(?i)pass(?:w|phrase|code|_|\z)|pwd|secret|token|(?:^|_)key|cred|auth|\Apw|_pw|jwt|cookie|session|config|setting|param|argv|args|self|this|input|value|default|undefined|none|null",
+        )
     });
     is_name(value) && (value.len() < 3 || value.eq_ignore_ascii_case(name) || matches(&SECRET_WORD, value))
 }
@@ -150,19 +161,56 @@ mod tests {
     #[test]
     fn placeholders_are_known() {
         for value in [
-            "***", "xxxx", "<your-key>", "${VAR}", "$VAR", "$(pass show db)", "{{ secret }}", "{password}", "%PASSWORD%", "%(pw)s", "%s", "os.environ['X']",
-            "process.env.X", "your-api-key", "changeme", "null", "string", "op://vault/item", "abcdef...wxyz", "[REDACTED]", "YOUR_TOKEN_HERE", "#{secret}", "!vault", "$1", "ENC[abc]",
+            "***",
+            "xxxx",
+            "<your-key>",
+            "${VAR}",
+            "$VAR",
+            "$(pass show db)",
+            "{{ secret }}",
+            "{password}",
+            "%PASSWORD%",
+            "%(pw)s",
+            "%s",
+            "os.environ['X']",
+            "process.env.X",
+            "your-api-key",
+            "changeme",
+            "null",
+            "string",
+            "op://vault/item",
+            "abcdef...wxyz",
+            "[REDACTED]",
+            "YOUR_TOKEN_HERE",
+            "#{secret}",
+            "!vault",
+            "$1",
+            "ENC[abc]",
         ] {
             assert!(is_placeholder(value.as_bytes()), "{value}");
         }
-        for value in ["hunter2", "swordfish", "$uper$ecret1", "correct horse", "p%ssword1", "Sup3r!", "$2b$10$abcdefghijk"] {
+        for value in
+            ["hunter2", "swordfish", "$uper$ecret1", "correct horse", "p%ssword1", "Sup3r!", "$2b$10$abcdefghijk"]
+        {
             assert!(!is_placeholder(value.as_bytes()), "{value}");
         }
     }
 
     #[test]
     fn expressions_are_known() {
-        for value in ["getpass.getpass()", "config.password", "self.token", "args[0]", "Option<String>", "os.Getenv(\"X\")", "format!(\"{}\")", "a?.b", "str|None", "user::token", "parser.next();"] {
+        for value in [
+            "getpass.getpass()",
+            "config.password",
+            "self.token",
+            "args[0]",
+            "Option<String>",
+            "os.Getenv(\"X\")",
+            "format!(\"{}\")",
+            "a?.b",
+            "str|None",
+            "user::token",
+            "parser.next();",
+        ] {
             assert!(is_expression(value.as_bytes()), "{value}");
         }
         for value in ["hunter2", "a.b1c2d3e4f5g6h7", "swordfish", "p(ss)word1!", "k7Lm2Xp9Rt4VwQ(x"] {
@@ -176,6 +224,10 @@ mod tests {
             assert!(is_type(value.as_bytes()), "{value}");
         }
         assert!(!is_type(b"sunshine") && !is_type(b"Sunshine"));
-        assert!(is_variable(b"db_password", b"password") && is_variable(b"pw", b"password") && !is_variable(b"sunshine", b"password"));
+        assert!(
+            is_variable(b"db_password", b"password")
+                && is_variable(b"pw", b"password")
+                && !is_variable(b"sunshine", b"password")
+        );
     }
 }

@@ -193,7 +193,9 @@ fn disguise(raw: &[u8], at: usize) -> Option<(usize, Option<u8>)> {
         [0xC2, 0xAB | 0xBB, ..] => (2, Some(CODED_QUOTE)),
         [0xC2, 0xAD, ..] => (2, None),
         [0xE2, 0x80, 0x82..=0x8A | 0xAF, ..] => (3, Some(b' ')),
-        [0xE2, 0x80, 0x8B..=0x8F | 0xAA..=0xAE, ..] | [0xE2, 0x81, 0xA0..=0xAF, ..] | [0xEF, 0xBB, 0xBF, ..] => (3, None),
+        [0xE2, 0x80, 0x8B..=0x8F | 0xAA..=0xAE, ..] | [0xE2, 0x81, 0xA0..=0xAF, ..] | [0xEF, 0xBB, 0xBF, ..] => {
+            (3, None)
+        }
         [0xE2, 0x80, 0x98..=0x9F, ..] => (3, Some(CODED_QUOTE)),
         // Signs as wide as a Chinese character.
         [0xEF, 0xBC, wide @ 0x81..=0xBF, ..] => (3, Some(wide - 0x60)),
@@ -302,7 +304,10 @@ fn decoded(code: u32) -> Option<Option<u8>> {
 fn percent(rest: &[u8]) -> Option<(usize, Option<u8>)> {
     let mut digits = 1;
     // `%253D` was encoded twice.
-    while digits < 7 && rest.get(digits..digits + 2) == Some(b"25") && rest.get(digits + 2).is_some_and(u8::is_ascii_hexdigit) {
+    while digits < 7
+        && rest.get(digits..digits + 2) == Some(b"25")
+        && rest.get(digits + 2).is_some_and(u8::is_ascii_hexdigit)
+    {
         digits += 2;
     }
     let plain = match rest.get(digits..digits + 2)? {

@@ -48,7 +48,7 @@ impl<const N: usize> Words<N> {
 
     /// Whether a word ends as one of the list does.
     pub(crate) fn has_ending_of(&self, word: &[u8]) -> bool {
-        if !word.last().is_some_and(|&last| self.last & letter(last) != 0) {
+        if word.last().is_none_or(|&last| self.last & letter(last) == 0) {
             return false;
         }
         let packed = folded(word);
@@ -216,7 +216,7 @@ words! {
     /// The same for keys, which many things have.
     pub(crate) HARMLESS_BEFORE_KEY = [
         "bucket", "cache", "candidate", "composite", "dict", "foreign", "group", "hash", "i18n", "index", "json",
-        "locale", "map", "message", "natural", "object", "partition", "primary", "query", "routing", "row", "s3",
+        "locale", "map", "message", "natural", "object", "partition", "primary", "query", "recv", "routing", "row", "s3",
         "shard", "sorting", "surrogate", "translation", "unique",
     ]
 }
@@ -311,6 +311,8 @@ mod tests {
     #[test]
     fn endings_are_compared_from_the_end() {
         assert!(PASSWORDS.has_ending_of(b"PGPASSWORD") && !PASSWORDS.has_ending_of(b"word"));
-        assert!(PASSWORDS.has_ending_of(b"a-very-long-name-of-a-PASSWORD") && !PASSWORDS.has_ending_of(b"passwordless"));
+        assert!(
+            PASSWORDS.has_ending_of(b"a-very-long-name-of-a-PASSWORD") && !PASSWORDS.has_ending_of(b"passwordless")
+        );
     }
 }

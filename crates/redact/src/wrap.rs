@@ -83,10 +83,13 @@ fn goes_on(text: &[u8], end: usize, start: usize, stop: usize) -> bool {
     let line = text.get(end.saturating_sub(WIDE)..end).unwrap_or_default();
     let wide = line.len() == WIDE && !line.iter().any(|&byte| is_break(byte));
     let after = at(text, stop);
-    let alone = after == 0 || is_break(after) || matches!(after, b'"' | b'\'' | b'`' | 0x11..=0x19 | b',' | b';' | b')' | b'}' | b']');
+    let alone = after == 0
+        || is_break(after)
+        || matches!(after, b'"' | b'\'' | b'`' | 0x11..=0x19 | b',' | b';' | b')' | b'}' | b']');
     let ends = alone || wide && after == b' ';
     let generated = shape::is_mixed(rest) && !shape::is_wordy(rest) || shape::is_random(rest);
-    shape::is_random(rest) && after == b' ' || ends && (generated && rest.len() >= 6 || wide && alone && (generated || rest.len() <= 4))
+    shape::is_random(rest) && after == b' '
+        || ends && (generated && rest.len() >= 6 || wide && alone && (generated || rest.len() <= 4))
 }
 
 fn piece(text: &[u8], from: usize) -> usize {
@@ -95,6 +98,7 @@ fn piece(text: &[u8], from: usize) -> usize {
 
 /// Length of the run of token characters.
 fn run(text: &[u8], from: usize, most: usize) -> usize {
-    let token = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'/' | b'+' | b'=' | b'~');
+    let token =
+        |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'/' | b'+' | b'=' | b'~');
     text.get(from..).unwrap_or_default().iter().take(most).take_while(token).count()
 }

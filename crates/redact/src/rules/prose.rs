@@ -13,7 +13,8 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// What a secret is for: "the password for the server".
-const FOR: &str = "for|of|to|on|in|at|von|vom|für|zum|zur|auf|de|del|do|da|di|du|des|per|pour|para|voor|van|til|till|na|dla|для|от|к";
+const FOR: &str =
+    "for|of|to|on|in|at|von|vom|für|zum|zur|auf|de|del|do|da|di|du|des|per|pour|para|voor|van|til|till|na|dla|для|от|к";
 /// What leads from the word for a secret to the secret.
 const VERBS: &str = "is|was|as|are|were|will be|should be|shall be|must be|has been|ist|lautet|war|est|c'est|était|es|era|é|è|jest|to|är|er|on|je|adalah|là|это|—|–";
 /// The same in languages that write without blanks.
@@ -24,18 +25,24 @@ const CHANGES: &str = "changed|reset|rotated|updated|set";
 /// From the end of the word for a secret to the beginning of the secret.
 pub(crate) fn verb_pattern() -> String {
     let gap = r"(?:[ \t]+|[ \t]*{nl}[ \t]*)";
-    let purpose = format!(r"[ \t]+(?:{FOR})[ \t]+[^\n.!?;:=,]{{1,48}}?|[ \t]+\([^()\n]{{1,40}}\)|[ \t]+(?:that )?(?:you|we|they|I) \w{{2,10}}(?: to \w{{2,8}})?|(?:[ \t]+[^\s.,;:=()]{{1,24}}){{1,2}}?");
+    let purpose = format!(
+        r"[ \t]+(?:{FOR})[ \t]+[^\n.!?;:=,]{{1,48}}?|[ \t]+\([^()\n]{{1,40}}\)|[ \t]+(?:that )?(?:you|we|they|I) \w{{2,10}}(?: to \w{{2,8}})?|(?:[ \t]+[^\s.,;:=()]{{1,24}}){{1,2}}?"
+    );
     let sign = format!(r"[ \t]+(?:(?:{FOR})[ \t]+)?(?:[^\s:=.,;()]{{1,24}}[ \t]*){{1,3}}(?:=|—|–)[ \t]+");
     let change = format!(r"(?:[ \t]+(?:was|is|has been))?[ \t]+(?:{CHANGES})[ \t]+(?:from|to)[ \t]+");
     let verb = format!(r"(?:{purpose})?{gap}(?:{VERBS})(?:[ \t]+(?:{ADVERBS}))?(?:[ \t]*:)?{gap}");
-    let pattern = format!(r"\A(?:['\x17]s[ \t]+|[a-z]{{0,3}}{{q}}?[*_)]{{0,2}}(?:\s*(?:{PARTICLES})[ :]*[「『]?|{change}|{verb}|{sign}))");
+    let pattern = format!(
+        r"\A(?:['\x17]s[ \t]+|[a-z]{{0,3}}{{q}}?[*_)]{{0,2}}(?:\s*(?:{PARTICLES})[ :]*[「『]?|{change}|{verb}|{sign}))"
+    );
     in_bytes(&pattern)
 }
 
 /// Patterns are over bytes; other letters than those of ASCII are spelled out.
 fn in_bytes(pattern: &str) -> String {
     let spell = |letter: char| match letter {
-        '「' | '『' | '\u{80}'..='\u{10FFFF}' => letter.to_string().bytes().map(|byte| format!(r"\x{byte:02X}")).collect(),
+        '「' | '『' | '\u{80}'..='\u{10FFFF}' => {
+            letter.to_string().bytes().map(|byte| format!(r"\x{byte:02X}")).collect()
+        }
         _ => letter.to_string(),
     };
     // A set of such letters is a choice.

@@ -36,7 +36,10 @@ pub fn shapes() -> Vec<Shape> {
         ("kubernetes", KUBERNETES),
     ];
     let numbered = all.iter().flat_map(|(group, templates)| templates.iter().map(move |template| (*group, *template)));
-    numbered.enumerate().map(|(seed, (group, template))| Shape::new(group, template, 500_000 + 7 * seed as u64)).collect()
+    numbered
+        .enumerate()
+        .map(|(seed, (group, template))| Shape::new(group, template, 500_000 + 7 * seed as u64))
+        .collect()
 }
 
 const VENDORS: &[&str] = &[
@@ -242,7 +245,14 @@ const PARAMETERS: &[&str] = &[
     "&refresh_token=«<w60>»",
 ];
 
-const PHONES: &[&str] = &["+«14155550<d3>»\n", "Phone +«44 20 7946 0<d3>»", "number=\"+«12125550<d3>»\"", "(+«49) 30 1234<d3>»", "+«6591234<d3>»", "call +«7 (495) 123-45-<d2>»"];
+const PHONES: &[&str] = &[
+    "+«14155550<d3>»\n",
+    "Phone +«44 20 7946 0<d3>»",
+    "number=\"+«12125550<d3>»\"",
+    "(+«49) 30 1234<d3>»",
+    "+«6591234<d3>»",
+    "call +«7 (495) 123-45-<d2>»",
+];
 
 const CLOUDS: &[&str] = &[
     "[profile x]\naws_access_key_id = «AKIA<u16>»\naws_secret_access_key = «<b40>»\nregion = eu-west-1",
@@ -335,7 +345,13 @@ const COLOURS: &[&str] = &[
     "\u{1b}[33mcurl -u ann:«<a9>»\u{1b}[0m",
 ];
 
-const INVISIBLE: &[&str] = &["se\u{200b}cret: «<a16>»", "password:\u{200b} «<m9>»", "«sk-<a10>\u{200b}<a38>»", "«<a6>\u{200b}<a6>» is the password", "API\u{a0}key: «<a32>»"];
+const INVISIBLE: &[&str] = &[
+    "se\u{200b}cret: «<a16>»",
+    "password:\u{200b} «<m9>»",
+    "«sk-<a10>\u{200b}<a38>»",
+    "«<a6>\u{200b}<a6>» is the password",
+    "API\u{a0}key: «<a32>»",
+];
 
 const WRAPPED: &[&str] = &[
     "export TOKEN=«<a60>»\n«<a30>»\n",

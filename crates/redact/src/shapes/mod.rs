@@ -14,6 +14,13 @@ use crate::{Mode, redact};
 use std::collections::BTreeMap;
 use std::fmt;
 
+/// A name and the shapes of a set.
+pub type Set = (&'static str, fn() -> Vec<Shape>);
+
+/// All sets. The second to fourth were written after the rules and measured before they were changed for them.
+pub const SETS: [Set; 4] =
+    [("first", first::shapes), ("second", second::shapes), ("third", third::shapes), ("fourth", fourth::shapes)];
+
 /// One text with secrets.
 #[derive(Debug, Clone)]
 pub struct Shape {
@@ -50,10 +57,24 @@ fn shows(text: &str, secret: &str) -> bool {
     characters.windows(window.max(1)).any(|window| text.contains(&window.iter().collect::<String>()))
 }
 
+/// Groups of which at most 3 % may leak: they were promised first. Of the others at most 15 %.
+#[rustfmt::skip]
+pub const NAMED: [&str; 14] = [
+    "clouds", "cookies", "database-urls", "environment", "headers", "json", "jwt", "parameters", "phones", "private-keys", "settings", "telegram", "userinfo", "vendors",
+];
+
 /// How many shapes of each group leak.
 #[derive(Debug, Default)]
 pub struct Leaks {
-    groups: BTreeMap<&'static str, (usize, Vec<(String, String)>)>,
+    groups: BTreeMap<&'static str, Group>,
+}
+
+/// The shapes of one group.
+#[derive(Debug, Default)]
+struct Group {
+    shapes: usize,
+    /// Texts that leak, before and after masking.
+    leaked: Vec<(String, String)>,
 }
 
 impl Leaks {
@@ -61,35 +82,43 @@ impl Leaks {
     pub fn of(shapes: &[Shape]) -> Self {
         let mut leaks = Self::default();
         for shape in shapes {
-            let (count, leaked) = leaks.groups.entry(shape.group).or_default();
-            *count += 1;
-            leaked.extend(shape.leak().map(|masked| (shape.text.clone(), masked)));
+            let group = leaks.groups.entry(shape.group).or_default();
+            group.shapes += 1;
+            group.leaked.extend(shape.leak().map(|masked| (shape.text.clone(), masked)));
         }
         leaks
     }
 
-    /// Groups with the number of their shapes and of those that leak.
-    pub fn groups(&self) -> impl Iterator<Item = (&'static str, usize, usize)> {
-        self.groups.iter().map(|(group, (count, leaked))| (*group, *count, leaked.len()))
-    }
-
-    /// Texts that leak, before and after masking.
+    /// Texts that leak, before and after masking, with their group.
     pub fn texts(&self) -> impl Iterator<Item = (&'static str, &str, &str)> {
-        self.groups.iter().flat_map(|(group, (_, leaked))| leaked.iter().map(|(text, masked)| (*group, text.as_str(), masked.as_str())))
+        self.groups
+            .iter()
+            .flat_map(|(name, group)| group.leaked.iter().map(|(text, masked)| (*name, text.as_str(), masked.as_str())))
     }
 
-    /// Shapes and leaks of all groups.
-    pub fn total(&self) -> (usize, usize) {
-        self.groups().fold((0, 0), |(shapes, leaks), (_, count, leaked)| (shapes + count, leaks + leaked))
+    /// Shapes and leaks of the groups that a test asks for.
+    pub fn count(&self, wanted: impl Fn(&str) -> bool) -> (usize, usize) {
+        let groups = self.groups.iter().filter(|(name, _)| wanted(name));
+        groups.fold((0, 0), |(shapes, leaks), (_, group)| (shapes + group.shapes, leaks + group.leaked.len()))
+    }
+
+    /// Shapes and leaks of the groups that were promised first, then of the others.
+    pub fn named_and_others(&self) -> [(usize, usize); 2] {
+        [self.count(|name| NAMED.contains(&name)), self.count(|name| !NAMED.contains(&name))]
     }
 }
 
 impl fmt::Display for Leaks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (group, count, leaked) in self.groups() {
-            writeln!(f, "{leaked:>5} of {count:>5} leak ({:>5.1} %)  {group}", 100.0 * leaked as f64 / count.max(1) as f64)?;
+        let mut line = |leaked: usize, shapes: usize, name: &str| {
+            let share = 100.0 * leaked as f64 / shapes.max(1) as f64;
+            writeln!(f, "{leaked:>5} of {shapes:>5} leak ({share:>5.1} %)  {name}")
+        };
+        for (name, group) in &self.groups {
+            line(group.leaked.len(), group.shapes, name)?;
         }
-        let (shapes, leaked) = self.total();
-        writeln!(f, "{leaked:>5} of {shapes:>5} leak ({:>5.1} %)  all", 100.0 * leaked as f64 / shapes.max(1) as f64)
+        let [named, others] = self.named_and_others();
+        line(named.1, named.0, "all groups that X2 names")?;
+        line(others.1, others.0, "all other groups")
     }
 }

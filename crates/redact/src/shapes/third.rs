@@ -40,7 +40,10 @@ pub fn shapes() -> Vec<Shape> {
         ("outputs", OUTPUTS),
     ];
     let numbered = all.iter().flat_map(|(group, templates)| templates.iter().map(move |template| (*group, *template)));
-    numbered.enumerate().map(|(seed, (group, template))| Shape::new(group, template, 90_000 + 3 * seed as u64)).collect()
+    numbered
+        .enumerate()
+        .map(|(seed, (group, template))| Shape::new(group, template, 90_000 + 3 * seed as u64))
+        .collect()
 }
 
 const VENDORS: &[&str] = &[
