@@ -71,13 +71,10 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Time the search for secrets; with sessions, list what is found in them.
+    /// Measure redaction.
     Redact {
-        /// Directory with sessions.
-        directory: Option<PathBuf>,
-        /// Repetitions, of which the best counts.
-        #[arg(long, default_value_t = 5)]
-        runs: usize,
+        #[command(subcommand)]
+        what: RedactMeasure,
     },
     /// Time reducers on inputs of 50 MB that are made to hurt; with sessions, on their outputs.
     Reduce {
@@ -112,6 +109,32 @@ enum Command {
         /// Format.
         #[arg(long, value_parser = format_named)]
         format: Format,
+    },
+}
+
+/// What `lab redact` measures.
+#[derive(Debug, Subcommand)]
+enum RedactMeasure {
+    /// Made-up secrets in made-up surroundings: how much leaks, by group.
+    Shapes,
+    /// Files without secrets: how much is masked in vain.
+    Folders {
+        /// Folders with sources or documentation.
+        folders: Vec<PathBuf>,
+        /// Names of folders to leave out.
+        #[arg(long)]
+        without: Vec<String>,
+    },
+    /// Speed in ordinary and hostile text, at three sizes and as a stream.
+    Speed {
+        /// Repetitions, of which the best counts.
+        #[arg(long, default_value_t = 5)]
+        runs: usize,
+    },
+    /// Real sessions: what is found in them.
+    Sessions {
+        /// Directory with sessions.
+        directory: PathBuf,
     },
 }
 
@@ -151,12 +174,18 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             let figures = load::measure(&load::Plan { binary, requests, many, pin }, tell)?;
             print(&if json { format!("{:#}\n", figures.to_json()) } else { figures.to_string() })?;
         }
-        Command::Redact { directory, runs } => {
-            match directory {
-                Some(directory) => print(&redact::census(&matrix::sessions(&directory)?)?.to_string())?,
-                None => print(&redact::speeds(runs).to_string())?,
-            };
-        }
+        Command::Redact { what } => match what {
+            RedactMeasure::Shapes => print(&redact::leaks())?,
+            RedactMeasure::Folders { folders, without } => {
+                for folder in folders {
+                    print(&format!("{}\n{}\n", folder.display(), redact::alarms(&folder, &without)?))?;
+                }
+            }
+            RedactMeasure::Speed { runs } => print(&redact::speeds(runs).to_string())?,
+            RedactMeasure::Sessions { directory } => {
+                print(&redact::census(&matrix::sessions(&directory)?)?.to_string())?
+            }
+        },
         Command::Reduce { directory, runs } => match directory {
             Some(directory) => print(&reduce::on_sessions(&matrix::sessions(&directory)?, runs)?.to_string())?,
             None => print(&reduce::on_hostile(runs).to_string())?,

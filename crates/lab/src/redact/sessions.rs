@@ -1,59 +1,12 @@
-//! How fast secrets are found, in ordinary and in hostile text, and what is found in real sessions.
+//! What is found in real sessions.
 
-use crate::{Failure, best, generate};
-use foldline_core::redact::{Mode, find, redact};
+use crate::Failure;
+use foldline_core::redact::{Mode, find};
 use foldline_core::transcript::PartKind;
-use foldline_core::{Format, wire};
+use foldline_core::wire;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
-
-/// Texts made to be slow: almost secrets, repeated without end.
-const HOSTILE: [(&str, &str); 9] = [
-    ("a.a.a.…=", "a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a="),
-    ("hexadecimal", "0123456789abcdef"),
-    ("eyJ", "eyJ"),
-    ("eyJ with dots", "eyJhbGciOi.eyJzdWIi."),
-    ("unfinished PEM", "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n"),
-    ("password=", "password="),
-    ("names and colons", "password: token: secret: api_key: "),
-    ("addresses", "https://a:b:c:d:e@@@https://"),
-    ("escaped quotes", "{\\\"password\\\":\\\\\\\""),
-];
-
-/// How much text is searched at a time.
-const MEGABYTES: usize = 8;
-
-/// Speeds in megabytes per second.
-#[derive(Debug)]
-pub struct Speeds(Vec<(String, f64)>);
-
-/// Measures; the best of `runs` counts.
-pub fn speeds(runs: usize) -> Speeds {
-    let mixed: String =
-        (0..).map(|seed| generate::transcript(Format::Anthropic, 400, seed)).scan(0, take_until).collect();
-    let mut texts = vec![("mixed (generated sessions)".to_owned(), mixed)];
-    for (name, unit) in HOSTILE {
-        texts.push((format!("hostile: {name}"), unit.repeat((MEGABYTES << 20) / unit.len())));
-    }
-    let speed = |text: &str| text.len() as f64 / 1e6 / best::of(runs, || redact(text, Mode::Text).len()).as_secs_f64();
-    Speeds(texts.into_iter().map(|(name, text)| (name, speed(&text))).collect())
-}
-
-fn take_until(total: &mut usize, text: String) -> Option<String> {
-    let enough = *total >= MEGABYTES << 20;
-    *total += text.len();
-    (!enough).then_some(text)
-}
-
-impl fmt::Display for Speeds {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (name, speed) in &self.0 {
-            writeln!(f, "{speed:>8.0} MB/s  {name}")?;
-        }
-        Ok(())
-    }
-}
 
 /// What was found in real sessions: by rule, with examples, masked.
 #[derive(Debug, Default)]
