@@ -11,6 +11,7 @@ use std::path::PathBuf;
   foldline inspect session.json                      see where its tokens are
   cat session.jsonl | foldline compress --force      fold what comes in, whatever its size
   foldline compress big.json --target-tokens 12000   make it fit, or say why it cannot
+  foldline search importer timeout                   find words in what was removed
 
 Exit codes: 0 done, 1 a check found violations, 2 bad usage or input, 3 the target cannot be met,
 4 the summariser failed and abort_on_failure is set.")]
@@ -29,8 +30,9 @@ pub enum Command {
     Inspect(Inspect),
     /// Check a transcript strictly against its provider's rules.
     Validate(Validate),
-    /// Print the original of something that was removed.
+    // These two are described where their options are: `--help` says more than one line.
     Recall(crate::command::recall::RecallArgs),
+    Search(crate::command::search::SearchArgs),
     /// Measure what survives a compaction, and what outputs are reduced to, on a folder of transcripts.
     Eval(crate::command::eval::EvalArgs),
     /// Play recorded sessions turn by turn through policies: what each request holds and costs.

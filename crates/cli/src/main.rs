@@ -23,6 +23,7 @@ fn main() -> ExitCode {
         Command::Inspect(args) => command::inspect::run(&args),
         Command::Validate(args) => command::validate::run(&args),
         Command::Recall(args) => command::recall::run(&args),
+        Command::Search(args) => command::search::run(&args),
         Command::Eval(args) => command::eval::run(&args),
         Command::Replay(args) => command::replay::run(&args),
         Command::Export(args) => command::export::run(&args),

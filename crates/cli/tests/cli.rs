@@ -27,9 +27,70 @@ fn a_session_is_compacted_and_its_originals_can_be_recalled() {
         report["edits"].as_array().unwrap().iter().filter_map(|edit| edit["handle"].as_str()).collect();
     assert!(!handles.is_empty());
     for handle in handles {
-        let recalled = desk.run(&["recall", handle]);
+        let recalled = desk.run(&["recall", handle, "--raw"]);
         assert_eq!(code(&recalled), 0, "{handle}: {}", errors(&recalled));
         assert_eq!(foldline_core::recall::Handle::of(&text(&recalled)).to_string(), handle);
+    }
+}
+
+#[test]
+fn a_fold_is_read_page_by_page_and_found_by_its_words() {
+    let desk = Desk::new();
+    let input = example("two-hour-session.anthropic.json");
+    let done = desk.run(&["compress", input.to_str().unwrap(), "--force", "--report", "report.json", "-o", "out.json"]);
+    assert_eq!(code(&done), 0, "{}", errors(&done));
+    let report: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(desk.path("report.json")).unwrap()).unwrap();
+    let fold = report["edits"].as_array().unwrap().iter().find(|edit| edit["kind"] == "fold");
+    let handle = fold.and_then(|fold| fold["handle"].as_str()).expect("a fold with a handle").to_owned();
+
+    // The command at the end of each page leads to the next.
+    let mut command: Vec<String> = ["recall", &handle].map(str::to_owned).to_vec();
+    let mut pages = 0;
+    loop {
+        let page = desk.run(&command.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(code(&page), 0, "{}", errors(&page));
+        let page = text(&page);
+        pages += 1;
+        assert!(page.chars().count() <= 16_000 && !page.contains("\"signature\""), "{page}");
+        match page.trim_end().rsplit_once("next: foldline ") {
+            Some((_, next)) => command = next.trim_end_matches(']').split(' ').map(str::to_owned).collect(),
+            None => break,
+        }
+    }
+    assert!(pages > 1, "{pages}");
+    let raw = text(&desk.run(&["recall", &handle, "--raw"]));
+    assert!(raw.starts_with("{\"role\""), "{}", &raw[..80]);
+
+    // What a search finds can be read with the command beside it.
+    let found = desk.run(&["search", "tests"]);
+    assert_eq!(code(&found), 0, "{}", errors(&found));
+    let found = text(&found);
+    let show = found.lines().find_map(|line| line.strip_prefix("  → foldline ")).expect("a way to read it");
+    let words = found.lines().nth(1).unwrap().trim().trim_matches(['…', ' ']).to_owned();
+    let shown = desk.run(&show.split(' ').collect::<Vec<_>>());
+    assert_eq!(code(&shown), 0, "{}", errors(&shown));
+    assert!(text(&shown).contains(&words), "{words}\n{}", text(&shown));
+    let nothing = desk.run(&["search", "xyzzyplugh"]);
+    assert_eq!(code(&nothing), 1);
+    assert!(errors(&nothing).contains("holds `xyzzyplugh`; try fewer or other words"), "{}", errors(&nothing));
+}
+
+#[test]
+fn recall_says_what_is_wrong_with_the_question() {
+    let desk = Desk::new();
+    for (args, words) in [
+        (vec!["recall", "fl-0123456789ab", "--lines", "9:3"], "did you mean 3:9?"),
+        (vec!["recall", "fl-0123456789ab", "--turn", "0"], "counting starts at 1"),
+        (vec!["recall", "fl-0123456789ab", "--raw", "--turn", "1"], "cannot be used with"),
+        (vec!["recall", "fl-0123456789ab"], "there is no such file"),
+        (vec!["search", "word"], "there is no such file"),
+        (vec!["search", "word", "--limit", "0"], "not in 1..=100"),
+        (vec!["search"], "WORDS"),
+    ] {
+        let done = desk.run(&args);
+        assert_eq!(code(&done), 2, "{args:?}");
+        assert!(errors(&done).contains(words), "{args:?}: {}", errors(&done));
     }
 }
 

@@ -18,6 +18,7 @@ pub mod plan;
 pub mod planner;
 pub mod policy;
 pub mod prune;
+pub mod reading;
 pub mod recall;
 pub mod reduce;
 pub mod repair;

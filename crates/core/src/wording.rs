@@ -10,9 +10,27 @@ pub fn counted(count: usize, noun: &str) -> String {
     }
 }
 
+/// A number with commas: `1,204`.
+pub fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
-    use super::counted;
+    use super::{counted, grouped};
+
+    #[test]
+    fn numbers_are_grouped_by_three_digits() {
+        assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+    }
 
     #[test]
     fn one_is_no_plural() {

@@ -5,6 +5,7 @@
 //! never separates a call from its result, nor signed reasoning from what it belongs to.
 
 use crate::handoff;
+use crate::ledger;
 use crate::policy::{Budgets, CompressionPolicy};
 use crate::tokens::Counts;
 use crate::transcript::{Format, PartKind, Role, Transcript};
@@ -189,11 +190,19 @@ pub fn recent_need(transcript: &Transcript<'_>, counts: &Counts) -> u32 {
     u32::try_from(counts.between(start, transcript.messages.len())).unwrap_or(u32::MAX)
 }
 
-/// The last message in which a person really says something.
+/// The last message in which a person really says something. What clients say in the user's turn counts only where
+/// there is nothing else.
 pub fn last_request(transcript: &Transcript<'_>) -> Option<usize> {
-    (0..transcript.messages.len())
-        .rev()
-        .find(|&index| transcript.speaks(index) && !handoff::is_only_handoff(transcript, index))
+    let speaks = |&index: &usize| transcript.speaks(index) && !handoff::is_only_handoff(transcript, index);
+    let is_person = |&index: &usize| {
+        transcript.parts_at(index).iter().any(|part| match part.kind {
+            PartKind::Media => true,
+            PartKind::Text => !ledger::spoken(&handoff::own_words(transcript, part)).trim().is_empty(),
+            _ => false,
+        })
+    };
+    let all = || (0..transcript.messages.len()).rev().filter(speaks);
+    all().find(is_person).or_else(|| all().next())
 }
 
 /// The last message in which the assistant says something that a person can read.

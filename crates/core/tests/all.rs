@@ -19,6 +19,7 @@ mod suite {
     mod money;
     mod policy;
     mod prune;
+    mod reading;
     mod state;
     mod summary;
     mod tokens;

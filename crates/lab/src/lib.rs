@@ -4,6 +4,8 @@
 //!   into the other two wire formats.
 //! - [`matrix`] runs the engine over sessions, formats, windows and presets and checks what must always hold.
 //! - [`cache`] holds the cache simulator against recorded usage.
+//! - `chats` folds chats with rules and facts several times and counts what is left.
+//! - `fit` derives the weights of passages again.
 //! - `tokens`, `speed`, `load`, `redact` and [`reduce`] measure; [`fuzz`] holds the bodies of the fuzz targets, so that plain tests
 //!   replay them.
 #![forbid(unsafe_code)]
@@ -11,7 +13,11 @@
 
 pub mod best;
 pub mod cache;
+#[cfg(feature = "measure")]
+pub mod chats;
 pub mod convert;
+#[cfg(feature = "measure")]
+pub mod fit;
 pub mod fuzz;
 pub mod generate;
 #[cfg(feature = "measure")]

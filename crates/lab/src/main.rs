@@ -3,7 +3,7 @@
 
 use clap::{Parser, Subcommand};
 use foldline_core::Format;
-use foldline_lab::{Failure, cache, fuzz, generate, load, matrix, redact, reduce, speed, tokens};
+use foldline_lab::{Failure, cache, chats, fit, fuzz, generate, load, matrix, redact, reduce, speed, tokens};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -29,6 +29,38 @@ enum Command {
     Cache {
         /// Directory with Anthropic sessions.
         directory: PathBuf,
+    },
+    /// Fold chats several times in a row and count the rules and facts that are left.
+    Chats {
+        /// Directory with chats and notes on them.
+        #[arg(default_value = "examples/chats")]
+        chats: PathBuf,
+        /// Share of the text that a fold may keep.
+        #[arg(long, default_value_t = 0.2)]
+        share: f64,
+        /// Folds in a row.
+        #[arg(long, default_value_t = 5)]
+        folds: usize,
+        /// Write what is left into this folder, for reading.
+        #[arg(long)]
+        into: Option<PathBuf>,
+    },
+    /// Fit the weights by which a handoff chooses its passages.
+    Fit {
+        /// Directory with Anthropic sessions.
+        sessions: PathBuf,
+        /// Directories with questions on some of them.
+        #[arg(long)]
+        questions: Vec<PathBuf>,
+        /// How often all weights are tried; 0 only measures.
+        #[arg(long, default_value_t = 2)]
+        rounds: usize,
+        /// How much names count beside questions.
+        #[arg(long, default_value_t = 0.5)]
+        names: f64,
+        /// Directory with chats whose rules and facts count too.
+        #[arg(long)]
+        chats: Option<PathBuf>,
     },
     /// Hold the token estimate against exact counts.
     Tokens {
@@ -164,6 +196,12 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             return Ok(ExitCode::from(u8::from(!summary.violations.is_empty())));
         }
         Command::Cache { directory } => print(&cache::measure_all(&matrix::sessions(&directory)?)?.to_string())?,
+        Command::Chats { chats, share, folds, into } => {
+            print(&chats::run(&chats::Options { chats, share, folds, into })?.to_string())?;
+        }
+        Command::Fit { sessions, questions, rounds, names, chats } => {
+            fit::run(&fit::Options { sessions, questions, rounds, names, chats }, &mut std::io::stdout().lock())?;
+        }
         Command::Tokens { directory } => print(&tokens::measure(&matrix::sessions(&directory)?)?.to_string())?,
         Command::Speed { messages, format, binary, runs, json } => {
             let formats = if format.is_empty() { matrix::FORMATS.to_vec() } else { format };

@@ -16,11 +16,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! [`Store::search`] finds originals by their words. The index follows the originals: [`Store::index`] puts into it what
+//! is not there yet, and a search does so first.
+//!
 //! The same file holds what the gateway knows about conversations: checkpoints, sessions, events.
 //!
 //! - What [`Store::put`] returned from is on the disk: a crash right after loses nothing.
 //! - Many processes may have one file open. Writers wait for each other; readers never wait for writers.
-//! - A namespace sees its own originals only.
+//! - A namespace sees its own originals only, and finds only these.
 //! - The store has no clock: times are milliseconds since 1970, given by the caller.
 //! - Errors, sizes and counts never repeat a text.
 #![forbid(unsafe_code)]
@@ -36,6 +39,7 @@ mod noise;
 mod original;
 mod pack;
 mod presence;
+mod search;
 mod sqlite;
 mod store;
 
@@ -45,4 +49,5 @@ pub use error::{Fault, StoreError};
 pub use limits::{Expiry, Limits};
 pub use location::default_path;
 pub use original::{Candidate, NewOriginal, Original, Pruned, Recall, Stats, Stored};
+pub use search::{Query, QueryError, Search, Whose};
 pub use store::Store;

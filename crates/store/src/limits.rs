@@ -25,7 +25,7 @@ pub(crate) const ROW_BYTES: u64 = 256;
 /// The limits of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes that originals may take, packed. The least recently used go first.
+    /// Bytes that originals may take, packed, with the index of their words. The least recently used go first.
     pub max_bytes: u64,
     /// How long an original is kept after its last use.
     pub max_age: Duration,

@@ -77,7 +77,7 @@ pub struct Stats {
     pub originals: u64,
     /// Bytes of their texts.
     pub text_bytes: u64,
-    /// Bytes they take, packed; what [`crate::Limits::max_bytes`] limits.
+    /// Bytes they take, packed, with the index of their words; what [`crate::Limits::max_bytes`] limits.
     pub stored_bytes: u64,
     /// Originals that are gone and still remembered.
     pub tombstones: u64,

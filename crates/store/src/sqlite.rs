@@ -3,16 +3,20 @@
 mod checkpoints;
 mod connection;
 mod expire;
+mod find;
 mod get;
+mod index;
 mod migrate;
 mod put;
 mod sessions;
 mod totals;
 
 pub(crate) use checkpoints::{entries, keep_fold, note_use as note_checkpoint_use, text};
-pub(crate) use connection::{Absent, file_bytes, log_of, open};
+pub(crate) use connection::{Absent, file_bytes, log_of, open, open_reader};
 pub(crate) use expire::prune;
+pub(crate) use find::find;
 pub(crate) use get::{get, namespaces, note_use};
+pub(crate) use index::{index_some, waiting};
 pub(crate) use put::put;
 pub(crate) use sessions::{events, session, sessions, write};
 pub(crate) use totals::totals;

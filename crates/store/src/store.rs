@@ -6,7 +6,9 @@ use crate::error::{Fault, StoreError};
 use crate::limits::{Limits, USE_GRAIN, millis};
 use crate::original::{NewOriginal, Pruned, Recall, Stats, Stored};
 use crate::presence::Files;
+use crate::search::Search;
 use crate::sqlite::{self, Absent};
+use foldline_core::reading::{Findings, Way};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -92,6 +94,36 @@ impl Store {
         Ok(recall)
     }
 
+    /// Puts originals into the index that are not there yet, the newest first, until about `most_bytes` of text are done.
+    /// Returns how many still wait. Others write in between.
+    pub fn index(&self, most_bytes: u64) -> Result<u64, StoreError> {
+        // Mostly there is nothing to do, and that is known at once.
+        if self.told(sqlite::waiting(&*self.reader()?))? == 0 {
+            return Ok(0);
+        }
+        let writer = self.writer()?;
+        let mut reader = self.told(sqlite::open_reader(&self.place, self.limits.wait))?;
+        let mut done = 0;
+        while done < most_bytes {
+            match self.told(sqlite::index_some(&mut reader, writer))? {
+                0 => return Ok(0),
+                bytes => done += bytes,
+            }
+        }
+        self.told(sqlite::waiting(&reader))
+    }
+
+    /// Finds originals by their words. What is not in the index yet is put there first, up to some seconds' worth.
+    pub fn search(&self, search: &Search<'_>, way: &Way) -> Result<Findings, StoreError> {
+        // A disk that is full or read-only is no reason to find nothing.
+        let waiting = self.index(INDEXED_PER_SEARCH);
+        self.refresh()?;
+        let mut reader = self.told(sqlite::open_reader(&self.place, self.limits.wait))?;
+        let waiting = waiting.or_else(|_| self.told(sqlite::waiting(&reader)))?;
+        let found = self.told(sqlite::find(&mut reader, search, way))?;
+        Ok(Findings { waiting, ..found })
+    }
+
     /// Keeps a fold, all or nothing. When it returns it is on the disk.
     pub fn keep_fold(&self, now_ms: i64, fold: &NewFold<'_>) -> Result<Kept, StoreError> {
         self.told(sqlite::keep_fold(self.writer()?, &self.limits, now_ms, fold))
@@ -153,6 +185,10 @@ impl Store {
         result.map_err(|fault| fault.at(&self.place, self.limits.wait))
     }
 }
+
+/// Text that a search puts into the index before it begins: two or three seconds of work, and more than a month of one
+/// agent's.
+const INDEXED_PER_SEARCH: u64 = 64 << 20;
 
 /// Connections to nothing, for as long as there is no file to connect to.
 fn nothing() -> Result<(Connection, Connection), Fault> {

@@ -10,6 +10,7 @@ pub mod inspect;
 pub mod recall;
 pub mod redact;
 pub mod replay;
+pub mod search;
 pub mod serve;
 mod summarise;
 pub mod validate;

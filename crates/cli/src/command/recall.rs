@@ -1,34 +1,56 @@
-//! `foldline recall`: the original of something that was removed, whole, by lines, or by a search.
+//! `foldline recall`: the original of something that was removed, as turns and lines, in pages; or its bytes.
 
 use crate::args::Tuning;
 use crate::failure::{Failure, Verdict};
 use crate::{keep, output};
-use foldline_store::{Address, AddressError, Candidate, Expiry, Limits, Recall, Store, StoreError};
-use regex::Regex;
+use foldline_core::reading::{self, Choice, ChoiceError, Grep, Numbers, PAGE_SIZE, Reach, Way};
+use foldline_store::{Address, AddressError, Candidate, Expiry, Limits, Original, Recall, Store, StoreError};
+use regex::{Regex, RegexBuilder};
 use std::fmt::Write as _;
-use std::io::{self, Write};
-use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
-/// Prints the original of something that was removed from a transcript
+/// Show the original of something that was removed: turns, lines, matches, page by page
+///
+/// Folded messages are shown as turns, numbered from 1: who speaks, what is said, calls with their arguments, results. A
+/// single output is shown by lines. Signatures, encrypted content and base64 are told by their size. A page ends with the
+/// command for the next.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Examples:
-  foldline recall fl-3f9a0c51d2e7
-  foldline recall fl-3f9a0c51d2e7 --lines 120:180
-  foldline recall fl-3f9a0c51d2e7 --grep 'error|panic' --context 2")]
+  foldline recall fl-3f9a0c51d2e7                              the first page
+  foldline recall fl-3f9a0c51d2e7 --page 2
+  foldline recall fl-3f9a0c51d2e7 --turn 12                    one turn; 12:20 for several
+  foldline recall fl-3f9a0c51d2e7 --turn 12 --lines 120:180
+  foldline recall fl-3f9a0c51d2e7 --grep 'error|panic' -C 2    matching lines, by turn
+  foldline recall fl-3f9a0c51d2e7 --raw > original.json        every byte as it was
+
+Exit codes: 0 shown, 1 nothing has that handle or nothing matches, 2 bad usage or no store.")]
 pub struct RecallArgs {
     /// The handle as it stands in the transcript, like fl-3f9a0c51d2e7
     pub handle: String,
-    /// Only these lines, counted from 1: `5:10`, `5:`, `:10` or `7`
+    /// Only these turns, counted from 1: `12`, `12:20`, `12:` or `:20`
     #[arg(long, value_name = "A:B")]
-    pub lines: Option<Lines>,
+    pub turn: Option<Numbers>,
+    /// Only these lines of the turn, or of a text without turns. A single line is shown whole, however long
+    #[arg(long, value_name = "A:B")]
+    pub lines: Option<Numbers>,
     /// Only lines that match this regular expression, with their numbers
-    #[arg(long, value_name = "RE")]
+    #[arg(long, value_name = "RE", allow_hyphen_values = true)]
     pub grep: Option<String>,
     /// Lines to show around each match
     #[arg(short = 'C', long, value_name = "N", default_value_t = 0, requires = "grep")]
     pub context: usize,
+    /// Which page
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub page: usize,
+    /// Characters of a page, from 1000 to 1000000
+    #[arg(long, value_name = "N", default_value_t = PAGE_SIZE)]
+    pub page_size: usize,
+    /// Every byte as it was, without pages; with --lines, these lines
+    #[arg(long, conflicts_with_all = ["turn", "grep", "page", "page_size", "json"])]
+    pub raw: bool,
+    /// The page as JSON
+    #[arg(long)]
+    pub json: bool,
     /// The store's file; the one of the settings when not given
     #[arg(long, value_name = "PATH")]
     pub store: Option<PathBuf>,
@@ -37,23 +59,15 @@ pub struct RecallArgs {
     pub config: Option<PathBuf>,
 }
 
-/// Lines of a text, counted from 1, both ends included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lines {
-    first: usize,
-    /// `None` is the end of the text.
-    last: Option<usize>,
-}
-
 /// Why nothing was printed.
 #[derive(Debug, thiserror::Error)]
 pub enum RecallError {
     /// The argument is no handle.
     #[error(transparent)]
     Address(#[from] AddressError),
-    /// The lines asked for are not there.
+    /// What was chosen is not there.
     #[error(transparent)]
-    Lines(#[from] LinesError),
+    Choice(#[from] ChoiceError),
     /// The regular expression cannot be read.
     #[error("--grep: {0}")]
     Pattern(#[from] regex::Error),
@@ -68,47 +82,24 @@ pub enum RecallError {
     /// The store has no answer; the message says why.
     #[error("{0}")]
     Absent(String),
-    /// The output failed.
-    #[error("cannot write the output: {0}")]
-    Output(#[from] io::Error),
-}
-
-/// What is wrong with a choice of lines.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum LinesError {
-    /// It is no range.
-    #[error("`{0}` is no range of lines; expected A:B, A:, :B or A, counted from 1")]
-    Syntax(String),
-    /// It begins or ends with line 0.
-    #[error("`{0}` names line 0; lines are counted from 1")]
-    Zero(String),
-    /// It ends before it begins.
-    #[error("`{text}` ends before it begins; did you mean {last}:{first}?")]
-    Backwards {
-        /// As it was given.
-        text: String,
-        /// Its first line.
-        first: usize,
-        /// Its last line.
-        last: usize,
-    },
-    /// The text ends before it begins.
-    #[error("line {first} was asked for, the original has {count}")]
-    Beyond {
-        /// The first line that was asked for.
-        first: usize,
-        /// The lines that there are.
-        count: usize,
-    },
+    /// The page is no JSON.
+    #[error("the page cannot be written as JSON: {0}")]
+    Json(#[from] serde_json::Error),
 }
 
 impl RecallError {
     /// The exit code: 2 for a mistaken command line or a store that does not work, 1 when the answer is no.
     pub fn exit_code(&self) -> u8 {
         match self {
-            RecallError::Absent(_) => 1,
+            RecallError::Absent(_) | RecallError::Choice(ChoiceError::NoMatch { .. }) => 1,
             _ => 2,
         }
+    }
+}
+
+impl From<RecallError> for Failure {
+    fn from(error: RecallError) -> Failure {
+        Failure { code: error.exit_code(), message: error.to_string() }
     }
 }
 
@@ -117,127 +108,67 @@ pub fn run(args: &RecallArgs) -> Result<Verdict, Failure> {
     let tuning = Tuning { config: args.config.clone(), ..Tuning::default() };
     let settings = super::settings(&tuning, Vec::new())?;
     let path = args.store.clone().or_else(|| keep::path_of(settings.policy()));
-    let mut out = Vec::new();
-    match recall(args, path, keep::limits(settings.policy()), keep::now_ms(), &mut out) {
-        Ok(()) => {}
-        Err(error) => return Err(Failure { code: error.exit_code(), message: error.to_string() }),
-    }
-    output::print(&String::from_utf8_lossy(&out))?;
+    let shown = recall(args, path, keep::limits(settings.policy()), keep::now_ms())?;
+    output::print(&shown)?;
     Ok(Verdict::Fine)
 }
 
-/// Recalls an original and writes it, byte for byte, or the lines asked for.
-fn recall(
-    args: &RecallArgs,
-    path: Option<PathBuf>,
-    limits: Limits,
-    now_ms: i64,
-    out: &mut dyn Write,
-) -> Result<(), RecallError> {
+/// What is shown of an original.
+fn recall(args: &RecallArgs, path: Option<PathBuf>, limits: Limits, now_ms: i64) -> Result<String, RecallError> {
     let address: Address = args.handle.parse()?;
-    let pattern = args.grep.as_deref().map(Regex::new).transpose()?;
+    let pattern = args.grep.as_deref().map(pattern).transpose()?;
     let path = path.ok_or(RecallError::NoStore)?;
     // Asking makes no store where there is none.
     let store = Store::open_existing(&path, limits)?;
-    // The command line's own originals have no namespace; those of the gateway lie under the keys of its clients. Who
-    // may read the file may read them all.
+    let original = original(&store, address, now_ms, &path)?;
+    let handle = address.to_string();
+    if args.raw {
+        return Ok(match args.lines {
+            None => original.text,
+            Some(lines) => reading::raw_lines(&original.text, lines, &handle)?.to_owned(),
+        });
+    }
+    let find = |line: &str| pattern.as_ref()?.find(line).map(|found| found.range());
+    let choice = Choice {
+        turns: args.turn,
+        lines: args.lines,
+        grep: args.grep.as_deref().map(|pattern| Grep { pattern, find: &find }),
+        context: args.context,
+        page: args.page,
+        page_size: args.page_size,
+    };
+    let way = way(&args.store, &args.config, args.json);
+    let page = reading::page(&reading::read(&original.text, &original.tool), &choice, &way, &handle)?;
+    match args.json {
+        true => Ok(serde_json::to_string_pretty(&page)? + "\n"),
+        false => Ok(page.to_string()),
+    }
+}
+
+/// The command line's own originals have no namespace; those of the gateway lie under the keys of its clients. Who may read
+/// the file may read them all.
+fn original(store: &Store, address: Address, now_ms: i64, path: &Path) -> Result<Original, RecallError> {
     let namespaces = store.namespaces(address)?;
     let namespace = if namespaces.iter().any(String::is_empty) { None } else { namespaces.first() };
-    let text = match store.get(now_ms, namespace.map_or("", String::as_str), address)? {
-        Recall::Found(original) => original.text,
-        Recall::Expired { at, why } => return Err(RecallError::Absent(expired(&address, at, why))),
-        Recall::Ambiguous(candidates) => return Err(RecallError::Absent(ambiguous(&address, &candidates))),
-        Recall::Unknown => return Err(RecallError::Absent(unknown(&address, &path))),
-    };
-    let lines = args.lines.unwrap_or(Lines::ALL);
-    let shown = match pattern {
-        None => select_lines(&text, lines)?.to_owned(),
-        Some(pattern) => {
-            let shown = grep(&text, &pattern, lines, args.context)?;
-            if shown.is_empty() {
-                return Err(RecallError::Absent(format!("no line of {address} matches `{pattern}`")));
-            }
-            shown
-        }
-    };
-    Ok(out.write_all(shown.as_bytes())?)
-}
-
-impl Lines {
-    /// Every line there is.
-    pub const ALL: Lines = Lines { first: 1, last: None };
-
-    /// The lines of a text that are meant, counted from 0. A range may end behind the text, but not begin there.
-    fn within(self, count: usize) -> Result<Range<usize>, LinesError> {
-        if self.first > count && self != Lines::ALL {
-            return Err(LinesError::Beyond { first: self.first, count });
-        }
-        Ok(self.first - 1..self.last.unwrap_or(count).min(count))
+    match store.get(now_ms, namespace.map_or("", String::as_str), address)? {
+        Recall::Found(original) => Ok(original),
+        Recall::Expired { at, why } => Err(RecallError::Absent(expired(&address, at, why))),
+        Recall::Ambiguous(candidates) => Err(RecallError::Absent(ambiguous(&address, &candidates))),
+        Recall::Unknown => Err(RecallError::Absent(unknown(&address, path))),
     }
 }
 
-impl FromStr for Lines {
-    type Err = LinesError;
-
-    fn from_str(text: &str) -> Result<Lines, LinesError> {
-        let syntax = || LinesError::Syntax(text.to_owned());
-        let number = |digits: &str| match digits.parse() {
-            Ok(0) => Err(LinesError::Zero(text.to_owned())),
-            Ok(number) => Ok(number),
-            Err(_) => Err(syntax()),
-        };
-        let (first, last) = match text.split_once(':') {
-            None => (number(text)?, Some(number(text)?)),
-            Some(("", "")) => return Err(syntax()),
-            Some(("", last)) => (1, Some(number(last)?)),
-            Some((first, "")) => (number(first)?, None),
-            Some((first, last)) => (number(first)?, Some(number(last)?)),
-        };
-        match last {
-            Some(last) if last < first => Err(LinesError::Backwards { text: text.to_owned(), first, last }),
-            _ => Ok(Lines { first, last }),
-        }
-    }
+/// A regular expression whose program stays small.
+fn pattern(text: &str) -> Result<Regex, regex::Error> {
+    RegexBuilder::new(text).size_limit(1 << 20).build()
 }
 
-/// Some lines of a text, with their line ends, byte for byte.
-pub fn select_lines(text: &str, lines: Lines) -> Result<&str, LinesError> {
-    let mut ends: Vec<usize> = vec![0];
-    ends.extend(text.split_inclusive('\n').scan(0, |end, line| {
-        *end += line.len();
-        Some(*end)
-    }));
-    let range = lines.within(ends.len() - 1)?;
-    let end = |line: usize| ends.get(line).copied().unwrap_or(text.len());
-    Ok(text.get(end(range.start)..end(range.end)).unwrap_or_default())
-}
-
-/// The lines that match, with their numbers in the whole text: `12:` before a match, `13-` before a line
-/// around one, `--` where lines are left out. Nothing when none matches.
-pub fn grep(text: &str, pattern: &Regex, lines: Lines, context: usize) -> Result<String, LinesError> {
-    let all: Vec<&str> = text.lines().collect();
-    let range = lines.within(all.len())?;
-    let chosen = all.get(range.clone()).unwrap_or_default();
-    let matches: Vec<usize> =
-        (range.start..).zip(chosen).filter(|(_, line)| pattern.is_match(line)).map(|(index, _)| index).collect();
-    let mut shown = String::new();
-    let mut matches = matches.into_iter().peekable();
-    let mut next = range.start;
-    while let Some(hit) = matches.next() {
-        let from = hit.saturating_sub(context).max(next);
-        if from > next && !shown.is_empty() && context > 0 {
-            shown.push_str("--\n");
-        }
-        let until = hit.saturating_add(context).saturating_add(1).min(range.end);
-        let until = matches.peek().map_or(until, |following| until.min(*following));
-        for (index, line) in (from..until).zip(all.get(from..until).unwrap_or_default()) {
-            let mark = if index == hit { ':' } else { '-' };
-            // Writing to a string does not fail.
-            let _ = writeln!(shown, "{}{mark}{line}", index + 1);
-        }
-        next = until;
-    }
-    Ok(shown)
+/// How the user asks again: with the same store and settings.
+pub(super) fn way(store: &Option<PathBuf>, config: &Option<PathBuf>, json: bool) -> Way {
+    let path = |name, path: &Option<PathBuf>| path.as_ref().map(|path| (name, path.display().to_string()));
+    let json = json.then(|| ("json", String::new()));
+    let also = [path("store", store), path("config", config), json];
+    Way { reach: Reach::Command, also: also.into_iter().flatten().collect() }
 }
 
 fn unknown(address: &Address, store: &Path) -> String {

@@ -127,7 +127,7 @@ fn drive(folder: &Path, marks: &Marks, format: &str) -> String {
             send(&served.address, &format!("POST {path} HTTP/1.1\r\n{marked}{extra}"), &body);
         }
     }
-    for page in ["sessions", "metrics", "recall/", "sessions/"] {
+    for page in ["sessions", "metrics", "recall/", "sessions/", "search?q=", "recall/fl-0123456789ab?grep="] {
         let head = format!("GET /foldline/{page}{} HTTP/1.1\r\n{marked}", marks.of("query").replace(' ', "%20"));
         send(&served.address, &head, b"");
     }

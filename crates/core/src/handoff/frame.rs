@@ -1,7 +1,10 @@
 //! What a handoff says about itself: that it is a record and no request, and where the live conversation is.
 
-use super::mark::{CLOSING, OPENING};
+use super::mark::{CLOSING, OPENING, ORIGINALS, ROOT};
+use super::quote::quoted;
+use crate::ledger::Ledger;
 use serde::Serialize;
+use std::fmt::Write as _;
 
 /// Where the conversation stood when it was folded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -20,6 +23,8 @@ pub enum Standing {
 pub struct Frame<'a> {
     /// The request that is being worked on, in the user's words.
     pub task: Option<&'a str>,
+    /// What the assistant had said that a short request answers.
+    pub answers: Option<&'a str>,
     /// Whether the request stands as a live message before the handoff instead of after it.
     pub task_is_above: bool,
     /// Where the conversation stood.
@@ -30,22 +35,53 @@ pub struct Frame<'a> {
     pub handle: Option<&'a str>,
     /// A note about how the handoff was made, if there is something to say.
     pub note: Option<&'a str>,
+    /// Whether sections that have nothing to say are named.
+    pub names_empty: bool,
 }
 
 impl Frame<'_> {
     /// The lines above the first section.
-    pub(super) fn opening(&self) -> String {
-        let originals = match self.handle {
-            Some(handle) => format!(" `foldline recall {handle} [--grep RE]` prints the folded text."),
-            None => String::new(),
-        };
-        let note = self.note.map(|note| format!("\nNote: {note}")).unwrap_or_default();
-        format!(
+    pub(super) fn opening(&self, ledger: &Ledger) -> String {
+        let mut out = format!(
             "{OPENING} · reference only]\n\
              Record of {} earlier messages: no request, needs no answer. The newest user message wins; system prompt, \
-             memory files and tools stay in force. Files may have changed.{originals}{note}\n",
+             memory files and tools stay in force. Files may have changed.\n",
             self.messages
-        )
+        );
+        if !ledger.root.is_empty() {
+            let _ = writeln!(out, "{ROOT}{} unless they say otherwise.", ledger.root);
+        }
+        if let Some(handle) = self.handle {
+            let mut held: Vec<String> = ledger.earlier.clone();
+            let new: Vec<u32> =
+                ledger.episodes.iter().filter(|one| one.turns.is_some()).map(|one| one.number).collect();
+            held.push(match (new.first(), new.last()) {
+                (Some(first), Some(last)) if first != last => format!("{first}–{last} {handle}"),
+                (Some(first), _) => format!("{first} {handle}"),
+                _ => handle.to_owned(),
+            });
+            let _ = writeln!(
+                out,
+                "{ORIGINALS}{}. `foldline recall HANDLE --turn A:B` prints the messages [A:B] of an episode, `--grep RE` searches.",
+                held.join(", ")
+            );
+        }
+        if let Some(note) = self.note {
+            let _ = writeln!(out, "Note: {note}");
+        }
+        out
+    }
+
+    /// The active task, with what it answers where it is too short to be understood alone.
+    pub(super) fn write_task(&self, out: &mut String) {
+        // Where the user speaks next, what they asked has been answered.
+        let Some(task) = self.task.filter(|_| self.standing != Standing::AwaitingUser) else {
+            return;
+        };
+        let _ = writeln!(out, "User asked: {}", indented(task));
+        if let Some(answers) = self.answers {
+            let _ = writeln!(out, "in reply to the assistant: {}", indented(answers));
+        }
     }
 
     /// The line below the last section.
@@ -61,4 +97,9 @@ impl Frame<'_> {
         };
         format!("{CLOSING} · {next}]")
     }
+}
+
+/// A quote whose further lines are indented.
+fn indented(text: &str) -> String {
+    quoted(text).lines().collect::<Vec<_>>().join("\n  ")
 }

@@ -8,8 +8,16 @@ pub const OPENING: &str = "[FOLDLINE HANDOFF";
 /// How they end; what follows is live.
 pub const CLOSING: &str = "[END OF FOLDLINE HANDOFF";
 
+/// What comes before the handles of the folded messages.
+pub(super) const ORIGINALS: &str = "Originals by episode: ";
+/// What comes before the folder that paths are relative to.
+pub(super) const ROOT: &str = "Paths are relative to ";
+/// What comes before the names of sections that have nothing to say.
+pub(super) const NOTHING: &str = "No entries of their own (see Completed Actions):";
+
 /// Openings of handoffs that other compactors leave, so that they are updated and not stacked.
-const FOREIGN: [&str; 3] = ["[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:", "[PRIOR CONTEXT — for reference only"];
+pub(super) const FOREIGN: [&str; 3] =
+    ["[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:", "[PRIOR CONTEXT — for reference only"];
 
 /// Whether a text is, or begins with, a handoff.
 pub fn is_handoff_text(text: &str) -> bool {
@@ -99,4 +107,17 @@ fn find_closing(text: &str) -> Option<(usize, usize)> {
     let start = text.find(CLOSING).or_else(|| text.find("--- END OF CONTEXT SUMMARY"))?;
     let end = text.get(start..)?.find('\n').map_or(text.len(), |length| start + length);
     Some((start, end))
+}
+
+/// The handles of originals that a handoff names, each with the episodes it holds.
+pub fn originals(text: &str) -> Vec<String> {
+    let line = text.lines().take(8).find_map(|line| line.strip_prefix(ORIGINALS));
+    let list = line.and_then(|line| line.split_once(". `")).map_or("", |(list, _)| list);
+    list.split(", ").filter(|one| !one.is_empty()).map(str::to_owned).collect()
+}
+
+/// The folder that the paths of a handoff are relative to.
+pub fn root(text: &str) -> Option<&str> {
+    let line = text.lines().take(12).find_map(|line| line.strip_prefix(ROOT))?;
+    line.strip_suffix(" unless they say otherwise.")
 }

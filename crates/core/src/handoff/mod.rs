@@ -3,12 +3,15 @@
 mod frame;
 mod mark;
 mod previous;
+mod quote;
 mod render;
 mod section;
 mod select;
 
 pub use frame::{Frame, Standing};
-pub use mark::{CLOSING, OPENING, handoff_part, is_handoff, is_handoff_text, is_only_handoff, own_words, split};
-pub use previous::{Remembered, remember};
+pub use mark::{
+    CLOSING, OPENING, handoff_part, is_handoff, is_handoff_text, is_only_handoff, originals, own_words, root, split,
+};
+pub use previous::{Line, remember};
 pub use render::{Handoff, write};
 pub use section::Section;

@@ -1,65 +1,179 @@
 //! An earlier handoff, read back: its lines are facts to be merged, not text to be folded again.
 
+use super::mark;
 use super::section::Section;
+use crate::ledger::{Source, source_of};
 
-/// One line or block of an earlier handoff.
+/// Something that an earlier handoff said.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Remembered {
-    /// The section it stood in.
-    pub section: Section,
-    /// The heading it stood under, without its dash; empty text means that the heading is the fact.
-    pub group: Option<String>,
-    /// What it said.
-    pub text: String,
+pub enum Line {
+    /// An episode begins with these words of the user.
+    Episode {
+        /// The section it stood in.
+        section: Section,
+        /// Its number.
+        number: u32,
+        /// What the user said, up to the first gap.
+        words: String,
+    },
+    /// A step of an episode.
+    Step {
+        /// Its heading.
+        title: String,
+        /// Where what it says comes from.
+        source: Source,
+        /// The first passage on the heading's line.
+        text: String,
+    },
+    /// A further passage of the step, request or file before it.
+    Passage {
+        /// Where it comes from.
+        source: Source,
+        /// What it says.
+        text: String,
+    },
+    /// A file, under its heading.
+    File {
+        /// The heading.
+        title: String,
+    },
+    /// A line of any other section.
+    Fact {
+        /// The section.
+        section: Section,
+        /// What it says.
+        text: String,
+    },
 }
 
+/// Indent of the parts of an episode and of what stands under them.
+pub(super) const STEP: &str = "   ";
+pub(super) const UNDER: &str = "     ";
+/// Where something was left out.
+pub(super) const GAP: &str = "[…]";
+
 /// Reads the body of a handoff back. What stands under no known heading becomes critical context.
-pub fn remember(body: &str) -> Vec<Remembered> {
-    let mut section = Section::CriticalContext;
-    let mut group: Option<String> = None;
-    let mut facts: Vec<Remembered> = Vec::new();
+pub fn remember(body: &str) -> Vec<Line> {
+    let mut reader =
+        Reader { section: Section::CriticalContext, lines: Vec::new(), source: Source::User, is_open: false };
     for line in body.lines() {
+        reader.read(line.trim_end());
+    }
+    reader.lines
+}
+
+struct Reader {
+    section: Section,
+    lines: Vec<Line>,
+    /// Where passages of the current step come from.
+    source: Source,
+    /// Whether a line that is indented further goes on with the last passage.
+    is_open: bool,
+}
+
+impl Reader {
+    fn read(&mut self, line: &str) {
+        // A gap ends the passage that it stands behind.
+        let (line, has_gap) = match line.strip_suffix(GAP) {
+            Some(before) => (before.trim_end(), true),
+            None => (line, false),
+        };
+        self.read_line(line);
+        self.is_open &= !has_gap;
+    }
+
+    fn read_line(&mut self, line: &str) {
         if let Some(title) = line.strip_prefix("## ").or_else(|| line.strip_prefix("### ")) {
-            section = Section::titled(title).unwrap_or(Section::CriticalContext);
-            group = None;
-            continue;
+            self.section = Section::titled(title).unwrap_or(Section::CriticalContext);
+            self.is_open = false;
+            return;
         }
-        let text = line.trim_end();
-        if text.is_empty() || text == "None." || text == "None" {
-            continue;
+        if line.is_empty() || line == "None." || line == "None" || line.starts_with(mark::NOTHING) {
+            return;
         }
-        let grouped = matches!(section, Section::RelevantFiles | Section::CriticalContext);
-        match text.strip_prefix("  ") {
-            Some(inner) if grouped && group.is_some() => {
-                facts.push(Remembered { section, group: group.clone(), text: inner.to_owned() });
+        match self.section {
+            Section::CompletedActions | Section::ResolvedQuestions => self.read_chronicle(line),
+            Section::RelevantFiles => self.read_file(line),
+            _ => self.read_fact(line),
+        }
+    }
+
+    fn read_chronicle(&mut self, line: &str) {
+        if let Some((number, words)) = episode_line(line) {
+            self.source = Source::User;
+            self.lines.push(Line::Episode { section: self.section, number, words: words.to_owned() });
+            self.is_open = true;
+            return;
+        }
+        if let Some(inner) = line.strip_prefix(UNDER) {
+            return self.passage(inner);
+        }
+        let Some(inner) = line.strip_prefix(STEP) else {
+            // A line of another form: an action of an older release, or foreign words.
+            return self.read_fact(line);
+        };
+        match inner.strip_prefix("- ") {
+            Some(step) => {
+                self.source = source_of(step);
+                let said = ["Assistant:", "User:"]
+                    .iter()
+                    .find_map(|who| Some((*who, step.strip_prefix(who)?.strip_prefix(' ')?)));
+                let (title, text) = said.unwrap_or((step, ""));
+                self.lines.push(Line::Step { title: title.to_owned(), source: self.source, text: text.to_owned() });
+                self.is_open = !text.is_empty();
             }
-            // The continuation of a block that began above.
-            _ if !starts_a_fact(text)
-                && matches!(
-                    section,
-                    Section::Goal | Section::PendingAsks | Section::ResolvedQuestions | Section::Blocked
-                )
-                && facts.last().is_some_and(|last| last.section == section) =>
-            {
-                if let Some(last) = facts.last_mut() {
-                    last.text.push('\n');
-                    last.text.push_str(text);
+            None => self.passage(inner),
+        }
+    }
+
+    /// A line under a step: it goes on with the passage before it, until a gap.
+    fn passage(&mut self, line: &str) {
+        let open = self.lines.last_mut().filter(|_| self.is_open);
+        match open {
+            Some(Line::Episode { words: text, .. } | Line::Step { text, .. } | Line::Passage { text, .. }) => {
+                if !text.is_empty() {
+                    text.push('\n');
                 }
-            }
-            _ if grouped && text.starts_with("- ") => {
-                let title = text.trim_start_matches("- ").to_owned();
-                facts.push(Remembered { section, group: Some(title.clone()), text: String::new() });
-                group = Some(title);
+                text.push_str(line);
             }
             _ => {
-                group = None;
-                facts.push(Remembered { section, group: None, text: text.to_owned() });
+                self.lines.push(Line::Passage { source: self.source, text: line.to_owned() });
+                self.is_open = true;
             }
         }
     }
-    facts
+
+    fn read_file(&mut self, line: &str) {
+        match (line.strip_prefix("  "), line.strip_prefix("- ")) {
+            (Some(inner), _)
+                if self.lines.last().is_some_and(|last| matches!(last, Line::File { .. } | Line::Passage { .. })) =>
+            {
+                self.lines.push(Line::Passage { source: Source::Read, text: inner.to_owned() });
+            }
+            (_, Some(title)) => self.lines.push(Line::File { title: title.to_owned() }),
+            _ => self.lines.push(Line::Fact { section: self.section, text: line.to_owned() }),
+        }
+    }
+
+    fn read_fact(&mut self, line: &str) {
+        let begins =
+            line.starts_with("- ") || line.starts_with("User: ") || line.starts_with(|c: char| c.is_ascii_digit());
+        if let (false, Some(Line::Fact { section, text })) = (begins, self.lines.last_mut())
+            && *section == self.section
+        {
+            text.push('\n');
+            text.push_str(line);
+            return;
+        }
+        self.lines.push(Line::Fact { section: self.section, text: line.to_owned() });
+    }
 }
 
-fn starts_a_fact(line: &str) -> bool {
-    line.starts_with("- ") || line.starts_with("User: ") || line.chars().next().is_some_and(|c| c.is_ascii_digit())
+/// Number and words of a line that begins an episode.
+fn episode_line(line: &str) -> Option<(u32, &str)> {
+    let (number, rest) = line.split_once(". ")?;
+    let number = number.parse().ok()?;
+    let rest = rest.strip_prefix("User")?;
+    let (_, words) = rest.split_once(':')?;
+    Some((number, words.trim_start()))
 }

@@ -1,11 +1,15 @@
 //! Writing a handoff: the chosen entries, section by section, within a budget.
 
 use super::frame::Frame;
+use super::mark::NOTHING;
+use super::previous::{GAP, STEP, UNDER};
+use super::quote::quoted;
 use super::section::Section;
 use super::select::select;
-use crate::ledger::{Entry, Ledger};
+use crate::ledger::{Entry, Group, GroupKind, Ledger};
 use crate::redact::{Mode, redact};
 use crate::tokens::Measure;
+use std::fmt::Write as _;
 
 /// How long the quote of the active request may be, in characters, and how much of a budget it may take: the
 /// request itself stays alive as a message.
@@ -13,7 +17,10 @@ const TASK_LENGTH: (usize, usize) = (200, 1_400);
 const TASK_CHARACTERS_PER_TOKEN: f32 = 0.25;
 
 /// Below this many tokens what is left over is worth a second choice.
-const SMALL: u32 = 6_000;
+const SMALL: u32 = 12_000;
+
+/// From this budget on sections that have nothing to say are named.
+const NAMES_EMPTY: u32 = 700;
 
 /// A handoff, ready to be put into a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +41,8 @@ pub fn write(ledger: &Ledger, frame: &Frame<'_>, budget: u32, measure: &Measure)
     let length = (budget as f32 * TASK_CHARACTERS_PER_TOKEN) as usize;
     let task = frame.task.map(|task| quoted_task(task, length.clamp(TASK_LENGTH.0, TASK_LENGTH.1)));
     let frame = &Frame { task: task.as_deref(), ..frame.clone() };
+    // What is not there is not worth telling in a few hundred tokens.
+    let frame = &Frame { names_empty: budget >= NAMES_EMPTY, ..frame.clone() };
     let fixed = render(&[], ledger, frame);
     let mut room = budget.saturating_sub(measure.text(&fixed));
     let mut best: Option<Handoff> = None;
@@ -63,62 +72,191 @@ pub fn write(ledger: &Ledger, frame: &Frame<'_>, budget: u32, measure: &Measure)
 }
 
 fn render(chosen: &[usize], ledger: &Ledger, frame: &Frame<'_>) -> String {
-    let mut out = frame.opening();
+    let mut out = frame.opening(ledger);
+    let mut empty = Vec::new();
     for (section, title) in Section::ALL {
-        out.push_str("\n## ");
-        out.push_str(title);
-        out.push('\n');
         let before = out.len();
-        if section == Section::ActiveTask
-            && let Some(task) = frame.task
-        {
-            out.push_str("User asked: ");
-            out.push_str(task);
-            out.push('\n');
+        let _ = write!(out, "\n## {title}\n");
+        let start = out.len();
+        if section == Section::ActiveTask {
+            frame.write_task(&mut out);
         }
-        let mut entries: Vec<&Entry> = chosen
+        let entries: Vec<usize> = chosen
             .iter()
-            .filter_map(|&entry| ledger.entries.get(entry))
-            .filter(|entry| entry.section == section)
+            .copied()
+            .filter(|&at| ledger.entries.get(at).is_some_and(|entry| entry.section == section))
             .collect();
-        entries.sort_by_key(|entry| order(entry, ledger));
-        write_entries(&entries, ledger, &mut out);
-        if out.len() == before {
-            out.push_str("None.\n");
+        match section {
+            Section::CompletedActions | Section::ResolvedQuestions => write_chronicle(&entries, ledger, &mut out),
+            Section::RelevantFiles => write_files(&entries, ledger, &mut out),
+            _ => write_facts(&entries, ledger, &mut out),
         }
+        if out.len() == start {
+            out.truncate(before);
+            empty.push(title);
+        }
+    }
+    if !empty.is_empty() && frame.names_empty {
+        let _ = write!(out, "\n{NOTHING} {}.\n", empty.join(", "));
     }
     out.push('\n');
     out.push_str(&frame.closing());
     out
 }
 
-/// Groups stand together, in the order in which they were last touched; lines in the order they were said.
-fn order(entry: &Entry, ledger: &Ledger) -> (u32, Option<u32>, bool, u32) {
-    let touched =
-        entry.group.and_then(|group| ledger.groups.get(group as usize)).map_or(entry.message, |group| group.message);
-    (touched, entry.group, !ledger.text(entry).is_empty(), entry.message)
+/// Facts in the order in which they were learnt.
+fn write_facts(entries: &[usize], ledger: &Ledger, out: &mut String) {
+    let mut facts: Vec<&Entry> = entries.iter().filter_map(|&at| ledger.entries.get(at)).collect();
+    facts.sort_by_key(|entry| entry.message);
+    for fact in facts {
+        for (at, line) in quoted(&ledger.shown(fact)).lines().enumerate() {
+            let indent = if at > 0 && !line.starts_with([' ', '-']) { "  " } else { "" };
+            let _ = writeln!(out, "{indent}{line}");
+        }
+    }
 }
 
-fn write_entries(entries: &[&Entry], ledger: &Ledger, out: &mut String) {
-    let mut heading = None;
-    for entry in entries {
-        if entry.group != heading {
-            heading = entry.group;
-            if let Some(group) = heading.and_then(|group| ledger.groups.get(group as usize)) {
-                out.push_str("- ");
-                out.push_str(&group.title);
-                out.push('\n');
+/// The episodes in order: the request, then what was said and done.
+fn write_chronicle(entries: &[usize], ledger: &Ledger, out: &mut String) {
+    let group_of = |at: usize| ledger.entries.get(at).and_then(|entry| entry.group);
+    // What belongs to no episode comes from handoffs of other making.
+    let loose: Vec<usize> = entries.iter().copied().filter(|&at| group_of(at).is_none()).collect();
+    write_facts(&loose, ledger, out);
+    let mut told: Vec<(u32, u32, usize)> = entries
+        .iter()
+        .filter_map(|&at| {
+            let group = group_of(at)?;
+            Some((ledger.groups.get(group as usize)?.episode, group, at))
+        })
+        .collect();
+    told.sort_unstable();
+    let mut episode = None;
+    let mut heads_episode = false;
+    let mut previous: Option<(u32, usize)> = None;
+    for (place, group_at, at) in told {
+        let (Some(group), Some(entry)) = (ledger.groups.get(group_at as usize), ledger.entries.get(at)) else {
+            continue;
+        };
+        let is_new = episode.replace(place) != Some(place);
+        if is_new {
+            write_episode_heading(ledger, place, group, out);
+        }
+        let text = ledger.shown(entry);
+        let begins = previous.is_none_or(|(before, _)| before != group_at);
+        // A second message of the user before any answer is a step of the same episode.
+        let is_request = group.kind == GroupKind::Request;
+        let title = if is_request { "User:" } else { group.title.as_str() };
+        let speaks = title == "Assistant:" || title == "User:";
+        if begins && !(is_request && is_new) {
+            let _ = write!(out, "{STEP}- {}", quoted(&ledger.relative(title)));
+            out.push(if speaks && !text.is_empty() { ' ' } else { '\n' });
+        }
+        let leaves_out = match previous {
+            Some((before, last)) if before == group_at => left_out(ledger, group_at, last + 1..at),
+            _ => left_out_before(ledger, group_at, at),
+        };
+        if begins {
+            heads_episode = is_request && is_new;
+        }
+        let indent = if heads_episode { STEP } else { UNDER };
+        let on_heading = begins && !text.is_empty() && speaks;
+        if leaves_out && !on_heading && !text.is_empty() && out.ends_with('\n') {
+            out.pop();
+            let _ = writeln!(out, " {GAP}");
+        }
+        let goes_on = previous.is_some_and(|(before, last)| before == group_at && last >= paragraph_start(ledger, at));
+        if entry.joined && goes_on && out.ends_with('\n') {
+            out.pop();
+            out.push_str(if out.ends_with(|c: char| c.is_ascii() || c == '…' || c.is_alphanumeric()) {
+                " "
+            } else {
+                ""
+            });
+        }
+        write_passage(&text, indent, on_heading || (entry.joined && goes_on), out);
+        previous = Some((group_at, at));
+    }
+}
+
+fn write_episode_heading(ledger: &Ledger, place: u32, first: &Group, out: &mut String) {
+    let Some(episode) = ledger.episodes.get(place as usize) else {
+        return;
+    };
+    let turns = match episode.turns {
+        Some((first, last)) if first == last => format!(" [{first}]"),
+        Some((first, last)) => format!(" [{first}:{last}]"),
+        None => String::new(),
+    };
+    let (note, newline) = match (first.kind, first.title.as_str()) {
+        (GroupKind::Request, "") => (String::new(), ""),
+        (GroupKind::Request, title) if title.starts_with("the request") => (format!(" {title}"), "\n"),
+        (GroupKind::Request, title) => (format!(" ({title})"), ""),
+        _ => (" …".to_owned(), "\n"),
+    };
+    match note.starts_with(" (") {
+        true => {
+            let _ = write!(out, "{}. User{turns}{note}: ", episode.number);
+        }
+        false => {
+            let _ =
+                write!(out, "{}. User{turns}:{}{newline}", episode.number, if note.is_empty() { " " } else { &note });
+        }
+    }
+}
+
+/// Writes a passage, indented; where it begins on the line of its heading, only what follows is.
+fn write_passage(text: &str, indent: &str, on_heading: bool, out: &mut String) {
+    for (at, line) in quoted(text).lines().filter(|line| !line.trim().is_empty()).enumerate() {
+        match on_heading && at == 0 {
+            true => out.push_str(line.trim_start()),
+            false => {
+                out.push_str(indent);
+                out.push_str(line);
             }
         }
-        let text = ledger.text(entry);
-        if text.is_empty() {
-            continue;
-        }
-        if entry.group.is_some() {
-            out.push_str("  ");
-        }
-        out.push_str(text);
         out.push('\n');
+    }
+}
+
+/// Where the paragraph of an entry begins.
+fn paragraph_start(ledger: &Ledger, at: usize) -> usize {
+    (0..=at).rev().find(|&at| ledger.entries.get(at).is_some_and(|entry| !entry.joined)).unwrap_or_default()
+}
+
+/// Whether passages of a group between two that are told are not.
+fn left_out(ledger: &Ledger, group: u32, between: std::ops::Range<usize>) -> bool {
+    ledger
+        .entries
+        .get(between)
+        .unwrap_or_default()
+        .iter()
+        .any(|entry| entry.group == Some(group) && !ledger.text(entry).is_empty() && !ledger.terms(entry).is_empty())
+}
+
+fn left_out_before(ledger: &Ledger, group: u32, at: usize) -> bool {
+    // Passages of one group stand close together.
+    left_out(ledger, group, at.saturating_sub(64)..at)
+}
+
+/// Files in the order in which they were last touched, each with what is quoted of it.
+fn write_files(entries: &[usize], ledger: &Ledger, out: &mut String) {
+    let mut told: Vec<(u32, u32, usize)> = entries
+        .iter()
+        .filter_map(|&at| {
+            let group = ledger.entries.get(at)?.group?;
+            Some((ledger.groups.get(group as usize)?.message, group, at))
+        })
+        .collect();
+    told.sort_unstable();
+    let mut heading = None;
+    for (_, group_at, at) in told {
+        let (Some(group), Some(entry)) = (ledger.groups.get(group_at as usize), ledger.entries.get(at)) else {
+            continue;
+        };
+        if heading.replace(group_at) != Some(group_at) {
+            let _ = writeln!(out, "- {}", quoted(&ledger.relative(&group.title)));
+        }
+        write_passage(&ledger.shown(entry), "  ", false, out);
     }
 }
 

@@ -1,48 +1,25 @@
-//! Which entries of a ledger a handoff shows: the most value for its tokens.
+//! Which entries of a ledger a handoff shows: those that together tell most for its tokens.
 //!
-//! One selection over everything, not a quota per section: an entry is worth the names that no
-//! chosen entry keeps yet, plus what it says beside them, per token it costs.
+//! Facts (rules, state, what is left to do) come first, within shares of their own. Then passages are taken one by one: a
+//! passage is worth its terms, those less that are told already, times what its source counts, per token. Each source
+//! has a share from which on its passages count less, so that neither answers nor code crowd out the rest.
 
 use crate::handoff::Section;
-use crate::ledger::{Author, Ledger};
+use crate::ledger::{Author, Entry, GroupKind, Ledger, Source};
 use crate::summary::MODEL_SHARE;
 use crate::tokens::Measure;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// What a name is still worth when it has been kept once, twice, …: a second context helps a little.
-const AGAIN: [f32; 3] = [1.0, 0.2, 0.05];
 /// Indent and line break.
 const LINE_OVERHEAD: u32 = 2;
-/// User messages come first, up to this share of the budget: few tokens, and everything hangs on them. The goal, which
-/// carries the rules for all that follows, may take more.
-const ASKS_SHARE: f64 = 0.12;
-const GOAL_SHARE: f64 = 0.2;
-/// What is told before names are weighed against each other.
-const LATEST: [Latest; 2] = [
-    // An agent that does not know what it did last does it again.
-    Latest { section: Section::CompletedActions, fewest: 2, most: 6, tokens_each: 700 },
-    // One that does not know what stands in its way runs into it again.
-    Latest { section: Section::Blocked, fewest: 1, most: 3, tokens_each: 1_000 },
-];
-
-/// How many entries of a section are always told: one for so many tokens, within bounds.
-struct Latest {
-    section: Section,
-    fewest: usize,
-    most: usize,
-    tokens_each: u32,
-}
-
-/// In a small handoff names come before structure: what entries are worth beside their names counts in full from
-/// this budget on, and in proportion below it. Measured: at 2 % of a session it keeps a third more of what is
-/// needed later than full worth does, at 10 % a twentieth more.
-const FULL_STRUCTURE: f32 = 24_000.0;
-const LEAST_STRUCTURE: f32 = 0.03;
+/// Rules may take this share of a handoff, other facts together this one.
+const RULES_SHARE: f64 = 0.3;
+const FACTS_SHARE: f64 = 0.3;
+/// A request that costs more does not come along with what was done for it.
+const REQUEST_ROOM: u32 = 80;
 /// When so many offers in a row found no room, the room is used up.
 const MOST_MISFITS: usize = 200;
-/// How fast the worth of a section's entries fades with those already chosen.
-const CROWDING: f32 = 0.35;
 
 /// An entry that waits to be chosen.
 struct Offer {
@@ -72,9 +49,8 @@ impl Ord for Offer {
 pub(super) fn select(ledger: &Ledger, budget: u32, measure: &Measure) -> Vec<usize> {
     let mut selection = Selection::new(ledger, budget, measure);
     selection.take_words();
-    selection.take_asks();
-    LATEST.iter().for_each(|latest| selection.take_latest(latest));
-    selection.take_best();
+    selection.take_facts();
+    selection.take_passages();
     let mut chosen = selection.chosen;
     chosen.sort_unstable();
     chosen
@@ -86,15 +62,15 @@ struct Selection<'l> {
     /// Tokens of each entry; a guess from below until it is about to be taken, because counting all of
     /// tens of thousands costs more than choosing among them.
     costs: Vec<Cost>,
-    headings: Vec<u32>,
+    headings: Vec<Option<u32>>,
     open: Vec<bool>,
-    kept: Vec<u8>,
+    told: Vec<u8>,
     taken: Vec<bool>,
     chosen: Vec<usize>,
-    /// How many entries of each section are chosen.
-    crowd: [u32; Section::ALL.len()],
-    /// How much entries are worth beside their names.
-    structure: f32,
+    /// Tokens that each source has.
+    used: [u32; Source::ALL.len()],
+    /// For each episode, the entry that says what it is about, until one of its request is told.
+    requests: Vec<Option<usize>>,
     budget: u32,
     left: u32,
 }
@@ -126,41 +102,26 @@ impl<'l> Selection<'l> {
             ledger,
             measure,
             costs: ledger.entries.iter().map(|entry| guess(ledger.text(entry))).collect(),
-            headings: ledger.groups.iter().map(|group| measure.text(&group.title) + LINE_OVERHEAD).collect(),
+            headings: vec![None; ledger.groups.len()],
             open: vec![false; ledger.groups.len()],
-            kept: vec![0; ledger.weights.len()],
+            told: vec![0; ledger.values.len()],
             taken: vec![false; ledger.entries.len()],
             chosen: Vec::new(),
-            crowd: [0; Section::ALL.len()],
-            structure: (budget as f32 / FULL_STRUCTURE).clamp(LEAST_STRUCTURE, 1.0),
+            used: [0; Source::ALL.len()],
+            requests: first_words(ledger),
             budget,
             left: budget,
         };
         // What stands in a message beside the handoff need not stand in it.
-        selection.keep(&ledger.alive);
+        selection.tell(&ledger.alive);
         selection
     }
 
-    fn keep(&mut self, names: &[u32]) {
-        for &name in names {
-            if let Some(kept) = self.kept.get_mut(name as usize) {
-                *kept = kept.saturating_add(1);
+    fn tell(&mut self, terms: &[u32]) {
+        for &term in terms {
+            if let Some(told) = self.told.get_mut(term as usize) {
+                *told = told.saturating_add(1);
             }
-        }
-    }
-
-    /// Tokens of an entry, counted once.
-    fn count(&mut self, entry: usize) -> u32 {
-        match (self.costs.get(entry), self.ledger.entries.get(entry)) {
-            (Some(Cost::Exactly(tokens)), _) => *tokens,
-            (Some(Cost::AtLeast(_)), Some(facts)) => {
-                let tokens = self.measure.text(self.ledger.text(facts)) + LINE_OVERHEAD;
-                if let Some(cost) = self.costs.get_mut(entry) {
-                    *cost = Cost::Exactly(tokens);
-                }
-                tokens
-            }
-            _ => u32::MAX,
         }
     }
 
@@ -177,79 +138,56 @@ impl<'l> Selection<'l> {
         }
         words.sort_unstable();
         for (_, entry) in words {
-            self.count(entry);
             if self.budget - self.left + self.cost(entry) <= share {
                 self.take(entry);
             }
         }
     }
 
-    /// What the user said, newest first; the goal before all.
-    fn take_asks(&mut self) {
-        let share = |share: f64| (f64::from(self.budget) * share) as u32;
-        let (asks_share, goal_share) = (share(ASKS_SHARE), share(GOAL_SHARE));
-        let mut asks: Vec<usize> = (0..self.ledger.entries.len())
-            .filter(|&entry| {
-                self.ledger.entries.get(entry).is_some_and(|entry| {
-                    entry.by == Author::Ledger
-                        && matches!(entry.section, Section::Goal | Section::PendingAsks | Section::ResolvedQuestions)
-                })
+    /// Rules, state and what is left to do: the most important first, the newest of equals first.
+    fn take_facts(&mut self) {
+        let mut facts: Vec<usize> = (0..self.ledger.entries.len())
+            .filter(|&at| {
+                self.entry(at)
+                    .is_some_and(|entry| entry.source.is_none() && entry.by == Author::Ledger && entry.worth > 0.0)
             })
             .collect();
-        asks.sort_by_key(|&entry| {
-            let entry = self.ledger.entries.get(entry);
-            let is_goal = entry.is_some_and(|entry| entry.section == Section::Goal);
-            let message = entry.map_or(0, |entry| entry.message);
-            // The oldest goal is the goal; of the asks the newest count most.
-            (!is_goal, if is_goal { i64::from(message) } else { -i64::from(message) })
+        facts.sort_by(|&one, &other| {
+            let key = |at: usize| self.entry(at).map_or((0.0, 0), |entry| (entry.worth, entry.message));
+            let ((worth, message), (other_worth, other_message)) = (key(one), key(other));
+            other_worth.total_cmp(&worth).then(other_message.cmp(&message)).then(one.cmp(&other))
         });
-        let taken = self.left;
-        for entry in asks {
-            let is_goal = self.ledger.entries.get(entry).is_some_and(|entry| entry.section == Section::Goal);
-            let share = if is_goal { goal_share } else { asks_share };
-            let cost = self.count(entry);
-            if taken - self.left + cost <= share {
-                self.take(entry);
+        let share = |share: f64| (f64::from(self.budget) * share) as u32;
+        let (mut rules, mut others) = (share(RULES_SHARE), share(FACTS_SHARE));
+        for at in facts {
+            let is_rule = self.entry(at).is_some_and(|entry| entry.section == Section::Constraints);
+            let room = if is_rule { &mut rules } else { &mut others };
+            let cost = self.cost(at);
+            if cost <= *room && cost <= self.left {
+                *room -= cost;
+                self.take(at);
             }
         }
     }
 
-    /// The latest entries of a section, as many as the budget is worth.
-    fn take_latest(&mut self, latest: &Latest) {
-        let is_meant = |entry: &usize| {
-            self.ledger
-                .entries
-                .get(*entry)
-                .is_some_and(|entry| entry.section == latest.section && entry.by == Author::Ledger)
-        };
-        let mut entries: Vec<usize> = (0..self.ledger.entries.len()).filter(is_meant).collect();
-        entries.sort_by_key(|&entry| self.ledger.entries.get(entry).map_or(0, |entry| entry.message));
-        let most = (self.budget / latest.tokens_each) as usize;
-        for entry in entries.into_iter().rev().take(most.clamp(latest.fewest, latest.most)) {
-            self.take(entry);
+    fn take_passages(&mut self) {
+        let mut heap: BinaryHeap<Offer> = BinaryHeap::new();
+        for entry in 0..self.ledger.entries.len() {
+            let ratio = self.ratio(entry);
+            if ratio > 0.0 {
+                heap.push(Offer { ratio, entry });
+            }
         }
-    }
-
-    fn take_best(&mut self) {
-        let mut heap: BinaryHeap<Offer> = (0..self.ledger.entries.len())
-            // A model's words beyond their share would crowd out what is known for certain.
-            .filter(|&entry| {
-                !self.is_taken(entry) && self.ledger.entries.get(entry).is_some_and(|entry| entry.by == Author::Ledger)
-            })
-            .map(|entry| Offer { ratio: self.ratio(entry), entry })
-            .filter(|offer| offer.ratio > 0.0)
-            .collect();
         let mut misfits = 0;
         while misfits < MOST_MISFITS
             && let Some(offer) = heap.pop()
         {
-            self.count(offer.entry);
             if self.cost(offer.entry) > self.left {
                 misfits += 1;
                 continue;
             }
             let ratio = self.ratio(offer.entry);
-            // It was offered at a guess, and others may have kept its names since.
+            // It was offered at a guess, and others may have told its terms since.
             if heap.peek().is_some_and(|next| ratio < next.ratio) {
                 if ratio > 0.0 {
                     heap.push(Offer { ratio, ..offer });
@@ -263,70 +201,146 @@ impl<'l> Selection<'l> {
         }
     }
 
-    fn is_taken(&self, entry: usize) -> bool {
-        self.taken.get(entry).copied().unwrap_or(true)
-    }
-
-    /// Tokens that an entry adds, its heading included if it is the first of its group.
-    fn cost(&self, entry: usize) -> u32 {
-        let own = self.costs.get(entry).map_or(u32::MAX, |cost| cost.tokens());
-        own.saturating_add(self.heading(entry))
-    }
-
-    fn heading(&self, entry: usize) -> u32 {
-        match self.ledger.entries.get(entry).and_then(|entry| entry.group) {
-            Some(group) if !self.open.get(group as usize).copied().unwrap_or(true) => {
-                self.headings.get(group as usize).copied().unwrap_or_default()
-            }
-            _ => 0,
+    /// What was done or answered says little without what was asked: the request of an episode comes with it.
+    fn take_request_of(&mut self, at: usize) {
+        let group = self.entry(at).and_then(|entry| self.ledger.groups.get(entry.group? as usize));
+        let Some(group) = group.filter(|group| group.kind != GroupKind::File) else {
+            return;
+        };
+        let request = self.requests.get_mut(group.episode as usize).and_then(Option::take);
+        if let Some(request) = request.filter(|&request| request != at && group.kind != GroupKind::Request)
+            && self.cost(request) <= REQUEST_ROOM.min(self.left)
+        {
+            self.take(request);
         }
     }
 
-    fn ratio(&self, entry: usize) -> f32 {
-        let Some(facts) = self.ledger.entries.get(entry) else {
+    fn entry(&self, at: usize) -> Option<&'l Entry> {
+        self.ledger.entries.get(at)
+    }
+
+    /// Tokens that an entry adds, counted, its heading included if it is the first of its group.
+    fn cost(&mut self, at: usize) -> u32 {
+        let Some(entry) = self.entry(at) else {
+            return u32::MAX;
+        };
+        let own = match self.costs.get(at) {
+            Some(Cost::Exactly(tokens)) => *tokens,
+            _ => {
+                let tokens = self.measure.text(&self.ledger.shown(entry)) + LINE_OVERHEAD;
+                if let Some(cost) = self.costs.get_mut(at) {
+                    *cost = Cost::Exactly(tokens);
+                }
+                tokens
+            }
+        };
+        let heading = match entry.group {
+            Some(group) if !self.is_open(group) => self.heading(group),
+            _ => 0,
+        };
+        own.saturating_add(heading)
+    }
+
+    fn is_open(&self, group: u32) -> bool {
+        self.open.get(group as usize).copied().unwrap_or(true)
+    }
+
+    fn heading(&mut self, group: u32) -> u32 {
+        let at = group as usize;
+        if let Some(Some(tokens)) = self.headings.get(at) {
+            return *tokens;
+        }
+        let tokens = self.ledger.groups.get(at).map_or(0, |group| self.measure.text(&group.title) + HEADING_OVERHEAD);
+        if let Some(slot) = self.headings.get_mut(at) {
+            *slot = Some(tokens);
+        }
+        tokens
+    }
+
+    fn ratio(&mut self, at: usize) -> f32 {
+        let Some(entry) = self.entry(at) else {
             return 0.0;
         };
-        let names: f32 = self
+        let Some(source) = entry.source else {
+            return 0.0;
+        };
+        let weights = &self.ledger.weights;
+        // The first passage of a group brings its heading.
+        let group = entry.group.filter(|&group| !self.is_open(group) && !self.ledger.text(entry).is_empty());
+        let heading = group.and_then(|group| self.ledger.groups.get(group as usize));
+        let heading = heading.map(|group| self.ledger.heading_terms(group)).unwrap_or_default();
+        let terms: f32 = self
             .ledger
-            .names(facts)
+            .terms(entry)
             .iter()
-            .map(|&name| {
-                let kept = self.kept.get(name as usize).copied().unwrap_or_default();
-                let again = AGAIN.get(kept as usize).copied().unwrap_or_default();
-                self.ledger.weights.get(name as usize).copied().unwrap_or_default() * again
+            .chain(heading)
+            .map(|&term| {
+                let told = self.told.get(term as usize).copied().unwrap_or_default() as usize;
+                let left = match told.checked_sub(1) {
+                    None => 1.0,
+                    Some(before) => weights.again.get(before).copied().unwrap_or_default(),
+                };
+                self.ledger.values.get(term as usize).copied().unwrap_or_default() * left
             })
             .sum();
-        // A heading is shared by the lines under it; a third of it is charged to the first.
-        let cost = self.costs.get(entry).map_or(0, |cost| cost.tokens()) + self.heading(entry) / 3;
-        // The tenth decision tells less than the first: what an entry is worth beside its names fades with
-        // the crowd it joins.
-        let crowd = self.crowd.get(facts.section as usize).copied().unwrap_or_default() as f32;
-        (names + self.structure * facts.worth / (1.0 + CROWDING * crowd)) / cost.max(1) as f32
+        let weight = weights.of(source);
+        let heading = match entry.group {
+            Some(group) if !self.is_open(group) => self.heading(group) as f32 * weights.heading,
+            _ => 0.0,
+        };
+        let cost = self.costs.get(at).map_or(0, |cost| cost.tokens()) as f32 + heading;
+        let used = self.used.get(source as usize).copied().unwrap_or_default() as f32;
+        let crowd = used / (weight.share * self.budget.max(1) as f32);
+        let newest = self.ledger.newest.max(1) as f32;
+        let age = 1.0 + weights.recency * entry.message as f32 / newest;
+        // Where the work stands is told by the latest announcements; older ones were followed by what they announce.
+        let age = match source {
+            Source::Narration => age * (1.0 - weights.narration_fades * (1.0 - entry.message as f32 / newest)),
+            _ => age,
+        };
+        (terms * weight.prior + entry.worth) * age / (1.0 + crowd * crowd) / cost.max(1.0)
     }
 
-    fn take(&mut self, entry: usize) {
-        self.count(entry);
-        let cost = self.cost(entry);
-        if cost > self.left || self.is_taken(entry) {
-            return;
-        }
-        self.left -= cost;
-        if let Some(taken) = self.taken.get_mut(entry) {
-            *taken = true;
-        }
-        self.chosen.push(entry);
-        let Some(facts) = self.ledger.entries.get(entry) else {
+    fn take(&mut self, at: usize) {
+        self.take_request_of(at);
+        let cost = self.cost(at);
+        let is_taken = self.taken.get(at).copied().unwrap_or(true);
+        let Some(entry) = self.entry(at).filter(|_| cost <= self.left && !is_taken) else {
             return;
         };
-        if let Some(crowd) = self.crowd.get_mut(facts.section as usize) {
-            *crowd += 1;
+        self.left -= cost;
+        if let Some(taken) = self.taken.get_mut(at) {
+            *taken = true;
         }
-        if let Some((open, group)) =
-            facts.group.and_then(|group| self.open.get_mut(group as usize).zip(self.ledger.groups.get(group as usize)))
+        self.chosen.push(at);
+        if let Some(used) = entry.source.and_then(|source| self.used.get_mut(source as usize)) {
+            *used += cost;
+        }
+        if let Some(group) = entry.group
+            && let Some(open) = self.open.get_mut(group as usize)
             && !std::mem::replace(open, true)
+            && let Some(group) = self.ledger.groups.get(group as usize)
         {
-            self.keep(self.ledger.names_of_heading(group));
+            let terms = self.ledger.heading_terms(group);
+            self.tell(terms);
         }
-        self.keep(self.ledger.names(facts));
+        self.tell(self.ledger.terms(entry));
     }
 }
+
+/// For each episode the first words of its request.
+fn first_words(ledger: &Ledger) -> Vec<Option<usize>> {
+    let mut first = vec![None; ledger.episodes.len()];
+    for (at, entry) in ledger.entries.iter().enumerate() {
+        let group = entry.group.and_then(|group| ledger.groups.get(group as usize));
+        if let Some(group) = group.filter(|group| group.kind == GroupKind::Request && !ledger.text(entry).is_empty())
+            && let Some(slot) = first.get_mut(group.episode as usize)
+        {
+            slot.get_or_insert(at);
+        }
+    }
+    first
+}
+
+/// Mark, indent and line break of a heading.
+const HEADING_OVERHEAD: u32 = 3;

@@ -1,60 +1,75 @@
 //! The ledger: what can be known about folded messages without a model.
 //!
-//! Everything is an [`Entry`]: one line, or one short block, that belongs to a section and carries
-//! the names it keeps alive. Which entries make it into a handoff is decided elsewhere, by value
-//! per token; the ledger only gathers and values.
+//! Its backbone is the conversation itself, in [`Episode`]s: a request, the work that followed, the answer. All of it is
+//! cut into [`Entry`]s, passages that can be told alone: a paragraph, a list item, a few lines of a change or of an
+//! output. Each carries its terms, so that a handoff can choose the passages that together tell most; that choice is
+//! made elsewhere. State, rules and what is left to do are entries of their own sections.
 
-mod actions;
-mod asks;
+mod diff;
+mod episodes;
 mod exits;
-mod lines;
-mod merge;
 pub mod names;
-mod need;
-mod phrases;
-mod prose;
+mod paragraphs;
+mod previous;
+mod root;
+mod rules;
+mod sentences;
+mod speech;
+mod state;
+mod statement;
+mod terms;
 mod todo;
 mod tool;
+mod weights;
+mod work;
 
-pub(crate) use asks::spoken;
+pub(crate) use episodes::offered;
 pub(crate) use exits::exit_code;
+pub(crate) use previous::source_of;
+pub(crate) use speech::spoken;
 pub use tool::{Act, Arguments, Call, understand};
+pub use weights::{Source, SourceWeight, Weights};
 
 use crate::handoff::{self, Section};
 use crate::redact::Known;
 use crate::reduce;
-use crate::transcript::{PartKind, Role, Transcript};
-use lines::Lines;
-use names::Names;
-use need::Need;
-use rustc_hash::FxHashMap;
+use crate::transcript::{Content, Part, PartKind, Role, Transcript};
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use serde::Serialize;
 use std::borrow::Cow;
+use std::hash::BuildHasher;
+use terms::{Terms, Voice};
 
-/// Only this much of the newest folded text is searched for lines worth quoting: recency rules what
-/// is needed next, and the work stays bounded however long a conversation gets.
+/// Only this much of the newest folded text is searched for passages of outputs: recency rules what is needed next, and
+/// the work stays bounded however long a conversation gets.
 const QUOTABLE_BYTES: usize = 3 << 19;
-
-/// Of older messages only those of this size are told: what people say and short commands. Large ones are outputs, of
-/// which nothing is quoted.
+/// A sentence of a user that is longer is not said twice, but pasted twice.
+const LONG_SENTENCE: usize = 80;
+/// Of older messages only texts of this size are told: what people say and short commands.
 const TALK_BYTES: usize = 2 << 10;
 
-/// Something that may stand in a handoff. What it says and which names it keeps is held by the
-/// [`Ledger`]: there are tens of thousands of entries, and few of them are ever shown.
+/// Something that may stand in a handoff. What it says and which terms it has is held by the [`Ledger`]: there are tens
+/// of thousands of entries, and few of them are ever shown.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Entry {
     /// Where it belongs.
     pub section: Section,
-    /// The group under whose heading it stands; entries without one stand by themselves.
+    /// What it stands under; entries without a group stand by themselves.
     pub group: Option<u32>,
-    /// The message it comes from: entries are shown in this order.
+    /// The message it comes from.
     pub message: u32,
-    /// Value beside its names: facts that stand for more than the names in them.
+    /// Where it comes from, for passages; `None` for facts, which are worth what they are worth.
+    pub source: Option<Source>,
+    /// Value beside its terms.
     pub worth: f32,
     /// Who says it.
     pub by: Author,
+    /// Whether it goes on in the paragraph of the entry before it.
+    pub joined: bool,
+    /// For sentences of the user, the logarithm of the odds that one lays something down, by its form alone.
+    form: Option<f32>,
     text: Stretch,
-    names: Stretch,
+    terms: Stretch,
 }
 
 /// Who wrote something.
@@ -80,17 +95,41 @@ impl Stretch {
     }
 }
 
-/// A heading that lines share: a file, or a command.
+/// A request and what followed it, up to the next request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Episode {
+    /// Its number in the whole conversation, counted from 1.
+    pub number: u32,
+    /// Its first and last message, counted from 1 at the first that the fold takes away; `None` where an earlier fold took them.
+    pub turns: Option<(u32, u32)>,
+}
+
+/// What passages stand under: a request, an answer, a call, a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
     /// Where it belongs.
     pub section: Section,
+    /// What it is.
+    pub kind: GroupKind,
     /// What its heading says.
     pub title: String,
     /// The latest message that concerns it.
     pub message: u32,
-    /// The names in its heading.
-    names: Stretch,
+    /// The episode, by its place in the ledger.
+    pub episode: u32,
+    /// The terms of its heading.
+    terms: Stretch,
+}
+
+/// What a group is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupKind {
+    /// The request that an episode begins with.
+    Request,
+    /// Something that was said or done in an episode.
+    Step,
+    /// A file.
+    File,
 }
 
 /// Everything that was gathered.
@@ -98,49 +137,77 @@ pub struct Group {
 pub struct Ledger {
     /// What may be shown.
     pub entries: Vec<Entry>,
-    /// The headings of grouped entries.
+    /// What entries stand under.
     pub groups: Vec<Group>,
-    /// The value of each name, by its number.
-    pub weights: Vec<f32>,
-    /// Names that stay alive in messages beside the handoff.
+    /// The episodes in order.
+    pub episodes: Vec<Episode>,
+    /// The value of each term, by its number.
+    pub values: Vec<f32>,
+    /// Terms that stand in messages beside the handoff.
     pub alive: Vec<u32>,
-    /// The highest number that an action has.
-    pub actions: u32,
+    /// The folder that paths are relative to; empty when there is none.
+    pub root: String,
+    /// The handles of earlier folds with the episodes they hold, as they were written.
+    pub earlier: Vec<String>,
     /// Secrets of the messages: a line taken out of its surroundings may not look like one any more.
     pub secrets: Known,
+    /// The number of the newest message.
+    pub newest: u32,
+    /// The weights that were in force.
+    pub weights: Weights,
     /// The texts of all entries, one after another.
     words: String,
-    /// The names of all entries, one after another.
+    /// The terms of all entries, one after another.
     kept: Vec<u32>,
 }
 
 impl Ledger {
-    /// What an entry says. Whole lines, never cut inside a fact.
+    /// What an entry says.
     pub fn text(&self, entry: &Entry) -> &str {
         self.words.get(entry.text.range()).unwrap_or_default()
     }
 
-    /// The names that an entry keeps.
-    pub fn names(&self, entry: &Entry) -> &[u32] {
-        self.kept.get(entry.names.range()).unwrap_or_default()
+    /// What an entry says as a handoff shows it: paths relative to the root, except in what people said.
+    pub fn shown(&self, entry: &Entry) -> Cow<'_, str> {
+        match entry.source {
+            Some(Source::User | Source::Pasted) => Cow::Borrowed(self.text(entry)),
+            _ => self.relative(self.text(entry)),
+        }
     }
 
-    /// The names that the heading of a group keeps.
-    pub fn names_of_heading(&self, group: &Group) -> &[u32] {
-        self.kept.get(group.names.range()).unwrap_or_default()
+    /// A text with paths relative to the root.
+    pub fn relative<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if self.root.is_empty() || !text.contains(&self.root) {
+            return Cow::Borrowed(text);
+        }
+        Cow::Owned(text.replace(&format!("{}/", self.root), ""))
     }
 
-    /// Adds an entry that keeps no names: what a model says about the work.
+    /// The terms of an entry.
+    pub fn terms(&self, entry: &Entry) -> &[u32] {
+        self.kept.get(entry.terms.range()).unwrap_or_default()
+    }
+
+    /// The terms of a group's heading.
+    pub fn heading_terms(&self, group: &Group) -> &[u32] {
+        self.kept.get(group.terms.range()).unwrap_or_default()
+    }
+
+    /// Adds what a model says about the work.
     pub fn say(&mut self, section: Section, message: u32, text: &str, worth: f32) {
         let text = self.store(text);
+        let terms = Stretch::default();
         self.entries.push(Entry {
             section,
             group: None,
             message,
+            source: None,
             worth,
             by: Author::Model,
+            joined: false,
+            form: None,
             text,
-            names: Stretch::default(),
+            terms,
         });
     }
 
@@ -151,24 +218,31 @@ impl Ledger {
     }
 }
 
-/// Gathers the ledger of the messages `folded` (in order).
-pub fn gather(transcript: &Transcript<'_>, folded: &[usize], live: &[usize], focus: Option<&str>) -> Ledger {
-    let mut gathering = Gathering::new(transcript);
-    let quotable = quotable_from(transcript, folded);
-    gathering.previous_handoffs(folded);
-    for &index in folded {
-        gathering.message(index, index >= quotable);
-        if let Some(message) = transcript.messages.get(index)
-            && (index >= quotable || message.span.len() <= TALK_BYTES)
-        {
-            gathering.ledger.secrets.learn(transcript.raw(message.span));
-        }
-    }
-    gathering.note_alive(live);
-    gathering.finish(folded, focus)
+/// What the ledger is gathered from.
+#[derive(Clone, Copy, Debug)]
+pub struct Stretches<'s> {
+    /// The messages that go, in order.
+    pub folded: &'s [usize],
+    /// The messages that stay beside the handoff.
+    pub live: &'s [usize],
 }
 
-/// The first folded message whose lines are searched.
+/// Gathers the ledger of folded messages.
+pub fn gather<'t>(
+    transcript: &'t Transcript<'_>,
+    stretches: Stretches<'t>,
+    focus: Option<&str>,
+    weights: &'t Weights,
+) -> Ledger {
+    let mut gathering = Gathering::new(transcript, stretches, weights);
+    gathering.previous_handoffs();
+    for &index in stretches.folded {
+        gathering.message(index);
+    }
+    gathering.finish(focus)
+}
+
+/// The first folded message whose outputs are searched.
 fn quotable_from(transcript: &Transcript<'_>, folded: &[usize]) -> usize {
     let mut bytes = 0;
     for &index in folded.iter().rev() {
@@ -180,91 +254,69 @@ fn quotable_from(transcript: &Transcript<'_>, folded: &[usize]) -> usize {
     0
 }
 
-/// What is known about a name.
-#[derive(Clone, Copy, Debug, Default)]
-struct Usage {
-    /// The last message that has it; [`NOWHERE`] before the first.
-    last: u32,
-    /// In how many messages it is.
-    messages: u32,
-    /// In how many messages the assistant wrote it: in a call, an edit or its own words.
-    written: u32,
-    /// Whether a person wrote it.
-    asked: bool,
-}
-
-const NOWHERE: u32 = u32::MAX;
-
-impl Usage {
-    fn note(&mut self, index: usize, voice: Voice) {
-        let index = index as u32;
-        let by_agent = voice == Voice::Assistant;
-        // Entries that sum up a stretch are noted at its end, with the message that they are about.
-        let is_later = self.last == NOWHERE || index > self.last;
-        if is_later {
-            self.messages += 1;
-            self.last = index;
-        }
-        self.written += u32::from(by_agent && (is_later || self.written == 0));
-        self.asked |= voice == Voice::User;
-    }
-}
-
-/// Who a text comes from; it decides what its names are worth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Voice {
-    User,
-    Assistant,
-    Tool,
+fn calls(transcript: &Transcript<'_>, index: usize) -> bool {
+    transcript.parts_at(index).iter().any(|part| part.kind == PartKind::ToolCall)
 }
 
 /// A ledger in the making.
 struct Gathering<'t, 'a> {
     transcript: &'t Transcript<'a>,
+    stretches: Stretches<'t>,
+    weights: &'t Weights,
     ledger: Ledger,
-    names: Names,
-    usage: Vec<Usage>,
-    lines: Lines,
-    /// Groups that more than one message adds to.
-    titled: FxHashMap<(Section, String), u32>,
-    record: actions::Record,
+    terms: Terms,
+    /// Messages from here on are told with their outputs.
+    quotable: usize,
+    /// Whether nothing is done but talking: then what is said is told by sentences.
+    is_chat: bool,
+    /// For each folded message, whether the assistant's words in it are the last before the user speaks again.
+    closing: Vec<bool>,
+    /// Where each passage stands that was told last, by its text: the newest copy stays.
+    newest: FxHashMap<u64, usize>,
+    /// The files that groups are about.
+    files: FxHashMap<String, u32>,
+    record: state::Record,
+    work: work::Work,
+    talk: episodes::Talk,
 }
 
 impl<'t, 'a> Gathering<'t, 'a> {
-    fn new(transcript: &'t Transcript<'a>) -> Gathering<'t, 'a> {
+    fn new(transcript: &'t Transcript<'a>, stretches: Stretches<'t>, weights: &'t Weights) -> Gathering<'t, 'a> {
         Gathering {
             transcript,
-            ledger: Ledger::default(),
-            names: Names::default(),
-            usage: Vec::new(),
-            lines: Lines::default(),
-            titled: FxHashMap::default(),
-            record: actions::Record::default(),
+            stretches,
+            weights,
+            ledger: Ledger { newest: stretches.folded.last().map_or(0, |&last| last as u32), ..Ledger::default() },
+            terms: Terms::default(),
+            quotable: quotable_from(transcript, stretches.folded),
+            is_chat: !stretches.folded.iter().any(|&index| calls(transcript, index)),
+            closing: episodes::closing_words(transcript, stretches.folded),
+            newest: FxHashMap::default(),
+            files: FxHashMap::default(),
+            record: state::Record::default(),
+            work: work::Work::default(),
+            talk: episodes::Talk::default(),
         }
     }
 
-    fn message(&mut self, index: usize, quotable: bool) {
+    fn message(&mut self, index: usize) {
         let transcript = self.transcript;
         let Some(message) = transcript.messages.get(index) else {
             return;
         };
+        let quotable = index >= self.quotable;
+        if quotable || message.span.len() <= TALK_BYTES {
+            self.ledger.secrets.learn(transcript.raw(message.span));
+        }
         for part_index in message.parts.start as usize..message.parts.end as usize {
             let Some(part) = transcript.parts.get(part_index) else {
                 continue;
             };
             match (part.kind, message.role) {
-                (PartKind::Text, Role::User) => self.ask(index, &handoff::own_words(transcript, part)),
-                (PartKind::Text, Role::Assistant) => {
+                (PartKind::Text, Role::User) => self.user_text(index, part),
+                (PartKind::Text, Role::Assistant) if quotable || part.span.len() <= TALK_BYTES => {
                     let words = handoff::own_words(transcript, part);
-                    self.reply(index, &words);
-                    if quotable {
-                        self.quote_words(index, &words);
-                    }
-                }
-                (PartKind::Sealed | PartKind::Reasoning, _) if quotable => {
-                    if let crate::transcript::Content::Text(_) = part.content {
-                        self.quote_words(index, &transcript.words(part));
-                    }
+                    self.assistant_text(index, part_index, &words);
                 }
                 (PartKind::ToolCall, _) => self.call(index, part_index, quotable),
                 (PartKind::ToolResult, _) => self.result(index, part_index, quotable),
@@ -273,133 +325,234 @@ impl<'t, 'a> Gathering<'t, 'a> {
         }
     }
 
-    fn quote_words(&mut self, index: usize, words: &str) {
-        let group = self.shared_group(index, WORDS);
-        self.quote(index, words, Voice::Assistant, Some(group));
+    fn user_text(&mut self, index: usize, part: &Part) {
+        let words = handoff::own_words(self.transcript, part);
+        if speech::is_interruption(&words) {
+            self.interrupted();
+            return;
+        }
+        let said = spoken(&words);
+        let said = said.trim();
+        if said.is_empty() || (said.starts_with('/') && self.is_local_command(index)) {
+            return;
+        }
+        self.request(index, said);
     }
 
-    /// Notes the names of a text; each is in the result once.
-    fn note_names(&mut self, index: usize, text: &str, voice: Voice) -> Stretch {
-        let Gathering { names, usage, ledger: Ledger { kept, .. }, .. } = self;
-        let start = kept.len();
-        names::scan(text, |name, kind| {
-            let id = names.intern(name, kind);
-            if usage.len() <= id as usize {
-                usage.resize(id as usize + 1, Usage { last: NOWHERE, ..Usage::default() });
-            }
-            if let Some(usage) = usage.get_mut(id as usize) {
-                usage.note(index, voice);
-            }
-            if !kept.get(start..).unwrap_or_default().contains(&id) {
-                kept.push(id);
-            }
-        });
-        Stretch { start: start as u32, end: kept.len() as u32 }
+    /// Whether a command was typed for the client alone: its output stands in the user's turn.
+    fn is_local_command(&self, index: usize) -> bool {
+        (index..index + 2).any(|index| {
+            self.transcript.messages.get(index).is_some_and(|message| message.role == Role::User)
+                && self
+                    .transcript
+                    .parts_at(index)
+                    .iter()
+                    .any(|part| part.kind == PartKind::Text && speech::is_local_command(&self.transcript.words(part)))
+        })
     }
 
-    /// Notes names that a text has had before.
-    fn note_again(&mut self, index: usize, names: Stretch, voice: Voice) {
-        for &id in self.ledger.kept.get(names.range()).unwrap_or_default() {
-            if let Some(usage) = self.usage.get_mut(id as usize) {
-                usage.note(index, voice);
+    /// Adds a passage under a group. Of passages with the same words the newest stays, except for what people said.
+    fn passage(&mut self, index: usize, group: u32, source: Source, text: &str, worth: f32) -> Option<usize> {
+        let text = text.trim_end();
+        if text.trim().is_empty() {
+            return None;
+        }
+        let section = self.ledger.groups.get(group as usize).map_or(Section::CompletedActions, |group| group.section);
+        let terms = self.note_terms(text, voice_of(source));
+        let place = self.ledger.entries.len();
+        if !matches!(source, Source::User | Source::Pasted) || text.len() > LONG_SENTENCE {
+            let older = self.newest.insert(FxBuildHasher.hash_one(text.trim()), place);
+            if let Some(older) = older.and_then(|older| self.ledger.entries.get_mut(older)) {
+                older.terms = Stretch::default();
+                older.worth = 0.0;
             }
         }
+        let text = self.ledger.store(text);
+        self.ledger.entries.push(Entry {
+            section,
+            group: Some(group),
+            message: index as u32,
+            source: Some(source),
+            worth,
+            by: Author::Ledger,
+            joined: false,
+            form: None,
+            text,
+            terms,
+        });
+        Some(place)
     }
 
-    /// Adds an entry whose names are those of its text.
-    fn entry(&mut self, index: usize, section: Section, text: impl AsRef<str>, worth: f32, voice: Voice) {
-        let text = text.as_ref();
-        let names = self.note_names(index, text, voice);
+    /// Adds a group's heading as something that may be told alone.
+    fn heading(&mut self, index: usize, group: u32, source: Source, worth: f32) {
+        let Some(Group { section, terms, .. }) = self.ledger.groups.get(group as usize) else {
+            return;
+        };
+        self.ledger.entries.push(Entry {
+            section: *section,
+            group: Some(group),
+            message: index as u32,
+            source: Some(source),
+            worth,
+            by: Author::Ledger,
+            joined: false,
+            form: None,
+            text: Stretch::default(),
+            terms: *terms,
+        });
+    }
+
+    /// Adds a fact to a section.
+    fn fact(&mut self, index: usize, section: Section, text: &str, worth: f32) {
+        let terms = self.note_terms(text, Voice::Tool);
         let text = self.ledger.store(text);
         self.ledger.entries.push(Entry {
             section,
             group: None,
             message: index as u32,
+            source: None,
             worth,
             by: Author::Ledger,
+            joined: false,
+            form: None,
             text,
-            names,
+            terms,
         });
     }
 
-    /// The group of a file; every mention moves it forward.
-    fn file_group(&mut self, index: usize, path: &str) -> u32 {
-        self.group(index, Section::RelevantFiles, path)
+    fn note_terms(&mut self, text: &str, voice: Voice) -> Stretch {
+        let start = self.ledger.kept.len() as u32;
+        self.terms.note(text, voice, &mut self.ledger.kept);
+        Stretch { start, end: self.ledger.kept.len() as u32 }
     }
 
-    /// A group of lines that belong to no file and no command of their own.
-    fn shared_group(&mut self, index: usize, title: &str) -> u32 {
-        self.group(index, Section::CriticalContext, title)
+    /// A new group in the current episode.
+    fn group(&mut self, index: usize, section: Section, kind: GroupKind, title: String, voice: Voice) -> u32 {
+        let terms = self.note_terms(&title, voice);
+        let episode = self.current_episode();
+        self.ledger.groups.push(Group { section, kind, title, message: index as u32, episode, terms });
+        self.ledger.groups.len() as u32 - 1
     }
 
-    fn group(&mut self, index: usize, section: Section, title: &str) -> u32 {
-        let groups = &mut self.ledger.groups;
-        let group = *self.titled.entry((section, title.to_owned())).or_insert_with(|| {
-            groups.push(Group { section, title: title.to_owned(), message: 0, names: Stretch::default() });
-            groups.len() as u32 - 1
-        });
-        if let Some(group) = groups.get_mut(group as usize) {
-            group.message = index as u32;
+    /// The group of a file.
+    fn file(&mut self, index: usize, path: &str) -> u32 {
+        if let Some(&group) = self.files.get(path) {
+            if let Some(group) = self.ledger.groups.get_mut(group as usize) {
+                group.message = index as u32;
+            }
+            return group;
         }
+        let group = self.group(index, Section::RelevantFiles, GroupKind::File, path.to_owned(), Voice::Call);
+        self.files.insert(path.to_owned(), group);
         group
     }
 
-    /// Names in messages that stay need no second place.
-    fn note_alive(&mut self, live: &[usize]) {
-        for &index in live {
+    /// Terms in messages that stay need no second place.
+    fn note_alive(&mut self) {
+        for &index in self.stretches.live {
             for part in self.transcript.parts_at(index) {
+                if matches!(part.kind, PartKind::Sealed | PartKind::Opaque | PartKind::Media) {
+                    continue;
+                }
                 let words = self.transcript.words(part);
-                // Arguments are no envelope: a path beside a long content counts.
                 let said =
                     if part.kind == PartKind::ToolResult { reduce::printed(&words) } else { Cow::Borrowed(&*words) };
-                names::scan(&said, |name, _| self.ledger.alive.extend(self.names.get(name)));
+                self.terms.known(&said, &mut self.ledger.alive);
             }
         }
         self.ledger.alive.sort_unstable();
         self.ledger.alive.dedup();
     }
 
-    fn finish(mut self, folded: &[usize], focus: Option<&str>) -> Ledger {
-        self.close_asks();
-        self.close_actions(folded);
-        self.title_files();
-        self.close_lines();
-        let need = Need::of(self.transcript, folded);
-        let focused = focus.map(|focus| self.focused(focus)).unwrap_or_default();
-        self.ledger.weights = self
-            .usage
-            .iter()
-            .enumerate()
-            .map(|(id, usage)| {
-                let weight = need.weight(self.names.kind(id as u32), usage);
-                if focused.binary_search(&(id as u32)).is_ok() { weight * FOCUS_GAIN } else { weight }
-            })
-            .collect();
+    fn finish(mut self, focus: Option<&str>) -> Ledger {
+        self.close_episodes();
+        self.close_rules();
+        self.close_state();
+        self.close_files();
+        let files = self.ledger.groups.iter().filter(|group| group.kind == GroupKind::File);
+        self.ledger.root = root::common(files.map(|group| group.title.split(" — ").next().unwrap_or_default()));
+        self.note_alive();
+        self.ledger.values = self.terms.weights(self.weights);
+        self.weigh_statements();
+        self.drop_replaced();
+        if let Some(focus) = focus {
+            self.bring_into_focus(focus);
+        }
+        self.ledger.weights = self.weights.clone();
         self.ledger
     }
 
-    /// Names that belong to a focus topic: those of the topic, and those that share a line with them.
-    fn focused(&self, focus: &str) -> Vec<u32> {
+    /// Sentences of the user are worth the odds that they lay something down; the sentence before one gives it its object.
+    fn weigh_statements(&mut self) {
+        let Gathering { ledger, terms, weights, .. } = self;
+        let Ledger { entries, kept, values, .. } = ledger;
+        let typical = values.iter().sum::<f32>() / values.len().max(1) as f32;
+        let mut after: Option<(u32, f32)> = None;
+        for entry in entries.iter_mut().rev() {
+            let (Some(form), Some(group)) = (entry.form, entry.group) else { continue };
+            let own = kept.get(entry.terms.range()).unwrap_or_default();
+            let taken_up: f32 = own
+                .iter()
+                .filter(|&&term| terms.is_taken_up(term))
+                .map(|&term| values.get(term as usize).copied().unwrap_or_default() / typical.max(1e-6))
+                .sum();
+            let odds = statement::odds(form, taken_up);
+            let object = after.filter(|(next, _)| *next == group).map_or(0.0, |(_, odds)| odds * weights.object);
+            let length = entry.text.range().len() as f32;
+            entry.worth += weights.statement * (odds + object) * length.sqrt();
+            after = Some((group, odds));
+        }
+    }
+
+    /// Terms that belong to a focus topic count more: those of the topic, and those of passages that have one of them.
+    fn bring_into_focus(&mut self, focus: &str) {
         let mut topic = Vec::new();
-        names::scan(focus, |name, _| topic.extend(self.names.get(name)));
+        self.terms.known(focus, &mut topic);
+        // Words that are everywhere are no topic.
+        let typical = self.ledger.values.iter().sum::<f32>() / self.ledger.values.len().max(1) as f32;
+        topic.retain(|&term| self.ledger.values.get(term as usize).is_some_and(|&value| value >= typical * 0.5));
         let mut near: Vec<u32> = self
             .ledger
             .entries
             .iter()
-            .map(|entry| self.ledger.names(entry))
-            .filter(|names| names.iter().any(|name| topic.contains(name)))
-            .flat_map(|names| names.iter().copied())
+            .map(|entry| self.ledger.terms(entry))
+            .filter(|terms| terms.iter().any(|term| topic.contains(term)))
+            .flat_map(|terms| terms.iter().copied())
             .chain(topic.iter().copied())
             .collect();
         near.sort_unstable();
         near.dedup();
-        near
+        for term in near {
+            if let Some(value) = self.ledger.values.get_mut(term as usize) {
+                *value *= FOCUS_GAIN;
+            }
+        }
     }
 }
 
-/// The headings of lines that belong to no file and no command of their own.
-const WORDS: &str = "from the assistant's words";
-const CALLS: &str = "from its calls";
-
-/// A focus topic gets about two thirds of a handoff when its names weigh this much more.
+/// A focus topic gets about two thirds of a handoff when its terms weigh this much more.
 const FOCUS_GAIN: f32 = 6.0;
+
+fn voice_of(source: Source) -> Voice {
+    match source {
+        Source::User | Source::Pasted => Voice::User,
+        Source::Answer | Source::Explanation | Source::Narration => Voice::Assistant,
+        Source::Edit | Source::Written | Source::Document | Source::Command | Source::Arguments => Voice::Call,
+        Source::Report | Source::Output | Source::Read => Voice::Tool,
+    }
+}
+
+/// Beginning and end of an output, enough to see how it ended.
+fn edges<'a>(raw: &'a str, part: &Part) -> Cow<'a, str> {
+    const EDGE: usize = 600;
+    if part.kind == PartKind::ToolResult && matches!(part.content, Content::Absent) {
+        return Cow::Borrowed("");
+    }
+    let decoded = |text: &'a str| crate::wire::json::decode(text);
+    if raw.len() <= 2 * EDGE {
+        return decoded(raw);
+    }
+    let head = raw.get(..raw.floor_char_boundary(EDGE)).unwrap_or_default();
+    let tail = raw.get(raw.ceil_char_boundary(raw.len() - EDGE)..).unwrap_or_default();
+    Cow::Owned(format!("{}\n{}", decoded(head), decoded(tail)))
+}

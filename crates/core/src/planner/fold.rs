@@ -3,7 +3,7 @@
 use super::{CannotFit, Planner, standing};
 use crate::edit::Span;
 use crate::handoff::{self, Frame, Handoff};
-use crate::ledger::{self, Author, Ledger};
+use crate::ledger::{self, Author, Ledger, Stretches};
 use crate::plan::{Fold, Outcome, Plan, Skip, Step, StepKind, TokenChange};
 use crate::policy::Fidelity;
 use crate::recall::Original;
@@ -53,7 +53,10 @@ impl Planner<'_, '_> {
 
     /// The facts of the folded messages, with a model's words among them where there are any.
     pub(super) fn ledger(&self, folded: &[usize], live: &[usize]) -> Ledger {
-        let mut ledger = ledger::gather(self.transcript, folded, live, self.request.focus.as_deref());
+        let mut ledger = {
+            let stretches = Stretches { folded, live };
+            ledger::gather(self.transcript, stretches, self.request.focus.as_deref(), &self.request.weights)
+        };
         if let Some(written) = self.written(folded) {
             let is_handoff = |index: &usize| handoff::is_handoff(self.transcript, *index);
             let handoffs: Vec<usize> = folded.iter().copied().filter(is_handoff).collect();
@@ -175,15 +178,18 @@ impl Planner<'_, '_> {
     ) -> Handoff {
         let request = last_request(self.transcript);
         let task = request.map(|index| self.spoken(index));
+        let answers = request.zip(task.as_deref()).and_then(|(index, task)| self.answered_by(index, task));
         let handle = original.filter(|_| self.request.keeps_originals).map(|original| original.handle.to_string());
         let note = self.note();
         let frame = Frame {
             task: task.as_deref(),
+            answers: answers.as_deref(),
             task_is_above: request.is_some_and(|request| request < zones.head),
             standing: standing(self.transcript),
             messages: folded.len(),
             handle: handle.as_deref(),
             note: note.as_deref(),
+            names_empty: true,
         };
         handoff::write(ledger, &frame, budget, self.measure)
     }
@@ -193,6 +199,27 @@ impl Planner<'_, '_> {
         let original = self.original_of(folded);
         let bare = self.write_handoff(zones, folded, &Ledger::default(), 0, original.as_ref());
         bare.tokens.into()
+    }
+
+    /// What the assistant had said that a short request answers.
+    fn answered_by(&self, request: usize, task: &str) -> Option<String> {
+        let said = (0..request).rev().find(|&index| {
+            self.transcript.messages.get(index).is_some_and(|message| message.role == Role::Assistant)
+                && self
+                    .transcript
+                    .parts_at(index)
+                    .iter()
+                    .any(|part| part.kind == PartKind::Text && !self.transcript.is_blank(part))
+        })?;
+        let words: Vec<_> = self
+            .transcript
+            .parts_at(said)
+            .iter()
+            .filter(|part| part.kind == PartKind::Text)
+            .map(|part| handoff::own_words(self.transcript, part))
+            .collect();
+        let words = words.join("\n\n");
+        Some(ledger::offered(&words, task)?.join("\n"))
     }
 
     /// What a person says in a message, without what clients slip in between, unless there is nothing else.

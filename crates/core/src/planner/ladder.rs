@@ -57,6 +57,9 @@ enum Enough {
     Framing,
 }
 
+/// The tail of a chat, as a share of what work gets.
+const CHAT_TAIL: f64 = 0.5;
+
 /// Counts before and after a rewrite differ a little; the ladder aims this much lower.
 const MARGIN: f64 = 0.0025;
 
@@ -103,6 +106,8 @@ impl Planner<'_, '_> {
         let free = aim.saturating_sub(fixed);
         let zones = match rung.tail {
             Some(share) => {
+                // In a chat the latest words are short, and what was laid down long ago counts as much.
+                let share = if self.is_chat() { share * CHAT_TAIL } else { share };
                 let tail = (free as f64 * share) as u64;
                 self.zones_with(head, TailBudget { tokens: tail, ceiling: tail + tail / 2, floor: 1, room: tail })
             }
@@ -150,6 +155,11 @@ impl Planner<'_, '_> {
         self.add(&mut plan, steps);
         *smallest = (*smallest).min(plan.tokens.after);
         (plan.tokens.after <= aim).then_some(plan)
+    }
+
+    /// Whether nothing is done but talking.
+    fn is_chat(&self) -> bool {
+        !self.transcript.parts.iter().any(|part| part.kind == PartKind::ToolCall)
     }
 
     /// The opening that the policy protects, where it takes little of the room; else a handoff tells it for less.

@@ -16,6 +16,7 @@ pub use decide::{Size, Trigger, Verdict, decide, decide_by_money, record};
 
 use crate::engine::Setting;
 use crate::handoff::Standing;
+use crate::ledger::Weights;
 use crate::plan::{Outcome, Plan, TokenChange};
 use crate::policy::{Budgets, Fidelity, Policy};
 use crate::prune::{Keeping, Pruner};
@@ -47,6 +48,8 @@ pub struct Request {
     pub memory: Option<String>,
     /// Whether the conversation itself can be sent to its own model for a summary.
     pub prefix_call: PrefixCall,
+    /// How passages are weighed against each other.
+    pub weights: Weights,
 }
 
 /// The result cannot fit, and why.

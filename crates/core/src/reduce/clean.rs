@@ -28,6 +28,19 @@ pub(super) fn clean(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// One line as a person would have seen it in the end, without what would act on the reader's terminal.
+pub(crate) fn visible(line: &str) -> Cow<'_, str> {
+    // The second set of control characters begins with this byte, in UTF-8.
+    const SECOND_SET: u8 = 0xc2;
+    if !line.bytes().any(|byte| (byte.is_ascii_control() && byte != b'\t') || byte == SECOND_SET) {
+        return Cow::Borrowed(line);
+    }
+    let mut screen = Screen { text: String::with_capacity(line.len()) };
+    screen.show(line);
+    let last = screen.text.rsplit('\r').find(|state| !state.trim().is_empty()).unwrap_or_default();
+    Cow::Owned(last.chars().filter(|&c| c == '\t' || !c.is_control()).collect())
+}
+
 /// Drops one reminder block at the end of an output.
 fn without_reminder(text: &str) -> &str {
     text.trim_end()
@@ -108,6 +121,14 @@ mod tests {
     fn escapes_vanish_and_tabs_stay() {
         assert_eq!(clean("\u{1b}[31merror\u{1b}[0m\tät\nplain\n"), "error\tät\nplain\n");
         assert_eq!(clean("\u{1b}]0;title\u{7}ok\n"), "ok\n");
+    }
+
+    #[test]
+    fn a_line_is_shown_without_what_acts_on_a_terminal() {
+        assert_eq!(visible("plain\tät"), "plain\tät");
+        assert_eq!(visible("\u{1b}[31mred\u{1b}[0m\u{7}\0 1%\r100%"), "100%");
+        assert_eq!(visible("\u{1b}]0;title\u{7}ok\u{8}"), "ok");
+        assert_eq!(visible("20 °C \u{9b}31m"), "20 °C 31m");
     }
 
     #[test]

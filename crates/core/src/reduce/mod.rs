@@ -49,6 +49,7 @@ use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 
 pub(crate) use alarm::{Severity, each as each_trouble};
+pub(crate) use clean::visible;
 pub(crate) use compare::difference;
 use detect::Origin;
 pub use detect::detect;

@@ -107,6 +107,8 @@ pub struct Exam {
     contexts: FxHashSet<u64>,
     /// Lists that the source itself has.
     lists: FxHashSet<u64>,
+    /// The folder that relative paths of a compacted part start from.
+    root: Option<String>,
 }
 
 impl Exam {
@@ -126,7 +128,7 @@ impl Exam {
         let mut tokens = Vec::new();
         for line in source {
             tokenize(line, &mut tokens);
-            for (at, fact) in exam.facts_on(&tokens) {
+            for (at, fact) in exam.facts_on(line, &tokens) {
                 for beside in neighbours(&tokens, at) {
                     exam.contexts.insert(pair(fact, beside));
                     if let Some(answerable) = answerable.get_mut(fact as usize) {
@@ -140,6 +142,12 @@ impl Exam {
         }
         exam.keep_only(&answerable);
         exam
+    }
+
+    /// The same exam for a compacted part whose paths are relative to a folder that it states.
+    pub fn relative_to(mut self, root: Option<&str>) -> Exam {
+        self.root = root.map(str::to_owned);
+        self
     }
 
     fn number(&mut self) {
@@ -156,11 +164,22 @@ impl Exam {
     }
 
     /// The facts on a line, with their places among its tokens.
-    fn facts_on(&self, tokens: &[Token]) -> Vec<(usize, u32)> {
-        let ids = tokens.iter().enumerate();
-        ids.filter(|(_, token)| token.class.is_some())
-            .filter_map(|(at, token)| self.ids.get(&token.key).map(|&id| (at, id)))
+    fn facts_on(&self, line: &str, tokens: &[Token]) -> Vec<(usize, u32)> {
+        let named = tokens.iter().enumerate().filter(|(_, token)| token.class.is_some());
+        named
+            .flat_map(|(at, token)| {
+                let whole = self.ids.get(&token.key);
+                let rooted = self.rooted(line, token).and_then(|key| self.ids.get(&key));
+                whole.into_iter().chain(rooted).map(move |&id| (at, id))
+            })
             .collect()
+    }
+
+    /// The key of a relative path as it reads from the root.
+    fn rooted(&self, line: &str, token: &Token) -> Option<u64> {
+        let root = self.root.as_deref().filter(|_| token.class == Some(Class::Path))?;
+        let path = line.get(token.span.clone()).filter(|path| !path.starts_with('/'))?;
+        Some(super::token::key_of(&format!("{root}/{path}")))
     }
 
     /// What is asked for, in the order in which it was needed.
@@ -200,7 +219,7 @@ impl Exam {
         let mut tokens = Vec::new();
         for line in lines {
             tokenize(line, &mut tokens);
-            let facts = self.facts_on(&tokens);
+            let facts = self.facts_on(line, &tokens);
             if facts.is_empty() || (is_list(line, &tokens) && !self.lists.contains(&hash(line.trim()))) {
                 continue;
             }

@@ -29,6 +29,7 @@ mod baseline;
 mod cut;
 mod exam;
 mod page;
+mod questions;
 mod timeline;
 mod token;
 
@@ -39,5 +40,6 @@ pub use baseline::{Baseline, baseline};
 pub use cut::{Cut, SHARE, TooShort, cut};
 pub use exam::{Exam, Fact, Score, Tally};
 pub use page::{Block, Page, Voice};
+pub use questions::{Question, Questions, Told};
 pub use timeline::Timeline;
 pub use token::Class;

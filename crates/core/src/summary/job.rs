@@ -6,7 +6,7 @@ use super::source::{self, Room, shortened, tokens};
 use super::writer::Writer;
 use super::{Cooldown, Failure, prefix};
 use crate::engine::Setting;
-use crate::handoff;
+use crate::handoff::{self, Line};
 use crate::ledger::spoken;
 use crate::models::{ApiFamily, ModelProfile, ModelTable};
 use crate::plan::Fold;
@@ -235,18 +235,18 @@ fn previous(transcript: &Transcript<'_>, folded: &[usize]) -> Option<String> {
     let (body, _) = handoff::split(&words);
     let mut out = String::new();
     let mut section = None;
-    for fact in handoff::remember(&body) {
-        if !super::prompt::ASKED.iter().any(|(asked, _)| *asked == fact.section) {
+    for line in handoff::remember(&body) {
+        let Line::Fact { section: of, text } = line else {
+            continue;
+        };
+        if !super::prompt::ASKED.iter().any(|(asked, _)| *asked == of) {
             continue;
         }
-        if section != Some(fact.section) {
-            section = Some(fact.section);
-            out.push_str(&format!("## {}\n", fact.section.title()));
+        if section != Some(of) {
+            section = Some(of);
+            out.push_str(&format!("## {}\n", of.title()));
         }
-        match fact.group {
-            Some(title) if fact.text.is_empty() => out.push_str(&format!("- {title}\n")),
-            _ => out.push_str(&format!("{}\n", fact.text)),
-        }
+        out.push_str(&format!("{text}\n"));
     }
     (!out.is_empty()).then(|| redact(&out, Mode::Text).into_owned())
 }

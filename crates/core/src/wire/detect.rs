@@ -60,6 +60,22 @@ fn is_lines(text: &str, scanner: &Scanner<'_>) -> bool {
     complete.is_ok() && (!after.is_empty() || !has_list || is_element)
 }
 
+/// The format of messages without a document around them.
+pub(super) fn detect_stretch(text: &str) -> Result<Found> {
+    let mut scanner = Scanner::new(text, 0);
+    let mut evidence = Evidence::default();
+    while scanner.next_in_stretch().is_some() && !evidence.is_decided() {
+        if scanner.peek()? != Kind::Object {
+            return Err(scanner.error("expected an object with a role"));
+        }
+        evidence.look_at(&mut scanner)?;
+    }
+    match evidence.any_role || evidence.is_decided() {
+        true => Ok(Found { format: evidence.format(), shape: Shape::Lines, field: "message" }),
+        false => Err(scanner.error("expected messages with a `role`")),
+    }
+}
+
 fn detect_lines(scanner: &mut Scanner<'_>, wanted: Option<Format>) -> Result<Found> {
     let mut evidence = Evidence::default();
     let mut lines = 0;

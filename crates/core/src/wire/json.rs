@@ -76,6 +76,16 @@ impl<'a> Scanner<'a> {
         None
     }
 
+    /// Skips white space and commas to the next of several values that stand side by side; `None` at the end.
+    pub(crate) fn next_in_stretch(&mut self) -> Option<u8> {
+        loop {
+            match self.next_byte() {
+                Some(b',') => self.at += 1,
+                next => return next,
+            }
+        }
+    }
+
     /// The type of the next value.
     pub fn peek(&mut self) -> Result<Kind> {
         match self.next_byte() {

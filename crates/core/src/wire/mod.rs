@@ -17,6 +17,7 @@ use json::{JsonError, Kind, Scanner};
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
+pub(crate) use blocks::is_media;
 pub use detect::Found;
 
 /// Why a text is no transcript: what, where, what was expected.
@@ -69,6 +70,21 @@ pub fn read(text: &str, format: Option<Format>) -> Result<Transcript<'_>, WireEr
     }
     .map_err(|error| fail(found.field, error))?;
     Ok(reader.finish(list))
+}
+
+/// Reads messages as they stand in a document, without what is around them: with commas between them, or on lines.
+pub(crate) fn read_stretch(text: &str) -> Result<Transcript<'_>, WireError> {
+    let fail = |error| WireError::new(text, "message", error);
+    if text.len() > u32::MAX as usize {
+        return Err(fail(JsonError { offset: 0, message: "more than 4 GB".into(), element: None }));
+    }
+    let found = detect::detect_stretch(text).map_err(fail)?;
+    let mut reader = Reader { text, found: &found, gathered: Gathered::default(), body: BodyFields::default() };
+    let mut scanner = Scanner::new(text, 0);
+    while scanner.next_in_stretch().is_some() {
+        reader.read_element(&mut scanner).map_err(fail)?;
+    }
+    Ok(reader.finish(Span::new(0, text.len())))
 }
 
 /// Reads a single element in a known format, as a list of one.

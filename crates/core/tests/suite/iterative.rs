@@ -193,6 +193,7 @@ fn an_error_that_was_solved_since_leaves_the_blockers() {
     going.append(|writer| {
         writer.user("Deploy.");
         writer.call(Call::run("deploy now", format!("{}\nerror: quota exceeded\nexit code: 1", log(20, 1))));
+        writer.call(Call::run("deploy now", format!("{}\nerror: quota exceeded\nexit code: 1", log(20, 2))));
         writer.assistant("It failed.");
     });
     for _ in 0..4 {

@@ -112,9 +112,7 @@ fn f2_a_model_s_words_stand_beside_every_section_and_the_recorded_facts() {
     let report = Report::of(&done);
     assert_eq!(report.handoff.as_ref().unwrap().by, Author::Model);
     assert_eq!((report.summariser.calls, report.summariser.model.as_deref()), (1, Some("small")));
-    for title in
-        ["Active Task", "Constraints & Preferences", "In Progress", "Blocked", "Relevant Files", "Critical Context"]
-    {
+    for title in ["Goal", "Completed Actions", "Key Decisions", "Remaining Work"] {
         assert!(handoff.contains(&format!("## {title}\n")), "{title}");
     }
 }

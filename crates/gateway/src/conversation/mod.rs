@@ -39,11 +39,15 @@ pub use sessions::{SessionView, Sums, Totals, TurnEvent};
 pub use settings::{ConversationSettings, Mode};
 
 use foldline_core::models::{ApiFamily, ModelTable};
+use foldline_core::reading::{Findings, Way};
 use foldline_core::summary::Summary;
-use foldline_store::{Address, Recall, StoreError};
+use foldline_store::{Address, Query, Recall, Search, StoreError, Whose};
 use inner::Inner;
 use memory::{Bounds, Session};
 use std::sync::Arc;
+
+/// Bytes of originals that are put into the index at once: a moment's work, between which books are kept.
+const INDEXED_AT_ONCE: u64 = 1 << 20;
 
 /// All conversations that pass through the gateway. Cheap to clone. Every method is synchronous and
 /// bounded in time, and belongs on a thread that may block.
@@ -139,6 +143,31 @@ impl Conversations {
         match self.inner.store() {
             Some(store) => store.get(now.0, &credential.namespace(), address),
             None => Ok(Recall::Unknown),
+        }
+    }
+
+    /// Places in originals that folds of this credential removed, or one session of it.
+    pub fn search(
+        &self,
+        credential: &CredentialId,
+        query: &Query,
+        session: Option<&str>,
+        limit: usize,
+        way: &Way,
+    ) -> Result<Findings, StoreError> {
+        let namespace = credential.namespace();
+        match self.inner.store() {
+            Some(store) => store.search(&Search { query, whose: Whose::Namespace(&namespace), session, limit }, way),
+            None => Ok(Findings { words: query.typed().to_owned(), ..Findings::default() }),
+        }
+    }
+
+    /// Puts some of what was removed lately into the index of words, so that searches find it done. To be called beside
+    /// requests, from time to time.
+    pub fn index(&self) {
+        if let Some(store) = self.inner.store() {
+            // A search tries again, and says so when it cannot either.
+            let _waits = store.index(INDEXED_AT_ONCE);
         }
     }
 

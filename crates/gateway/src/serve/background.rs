@@ -101,7 +101,14 @@ pub async fn keep_books(gateway: Arc<Gateway>, stop: impl Future<Output = ()>) {
             () = &mut stop => true,
         };
         let conversations = gateway.conversations.clone();
-        let flushed = tokio::task::spawn_blocking(move || conversations.flush(now())).await;
+        let flushed = tokio::task::spawn_blocking(move || {
+            let flushed = conversations.flush(now());
+            if flushed.is_ok() && !stopped {
+                conversations.index();
+            }
+            flushed
+        });
+        let flushed = flushed.await;
         if let Ok(flushed) = flushed {
             books = books.after(&gateway, flushed.err());
         }

@@ -2,12 +2,11 @@
 
 use super::Body;
 use super::answer::{json_answer, text_answer};
-use super::gateway::{Gateway, now};
+use super::gateway::Gateway;
+use super::originals;
 use crate::conversation::{CredentialId, SessionId, SessionView, TurnEvent};
-use foldline_store::{Address, Recall};
 use http::{Method, Response, StatusCode, request::Parts};
 use serde_json::{Value, json};
-use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -40,10 +39,11 @@ pub async fn answer(gateway: Arc<Gateway>, path: String, parts: Parts, body: byt
         (&Method::GET, ["sessions"]) => sessions(gateway, whose).await,
         (&Method::GET, ["sessions", id]) => session(gateway, id, whose).await,
         (&Method::POST, ["sessions", id, "compact"]) => compact(gateway, id, whose, &body).await,
-        (&Method::GET, ["recall", handle]) => recall(gateway, handle, credential).await,
+        (&Method::GET, ["recall", handle]) => originals::recall(gateway, handle, &parts, credential).await,
+        (&Method::GET, ["search"]) => originals::search(gateway, &parts, credential).await,
         (
             _,
-            ["healthz" | "readyz" | "metrics" | "sessions"]
+            ["healthz" | "readyz" | "metrics" | "sessions" | "search"]
             | ["sessions", _]
             | ["sessions", _, "compact"]
             | ["recall", _],
@@ -139,24 +139,6 @@ async fn compact(gateway: Arc<Gateway>, id: &str, whose: Option<CredentialId>, b
     }
 }
 
-async fn recall(gateway: Arc<Gateway>, handle: &str, credential: CredentialId) -> Response<Body> {
-    let address = match Address::from_str(handle) {
-        Ok(address) => address,
-        Err(fault) => return error(StatusCode::BAD_REQUEST, &fault.to_string()),
-    };
-    let found = tokio::task::spawn_blocking(move || gateway.conversations.recall(&credential, address, now())).await;
-    match found {
-        Ok(Ok(Recall::Found(original))) => text_answer(StatusCode::OK, "text/plain; charset=utf-8", original.text),
-        Ok(Ok(Recall::Ambiguous(_))) => {
-            error(StatusCode::CONFLICT, "several originals begin with that handle; give more of it")
-        }
-        Ok(Ok(Recall::Unknown)) => error(StatusCode::NOT_FOUND, "no original of yours has that handle"),
-        Ok(Ok(_)) => error(StatusCode::GONE, "the original was removed from the store"),
-        Ok(Err(fault)) => error(StatusCode::INTERNAL_SERVER_ERROR, &fault.to_string()),
-        Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "the original could not be read"),
-    }
-}
-
 fn view(session: &SessionView) -> Value {
     json!({
         "id": session.id.as_str(),
@@ -184,6 +166,6 @@ fn text(status: StatusCode, words: &'static str) -> Response<Body> {
     text_answer(status, "text/plain; charset=utf-8", words)
 }
 
-fn error(status: StatusCode, words: &str) -> Response<Body> {
+pub(super) fn error(status: StatusCode, words: &str) -> Response<Body> {
     json_answer(status, &json!({ "error": { "message": words } }))
 }

@@ -10,6 +10,7 @@ mod hostile;
 mod limits;
 mod loops;
 mod operations;
+mod originals;
 mod passing;
 mod recovery;
 mod streams;

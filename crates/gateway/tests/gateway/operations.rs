@@ -41,28 +41,6 @@ async fn sessions_are_listed_shown_and_folded_by_hand() {
 }
 
 #[tokio::test]
-async fn an_original_is_recalled_by_its_owner_only() {
-    let desk = Desk::tuned([Act::say("Done.")], |p| p.model.window = AutoOr::Fixed(24_000)).await;
-    let output = (0..400).map(|n| format!("line {n} of a long output that nobody needs in full\n")).collect::<String>();
-    let mut messages = vec![json!({"role": "user", "content": "Look at all files."})];
-    for n in 0..30 {
-        messages.push(json!({"role": "assistant", "content": [{"type": "tool_use", "id": format!("c{n}"), "name": "read", "input": {"path": format!("f{n}.txt")}}]}));
-        messages.push(json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": format!("c{n}"), "content": format!("{n}\n{output}")}]}));
-    }
-    let body = json!({"model": "m", "max_tokens": 9, "messages": messages}).to_string();
-    let seen = desk.post_with(MESSAGES, &[("x-api-key", "one")], body.as_bytes()).await;
-    assert_eq!(seen.status, 200);
-    let sent = desk.forwarded().text();
-    let at = sent.find("fl-").expect("a handle in what went out");
-    let handle: String = sent[at..].chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
-    let path = format!("/foldline/recall/{handle}");
-    let mine = desk.send("GET", &path, &[("x-api-key", "one")], b"").await;
-    assert_eq!(mine.status, 200, "{handle}: {}", mine.text());
-    assert!(body.contains(mine.text().lines().last().unwrap().get(..20).unwrap_or("line")));
-    assert_eq!(desk.send("GET", &path, &[("x-api-key", "two")], b"").await.status, 404);
-}
-
-#[tokio::test]
 async fn a_chat_user_folds_with_a_message() {
     let tune = |p: &mut foldline_core::Policy| {
         p.gateway.slash_compress = true;

@@ -41,7 +41,11 @@ pub(crate) fn keep_fold(
         return Ok(Kept::Known);
     }
     if !originals.is_empty() {
-        put_in(&transaction, limits, now, namespace, originals, &digests)?;
+        let (_, rows) = put_in(&transaction, limits, now, namespace, originals, &digests)?;
+        let mut link = transaction.prepare("INSERT OR IGNORE INTO removals (session, original) VALUES (?1, ?2)")?;
+        for row in rows.keys() {
+            link.execute(params![session.id, row])?;
+        }
     }
     transaction.execute(
         "INSERT OR REPLACE INTO checkpoints

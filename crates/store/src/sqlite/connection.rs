@@ -32,9 +32,11 @@ pub(crate) fn open(place: &Path, wait: Duration, absent: Absent) -> Result<(Conn
     let mut writer = connect(place)?;
     writer.busy_timeout(wait)?;
     // First of all: a file that is not ours is left as it is.
-    format(&writer)?;
-    // Takes effect while the file is empty: lets a prune give pages back without rewriting the file.
-    writer.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+    if format(&writer)? == 0 {
+        // Takes effect while the file is empty, and would be a write and a sync at every later opening: lets a prune give
+        // pages back without rewriting the file.
+        writer.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+    }
     log_ahead(&writer, wait)?;
     // FULL syncs the log at each commit; NORMAL would leave that to the next checkpoint.
     writer.pragma_update(None, "synchronous", "FULL")?;
@@ -42,9 +44,15 @@ pub(crate) fn open(place: &Path, wait: Duration, absent: Absent) -> Result<(Conn
     writer.pragma_update(None, "foreign_keys", true)?;
     writer.busy_timeout(wait)?;
     migrate(&mut writer)?;
+    let reader = open_reader(place, wait)?;
+    Ok((writer, reader))
+}
+
+/// Opens a file that is open already once more, for reading.
+pub(crate) fn open_reader(place: &Path, wait: Duration) -> Result<Connection, Fault> {
     let reader = connect(place)?;
     reader.busy_timeout(wait)?;
-    Ok((writer, reader))
+    Ok(reader)
 }
 
 /// Bytes of the file and of its log.

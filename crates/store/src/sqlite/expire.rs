@@ -36,6 +36,10 @@ pub(crate) fn prune(writer: &Mutex<Connection>, limits: &Limits, now: i64) -> Re
         pruned.freed_bytes += turn.freed_bytes;
         pruned.forgotten += turn.forgotten;
         if done {
+            if pruned.aged + pruned.oversized > 0 {
+                // What was let go is only marked in the index; this takes it out.
+                writer.execute("INSERT INTO words (words) VALUES ('optimize')", [])?;
+            }
             // Each step of this statement frees one page.
             let mut vacuum = writer.prepare("PRAGMA incremental_vacuum")?;
             let mut freed = vacuum.query([])?;

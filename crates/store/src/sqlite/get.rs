@@ -108,7 +108,7 @@ fn load(snapshot: &Transaction<'_>, address: &Address, found: Found) -> Result<R
     Ok(Recall::Found(Original { digest: found.digest, text, tool, created_at, used_at }))
 }
 
-fn unpack(snapshot: &Transaction<'_>, row: i64, size: i64, address: &Address) -> Result<String, Fault> {
+pub(super) fn unpack(snapshot: &Connection, row: i64, size: i64, address: &Address) -> Result<String, Fault> {
     let damaged = |_| Fault::Damaged(*address);
     let size = usize::try_from(size).map_err(|_| Fault::Damaged(*address))?;
     let mut unpacking = Unpacking::of_size(size).map_err(damaged)?;

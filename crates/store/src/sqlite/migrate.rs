@@ -4,8 +4,11 @@ use crate::error::Fault;
 use rusqlite::{Connection, TransactionBehavior};
 
 /// Step `n` leads from format `n - 1` to format `n`. Steps are added at the end and never changed.
-const STEPS: &[&str] =
-    &[include_str!("../../migrations/0001_originals.sql"), include_str!("../../migrations/0002_conversations.sql")];
+const STEPS: &[&str] = &[
+    include_str!("../../migrations/0001_originals.sql"),
+    include_str!("../../migrations/0002_conversations.sql"),
+    include_str!("../../migrations/0003_search.sql"),
+];
 
 /// Marks a file as ours: the letters `Fold`. Without it a mistaken path could put our tables into
 /// somebody else's database.

@@ -30,7 +30,7 @@ pub(crate) fn put(
     }
     let mut writer = lock(writer);
     let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let stored = put_in(&transaction, limits, now, namespace, originals, &digests)?;
+    let (stored, _) = put_in(&transaction, limits, now, namespace, originals, &digests)?;
     transaction.commit()?;
     Ok(stored)
 }
@@ -40,7 +40,7 @@ pub(super) fn digests_of(originals: &[NewOriginal<'_>]) -> Result<Vec<Digest>, F
     originals.iter().map(digest_of).collect()
 }
 
-/// Stores texts inside a transaction.
+/// Stores texts inside a transaction. Says which rows they have.
 pub(super) fn put_in(
     transaction: &Transaction<'_>,
     limits: &Limits,
@@ -48,7 +48,7 @@ pub(super) fn put_in(
     namespace: &str,
     originals: &[NewOriginal<'_>],
     digests: &[Digest],
-) -> Result<Stored, Fault> {
+) -> Result<(Stored, Batch), Fault> {
     let mut stored = Stored::default();
     let mut change = Change::default();
     let mut batch = Batch::new();
@@ -77,7 +77,7 @@ pub(super) fn put_in(
     }
     let swept = sweep(transaction, limits, now, &batch, CLEARED_PER_PUT)?;
     stored.expired = swept.aged + swept.oversized;
-    Ok(stored)
+    Ok((stored, batch))
 }
 
 fn digest_of(original: &NewOriginal<'_>) -> Result<Digest, Fault> {

@@ -47,13 +47,27 @@ macro_rules! contract {
             a_fold_that_cannot_be_kept_leaves_nothing
             unused_checkpoints_are_let_go_by_age_and_by_size
             sessions_and_events_come_back_newest_first
+            a_fold_is_found_by_its_words_turn_by_turn
+            an_output_is_found_by_line
+            one_namespace_never_finds_another
+            a_session_finds_what_it_removed
+            what_is_gone_is_not_found
+            words_are_found_in_any_script
+            phrases_beginnings_and_some_words_are_found
+            whatever_is_typed_is_no_error
+            what_is_everywhere_is_found_newest_first
+            signatures_and_payloads_are_not_found
+            twins_are_found_under_addresses_of_their_own
+            the_index_counts_as_room
         }
     };
 }
 pub(crate) use contract;
 
 mod conversations;
+mod searches;
 pub(crate) use conversations::*;
+pub(crate) use searches::*;
 
 fn put(store: &Store, now: i64, text: &str) {
     store.put(now, "", &[new(text, "")]).unwrap();

@@ -3,6 +3,7 @@
 use super::handles::{Handles, Keep};
 use super::outputs::{self, Output};
 use crate::batch;
+use foldline_core::handoff;
 use foldline_core::repair::repair;
 use foldline_core::retention::{Baseline, Exam, Page, SHARE, Score, Timeline, baseline, cut};
 use foldline_core::tokens::measure;
@@ -194,6 +195,8 @@ fn try_engine(court: &Court, exam: &Exam, first: &str, budget: f64, target: u64,
         }
     };
     trial.handles.add(court.keep.check(&trial.name, &done));
+    let root = done.plan.fold.as_ref().and_then(|fold| handoff::root(&fold.handoff.text));
+    let exam = &exam.clone().relative_to(root);
     let after = match wire::read(&done.body, Some(done.format)) {
         Ok(after) => Page::of(&after),
         Err(error) => return failed(error.to_string()),

@@ -6,68 +6,6 @@ const NOW: i64 = 1_760_000_000_000;
 const DAY: i64 = 24 * 60 * 60 * 1000;
 const TEXT: &str = "one\ntwo\r\nthree\n\nfive";
 
-fn lines(text: &str) -> Lines {
-    text.parse().unwrap()
-}
-
-fn search(pattern: &str, range: &str, context: usize) -> String {
-    grep(TEXT, &Regex::new(pattern).unwrap(), lines(range), context).unwrap()
-}
-
-#[test]
-fn lines_are_counted_from_one_and_both_ends_are_in() {
-    let select = |range| select_lines(TEXT, lines(range)).unwrap();
-    assert_eq!(select("1:1"), "one\n");
-    assert_eq!(select("2"), "two\r\n");
-    assert_eq!(select("2:4"), "two\r\nthree\n\n");
-    assert_eq!(select(":2"), "one\ntwo\r\n");
-    assert_eq!(select("4:"), "\nfive");
-    assert_eq!(select("5:1000"), "five");
-    assert_eq!(select("1:"), TEXT);
-}
-
-#[test]
-fn all_lines_are_the_text() {
-    for text in [TEXT, "", "\n", "a", "a\n", "\r\n\r\n"] {
-        assert_eq!(select_lines(text, Lines::ALL).unwrap(), text);
-    }
-}
-
-#[test]
-fn mistaken_ranges_say_what_is_wrong() {
-    let message = |range: &str| range.parse::<Lines>().unwrap_err().to_string();
-    for wrong in ["", ":", "a:b", "1:2:3", "-3:", "1.5", "99999999999999999999"] {
-        assert!(message(wrong).starts_with(&format!("`{wrong}` is no range of lines; expected A:B")), "{wrong}");
-    }
-    assert_eq!(message("0:5"), "`0:5` names line 0; lines are counted from 1");
-    assert_eq!(message("9:3"), "`9:3` ends before it begins; did you mean 3:9?");
-    let beyond = select_lines(TEXT, lines("6:")).unwrap_err();
-    assert_eq!(beyond.to_string(), "line 6 was asked for, the original has 5");
-    assert!(select_lines("", lines("1:3")).is_err());
-}
-
-#[test]
-fn matches_come_with_their_numbers() {
-    assert_eq!(search("o", "1:", 0), "1:one\n2:two\n");
-    assert_eq!(search("^$", "1:", 0), "4:\n");
-    assert_eq!(search("nothing", "1:", 3), "");
-}
-
-#[test]
-fn lines_around_a_match_are_shown_once_and_gaps_are_marked() {
-    assert_eq!(search("two", "1:", 1), "1-one\n2:two\n3-three\n");
-    assert_eq!(search("one|two", "1:", 1), "1:one\n2:two\n3-three\n");
-    assert_eq!(search("one|three", "1:", 1), "1:one\n2-two\n3:three\n4-\n");
-    assert_eq!(search("one|five", "1:", 1), "1:one\n2-two\n--\n4-\n5:five\n");
-    assert_eq!(search("three", "1:", usize::MAX), "1-one\n2-two\n3:three\n4-\n5-five\n");
-}
-
-#[test]
-fn a_search_stays_within_the_lines_chosen() {
-    assert_eq!(search("o", "2:4", 0), "2:two\n");
-    assert_eq!(search("three", "3:4", 5), "3:three\n4-\n");
-}
-
 struct Shop {
     folder: tempfile::TempDir,
 }
@@ -88,31 +26,60 @@ impl Shop {
     }
 
     fn recall(&self, handle: &str, grep: Option<&str>) -> Result<String, (u8, String)> {
-        let args = RecallArgs {
-            handle: handle.to_owned(),
-            lines: None,
-            grep: grep.map(str::to_owned),
-            context: 0,
-            store: None,
-            config: None,
-        };
-        let mut out = Vec::new();
-        recall(&args, Some(self.path()), Limits::default(), NOW, &mut out)
-            .map(|()| String::from_utf8(out).unwrap())
-            .map_err(|error| (error.exit_code(), error.to_string()))
+        self.asked(&RecallArgs { grep: grep.map(str::to_owned), ..args(handle) })
+    }
+
+    fn asked(&self, args: &RecallArgs) -> Result<String, (u8, String)> {
+        recall(args, Some(self.path()), Limits::default(), NOW).map_err(|error| (error.exit_code(), error.to_string()))
+    }
+}
+
+fn args(handle: &str) -> RecallArgs {
+    RecallArgs {
+        handle: handle.to_owned(),
+        turn: None,
+        lines: None,
+        grep: None,
+        context: 0,
+        page: 1,
+        page_size: PAGE_SIZE,
+        raw: false,
+        json: false,
+        store: None,
+        config: None,
     }
 }
 
 #[test]
-fn an_original_comes_out_byte_for_byte() {
+fn an_original_is_shown_by_lines_and_comes_out_byte_for_byte() {
     let shop = Shop::new();
     shop.put(NOW, &[TEXT]);
     let handle = Handle::of(TEXT).to_string();
-    assert_eq!(shop.recall(&handle, None).unwrap(), TEXT);
-    assert_eq!(shop.recall(&handle, Some("f.ve")).unwrap(), "5:five\n");
+    assert_eq!(shop.recall(&handle, None).unwrap(), "one\ntwo\nthree\n\nfive\n");
+    assert_eq!(shop.asked(&RecallArgs { raw: true, ..args(&handle) }).unwrap(), TEXT);
+    let some = RecallArgs { raw: true, lines: Some("2:3".parse().unwrap()), ..args(&handle) };
+    assert_eq!(shop.asked(&some).unwrap(), "two\r\nthree\n");
+    assert_eq!(shop.recall(&handle, Some("f.ve")).unwrap(), "5:five\n[1 matching line]\n");
     let (code, message) = shop.recall(&handle, Some("seven")).unwrap_err();
     assert_eq!((code, message), (1, format!("no line of {handle} matches `seven`")));
     assert_eq!(shop.recall(&handle, Some("(")).unwrap_err().0, 2);
+    assert_eq!(shop.asked(&RecallArgs { page: 2, ..args(&handle) }).unwrap_err().0, 2);
+}
+
+#[test]
+fn the_next_page_is_asked_for_in_the_same_way() {
+    let shop = Shop::new();
+    let long = "a line of a long output\n".repeat(200);
+    shop.put(NOW, &[&long]);
+    let handle = Handle::of(&long).to_string();
+    let asked = RecallArgs { page_size: 2_000, store: Some(PathBuf::from("a b.db")), ..args(&handle) };
+    let page = shop.asked(&asked).unwrap();
+    let next = format!("next: foldline recall {handle} --page-size 2000 --page 2 --store 'a b.db']\n");
+    assert!(page.chars().count() <= 2_000 && page.ends_with(&next), "{page}");
+    let json = shop.asked(&RecallArgs { json: true, ..asked }).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((json["page"].as_u64(), json["lines"].as_u64()), (Some(1), Some(200)));
+    assert!(json["next"].as_str().unwrap().ends_with(" --json"), "{json}");
 }
 
 #[test]
@@ -148,7 +115,8 @@ fn two_originals_under_one_handle_ask_for_more_digits() {
     assert_eq!(code, 1);
     let addresses: Vec<_> = message.lines().skip(1).map(|line| line.trim().trim_end_matches(" (bash)")).collect();
     assert_eq!(addresses.len(), 2, "{message}");
-    let mut texts: Vec<_> = addresses.iter().map(|address| shop.recall(address, None).unwrap()).collect();
+    let mut texts: Vec<_> =
+        addresses.iter().map(|address| shop.recall(address, None).unwrap().trim_end().to_owned()).collect();
     texts.sort();
     assert_eq!(texts, twins);
 }

@@ -1,0 +1,95 @@
+//! `foldline search`: words in everything that was removed, and how to read where they stand.
+
+use super::recall::{RecallError, way};
+use crate::args::Tuning;
+use crate::failure::{Failure, Verdict};
+use crate::{keep, output};
+use foldline_core::reading::{Findings, MOST_HITS};
+use foldline_store::{Limits, Query, Search, Store, Whose};
+use std::path::{Path, PathBuf};
+
+/// Find words in everything that was removed
+///
+/// Shows the best places, each with its handle, turn and line and the command that reads it. Capitals and accents do not
+/// matter, any script is searched, words in quotes stand side by side. Where no place holds all words, those that hold some
+/// are shown.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "Examples:
+  foldline search importer timeout
+  foldline search '\"connection refused\" db'        a phrase and a word
+  foldline search keep_fold --limit 30
+  foldline search migration --session fs-3f9a0c51d2e70b14
+  foldline search 数据库 --json
+
+Exit codes: 0 found, 1 nothing found, 2 bad usage or no store.")]
+pub struct SearchArgs {
+    /// What to look for
+    #[arg(required = true, value_name = "WORDS")]
+    pub words: Vec<String>,
+    /// Only what this session of the gateway removed, like fs-3f9a0c51d2e70b14
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// How many places to show
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=MOST_HITS as i64))]
+    pub limit: u16,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+    /// The store's file; the one of the settings when not given
+    #[arg(long, value_name = "PATH")]
+    pub store: Option<PathBuf>,
+    /// The settings file
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+}
+
+/// Runs the command.
+pub fn run(args: &SearchArgs) -> Result<Verdict, Failure> {
+    let tuning = Tuning { config: args.config.clone(), ..Tuning::default() };
+    let settings = super::settings(&tuning, Vec::new())?;
+    let path = args.store.clone().or_else(|| keep::path_of(settings.policy()));
+    let path = path.ok_or(RecallError::NoStore)?;
+    let (findings, told) = search(args, &path, keep::limits(settings.policy()))?;
+    if !findings.hits.is_empty() {
+        output::print(&told)?;
+        return Ok(Verdict::Fine);
+    }
+    if args.json {
+        output::print(&told)?;
+    }
+    Err(Failure { code: 1, message: nothing(args, &findings, &path) })
+}
+
+/// What was found, and how it is told.
+fn search(args: &SearchArgs, path: &Path, limits: Limits) -> Result<(Findings, String), Failure> {
+    let query = Query::of_arguments(&args.words).map_err(Failure::input)?;
+    // Asking makes no store where there is none.
+    let store = Store::open_existing(path, limits).map_err(RecallError::from)?;
+    let way = way(&args.store, &args.config, false);
+    // Who may read the file may read all of it.
+    let search =
+        Search { query: &query, whose: Whose::Everybody, session: args.session.as_deref(), limit: args.limit.into() };
+    let findings = store.search(&search, &way).map_err(RecallError::from)?;
+    let told = match args.json {
+        true => serde_json::to_string_pretty(&findings).map_err(RecallError::from)? + "\n",
+        false => findings.told(|limit| {
+            let session = args.session.clone().map(|session| ("session", session));
+            way.search(query.typed(), session.into_iter().chain([("limit", limit.to_string())]).collect())
+        }),
+    };
+    Ok((findings, told))
+}
+
+/// Why there is no answer, and what may help.
+fn nothing(args: &SearchArgs, findings: &Findings, path: &Path) -> String {
+    let session = args.session.as_ref().map(|session| format!(" that session {session} removed")).unwrap_or_default();
+    let help = match (findings.waiting, &args.session) {
+        (1.., _) => "older originals are not searched yet: search again".to_owned(),
+        (_, Some(_)) => "try other words, or leave --session out".to_owned(),
+        (_, None) => "try fewer or other words; if it was stored elsewhere, say where with --store".to_owned(),
+    };
+    format!("no original{session} in {} holds `{}`; {help}", path.display(), findings.words)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,476 @@
+//! The backbone: a request, the work that followed it, the answer, and then the next request.
+
+use super::paragraphs::{self, ItemMark, item_number};
+use super::sentences::sentences;
+use super::terms::Voice;
+use super::work::first_line;
+use super::{Episode, Gathering, GroupKind, Source, speech, statement};
+use crate::handoff::{self, Section};
+use crate::transcript::{PartKind, Role, Transcript};
+use std::ops::Range;
+
+/// A message longer than this is pasted material behind its first paragraphs.
+const LONGEST_TYPED: usize = 3_000;
+/// So many paragraphs of a request say what it is about.
+const OPENING_PARAGRAPHS: usize = 3;
+/// … and so many sentences.
+const OPENING_SENTENCES: usize = 5;
+/// Words in the middle of work that are longer than this explain something.
+const LONGEST_NARRATION: usize = 280;
+/// A reply of at most this many characters cannot be understood without what it answers.
+const SHORT_REPLY: usize = 60;
+/// One of at most this many refers to what was said last even when nothing was asked.
+const BARE_REPLY: usize = 20;
+/// A request alone, without its words.
+const BARE_REQUEST_WORTH: f32 = 4.0;
+
+/// What it is all for is told before anything else, by the beginning of the first request.
+const GOAL_WORTH: f32 = 800.0;
+const LONGEST_GOAL: usize = 300;
+/// A request with fewer terms is a greeting.
+const FEWEST_TERMS: usize = 4;
+
+/// A later sentence with this share of an earlier one's weight is about the same thing.
+const SAME_SUBJECT: f32 = 0.6;
+/// So many of the latest sentences are compared with each other.
+const MOST_COMPARED: usize = 600;
+
+/// Where a question stands that is to be answered: in the last bytes of what was said.
+const LAST_WORDS: usize = 200;
+
+/// What stands in place of the words of a request that is a message beside the handoff.
+pub(super) const REQUEST_BESIDE: &str = "the request beside this record";
+/// The heading of a request that the user stopped.
+const INTERRUPTED: &str = "interrupted";
+
+/// What was said last.
+#[derive(Default)]
+pub(super) struct Talk {
+    /// The entries of the assistant's latest words.
+    latest_words: Range<usize>,
+    /// Whether the assistant has done or said anything since the latest request.
+    answered: bool,
+    /// The group of the latest request.
+    request: Option<u32>,
+    /// The entries of its words.
+    request_words: Range<usize>,
+    /// For each episode, whether work was done in it.
+    served: Vec<bool>,
+    /// Whether the assistant's latest words end with a question.
+    asked: bool,
+    /// Whether what is read comes from an earlier handoff.
+    pub(super) is_remembering: bool,
+}
+
+/// For each folded message, whether words of the assistant in it are its last before the user speaks again.
+pub(super) fn closing_words(transcript: &Transcript<'_>, folded: &[usize]) -> Vec<bool> {
+    let mut closing = vec![false; folded.len()];
+    let mut work_follows = false;
+    for (at, &index) in folded.iter().enumerate().rev() {
+        let Some(message) = transcript.messages.get(index) else {
+            continue;
+        };
+        if message.role == Role::User && speaks(transcript, index) {
+            work_follows = false;
+        }
+        let parts = transcript.parts_of(message);
+        work_follows |= parts.iter().any(|part| part.kind == PartKind::ToolCall);
+        if let Some(slot) = closing.get_mut(at) {
+            *slot = message.role == Role::Assistant && !work_follows;
+        }
+    }
+    closing
+}
+
+/// Whether a person says something in a message.
+fn speaks(transcript: &Transcript<'_>, index: usize) -> bool {
+    transcript.parts_at(index).iter().any(|part| {
+        part.kind == PartKind::Text && {
+            let words = handoff::own_words(transcript, part);
+            !speech::spoken(&words).trim().is_empty()
+        }
+    })
+}
+
+impl Gathering<'_, '_> {
+    /// The episode that is going on; one without a request where the conversation begins in the middle of work.
+    pub(super) fn current_episode(&mut self) -> u32 {
+        if self.ledger.episodes.is_empty() {
+            self.begin_episode(self.stretches.folded.first().copied().unwrap_or_default());
+        }
+        self.ledger.episodes.len() as u32 - 1
+    }
+
+    fn begin_episode(&mut self, index: usize) {
+        let number = self.ledger.episodes.last().map_or(1, |episode| episode.number + 1);
+        let turn = self.turn(index);
+        self.ledger.episodes.push(Episode { number, turns: Some((turn, turn)) });
+        self.talk.request = None;
+        self.talk.answered = false;
+        self.talk.served.resize(self.ledger.episodes.len(), true);
+        if let Some(served) = self.talk.served.last_mut() {
+            *served = false;
+        }
+    }
+
+    /// The number of a message among the folded ones, counted from 1, as `recall --turn` takes it.
+    fn turn(&self, index: usize) -> u32 {
+        index.saturating_sub(self.stretches.folded.first().copied().unwrap_or_default()) as u32 + 1
+    }
+
+    /// Notes that a message belongs to the current episode.
+    fn extend_episode(&mut self, index: usize) {
+        let turn = self.turn(index);
+        self.current_episode();
+        if let Some((_, last)) = self.ledger.episodes.last_mut().and_then(|episode| episode.turns.as_mut()) {
+            *last = turn;
+        }
+    }
+
+    /// What a user says begins a new episode, unless nothing has happened since they spoke last.
+    pub(super) fn request(&mut self, index: usize, words: &str) {
+        self.terms.begin();
+        let goes_on = self.talk.request.is_some() && !self.talk.answered;
+        if !goes_on {
+            self.begin_episode(index);
+        }
+        self.extend_episode(index);
+        let is_live = self.stretches.live.binary_search(&index).is_ok();
+        let title = if is_live { REQUEST_BESIDE.to_owned() } else { String::new() };
+        let group = self.group(index, Section::CompletedActions, GroupKind::Request, title, Voice::User);
+        self.talk.request = Some(group);
+        if is_live {
+            self.heading(index, group, Source::User, BARE_REQUEST_WORTH);
+            return;
+        }
+        if is_short_reply(words) {
+            self.keep_what_is_answered(words);
+        }
+        let start = self.ledger.entries.len();
+        self.user_words(index, group, words, 0.0);
+        self.talk.request_words = start..self.ledger.entries.len();
+    }
+
+    /// What a user said, sentence by sentence; pasted material by paragraphs.
+    pub(super) fn user_words(&mut self, index: usize, group: u32, words: &str, worth: f32) {
+        let is_long = words.len() > LONGEST_TYPED;
+        let mut places = Vec::new();
+        paragraphs::each(words, |range| places.push(range));
+        for (at, range) in places.into_iter().enumerate() {
+            let paragraph = words.get(range).unwrap_or_default();
+            let source = if is_long && at >= OPENING_PARAGRAPHS { Source::Pasted } else { Source::User };
+            if source == Source::Pasted || paragraph.contains('\n') {
+                self.passage(index, group, source, paragraph, worth);
+                continue;
+            }
+            self.sentences(index, group, source, paragraph, worth);
+        }
+    }
+
+    /// A paragraph, sentence by sentence.
+    fn sentences(&mut self, index: usize, group: u32, source: Source, paragraph: &str, worth: f32) {
+        let all: Vec<&str> = sentences(paragraph).collect();
+        for (at, sentence) in all.iter().enumerate() {
+            let place = self.passage(index, group, source, sentence, worth);
+            let answers = self.talk.asked;
+            if let Some(entry) = place.and_then(|place| self.ledger.entries.get_mut(place)) {
+                entry.joined = at > 0;
+                if source == Source::User {
+                    let place = match self.talk.is_remembering {
+                        true => statement::Place { at: 1, of: 3, answers },
+                        false => statement::Place { at, of: all.len(), answers },
+                    };
+                    entry.form = Some(statement::form(sentence, entry.terms.range().len(), place));
+                }
+            }
+        }
+    }
+
+    /// A user's words in a place where clients hide them: beside a rejected call, or as the answer to a question.
+    pub(super) fn said_aside(&mut self, index: usize, words: &str, title: &str) {
+        self.terms.begin();
+        self.extend_episode(index);
+        let group = self.group(index, Section::CompletedActions, GroupKind::Step, title.to_owned(), Voice::User);
+        self.user_words(index, group, words, self.weights.request);
+    }
+
+    /// Of the assistant's latest words, those that a short reply refers to are as important as the reply.
+    fn keep_what_is_answered(&mut self, reply: &str) {
+        let range = self.talk.latest_words.clone();
+        let texts: Vec<&str> =
+            range.clone().filter_map(|at| self.ledger.entries.get(at)).map(|entry| self.ledger.text(entry)).collect();
+        for at in referred_to(&texts, reply) {
+            if let Some(entry) = self.ledger.entries.get_mut(range.start + at) {
+                entry.worth += self.weights.answered;
+            }
+        }
+    }
+
+    /// The user stopped the assistant: a request without an answer is taken back by what is said next.
+    pub(super) fn interrupted(&mut self) {
+        if let Some(group) = self.talk.request.and_then(|group| self.ledger.groups.get_mut(group as usize))
+            && group.title.is_empty()
+        {
+            group.title.push_str(INTERRUPTED);
+        }
+        self.talk.answered = true;
+    }
+
+    /// Words of the assistant.
+    pub(super) fn assistant_text(&mut self, index: usize, part_index: usize, words: &str) {
+        let words = words.trim();
+        if words.is_empty() {
+            return;
+        }
+        self.terms.begin();
+        self.extend_episode(index);
+        self.talk.answered = true;
+        let at = self.stretches.folded.binary_search(&index).unwrap_or_default();
+        let is_closing = self.closing.get(at).copied().unwrap_or_default() && !self.calls_follow(index, part_index);
+        let source = match is_closing {
+            true => Source::Answer,
+            false if words.len() > LONGEST_NARRATION => Source::Explanation,
+            false => Source::Narration,
+        };
+        let group = self.group(index, Section::CompletedActions, GroupKind::Step, "Assistant:".to_owned(), Voice::Tool);
+        let start = self.ledger.entries.len();
+        let mut places = Vec::new();
+        paragraphs::each(words, |range| places.push(range));
+        for range in places {
+            let paragraph = words.get(range).unwrap_or_default();
+            match self.is_chat {
+                true => self.sentences(index, group, source, paragraph, 0.0),
+                false => _ = self.passage(index, group, source, paragraph, 0.0),
+            }
+        }
+        self.talk.latest_words = start..self.ledger.entries.len();
+        let end = words.get(words.ceil_char_boundary(words.len().saturating_sub(LAST_WORDS))..).unwrap_or_default();
+        self.talk.asked = has_question(end);
+    }
+
+    /// Whether calls follow in the same message.
+    fn calls_follow(&self, index: usize, part_index: usize) -> bool {
+        self.transcript.messages.get(index).is_some_and(|message| {
+            (part_index..message.parts.end as usize)
+                .any(|part| self.transcript.parts.get(part).is_some_and(|part| part.kind == PartKind::ToolCall))
+        })
+    }
+
+    /// Something was done: what it was done for is a request, and its first sentences say which.
+    pub(super) fn worked(&mut self, index: usize) {
+        self.extend_episode(index);
+        self.talk.answered = true;
+        let is_first = self.talk.served.last_mut().is_some_and(|served| !std::mem::replace(served, true));
+        let Some(request) = self.talk.request.filter(|_| is_first) else {
+            return;
+        };
+        let worth = self.weights.request;
+        let words = self.ledger.entries.get_mut(self.talk.request_words.clone()).unwrap_or_default();
+        let words = words.iter_mut().filter(|entry| entry.group == Some(request));
+        words.take(OPENING_SENTENCES).for_each(|entry| entry.worth += worth);
+    }
+
+    /// A result belongs to the episode of its call.
+    pub(super) fn came_back(&mut self, index: usize) {
+        self.extend_episode(index);
+    }
+
+    /// A request that was stopped and then said again in other words is told by its new words. What is left of the
+    /// first request says what all of it is for.
+    pub(super) fn close_episodes(&mut self) {
+        let requests: Vec<usize> = (0..self.ledger.groups.len())
+            .filter(|&group| self.ledger.groups.get(group).is_some_and(|group| group.kind == GroupKind::Request))
+            .collect();
+        let mut dropped = Vec::new();
+        for pair in requests.windows(2) {
+            let [stopped, next] = *pair else { continue };
+            let is_stopped = self.ledger.groups.get(stopped).is_some_and(|group| group.title == INTERRUPTED);
+            if is_stopped && (next == stopped + 1 || self.says_again(stopped as u32, next as u32)) {
+                self.drop_group(stopped as u32);
+                dropped.push(stopped);
+            }
+        }
+        let left = || requests.iter().copied().filter(|group| !dropped.contains(group));
+        // A greeting is no goal.
+        let says_something = |group: &usize| {
+            let words = self.ledger.entries.iter().filter(|entry| entry.group == Some(*group as u32));
+            words.map(|entry| entry.terms.range().len()).sum::<usize>() >= FEWEST_TERMS
+        };
+        if let Some(first) = left().find(says_something).or_else(|| left().next()) {
+            self.tell_goal(first as u32);
+        }
+    }
+
+    /// In how many episodes after one work was done.
+    pub(super) fn work_since(&self, episode: u32) -> usize {
+        self.talk.served.iter().skip(episode as usize + 1).filter(|served| **served).count()
+    }
+
+    /// Whether a request repeats most of another one.
+    fn says_again(&self, request: u32, next: u32) -> bool {
+        let terms = |group: u32| -> Vec<u32> {
+            let entries = self.ledger.entries.iter().filter(|entry| entry.group == Some(group));
+            entries.flat_map(|entry| self.ledger.terms(entry)).copied().collect()
+        };
+        let (terms, next) = (terms(request), terms(next));
+        let again = terms.iter().filter(|term| next.contains(term)).count();
+        again * 2 > terms.len()
+    }
+
+    /// What all of it is for: how the first request begins.
+    fn tell_goal(&mut self, group: u32) {
+        if self.ledger.entries.iter().any(|entry| entry.section == Section::Goal) {
+            return;
+        }
+        let mut entries = self.ledger.entries.iter().filter(|entry| entry.group == Some(group)).peekable();
+        let Some(message) = entries.peek().map(|entry| entry.message as usize) else {
+            return;
+        };
+        let mut words = String::new();
+        for entry in entries {
+            if words.len() >= LONGEST_GOAL {
+                break;
+            }
+            words = format!("{words} {}", self.ledger.text(entry)).trim().to_owned();
+        }
+        let words = if words.is_empty() { self.live_words(message) } else { words };
+        if !words.is_empty() {
+            let words: Vec<&str> = words.split_whitespace().collect();
+            self.fact(
+                message,
+                Section::Goal,
+                &format!("User: {}", first_line(&words.join(" "), LONGEST_GOAL)),
+                GOAL_WORTH,
+            );
+        }
+    }
+
+    /// What a user says in a message that stays beside the handoff.
+    fn live_words(&self, index: usize) -> String {
+        let parts = self.transcript.parts_at(index).iter().filter(|part| part.kind == PartKind::Text);
+        let words: Vec<String> = parts.map(|part| speech::spoken(&handoff::own_words(self.transcript, part))).collect();
+        words.join("\n").trim().to_owned()
+    }
+
+    /// What a user said is replaced by what they said later about the same thing: most of its words come back, with
+    /// others among them.
+    pub(super) fn drop_replaced(&mut self) {
+        let value = |term: u32| self.ledger.values.get(term as usize).copied().unwrap_or_default();
+        // A request is not taken back by a similar one; only what was laid down is.
+        let is_held = |entry: &super::Entry| match entry.source {
+            Some(source) => source == Source::User && self.is_chat,
+            None => entry.section == Section::Constraints,
+        };
+        let said: Vec<usize> =
+            (0..self.ledger.entries.len()).filter(|&at| self.ledger.entries.get(at).is_some_and(is_held)).collect();
+        let said = said.get(said.len().saturating_sub(MOST_COMPARED)..).unwrap_or_default();
+        let mut replaced = Vec::new();
+        for (place, &at) in said.iter().enumerate() {
+            let Some(entry) = self.ledger.entries.get(at) else { continue };
+            let own = self.ledger.terms(entry);
+            let weight: f32 = own.iter().map(|&term| value(term)).sum();
+            let is_replaced = said.iter().skip(place + 1).any(|&later| {
+                let Some(next) = self.ledger.entries.get(later) else { return false };
+                let shared = self.ledger.terms(next);
+                let again = own.iter().filter(|term| shared.binary_search(term).is_ok());
+                next.message > entry.message
+                    && next.source == entry.source
+                    && own.len() > 2
+                    && again.map(|&term| value(term)).sum::<f32>() > weight * SAME_SUBJECT
+            });
+            if is_replaced {
+                replaced.push(at);
+            }
+        }
+        for at in replaced {
+            if let Some(entry) = self.ledger.entries.get_mut(at) {
+                entry.terms = super::Stretch::default();
+                entry.worth = 0.0;
+            }
+        }
+    }
+
+    fn drop_group(&mut self, group: u32) {
+        for entry in self.ledger.entries.iter_mut().filter(|entry| entry.group == Some(group)) {
+            entry.worth = 0.0;
+            entry.terms = super::Stretch::default();
+        }
+    }
+}
+
+/// Whether words cannot be understood without what they answer. A question asks, it does not answer.
+fn is_short_reply(words: &str) -> bool {
+    words.chars().count() <= SHORT_REPLY && !has_question(words)
+}
+
+/// Which of the passages that came before a reply it refers to: the option it names, or else the last question.
+fn referred_to(passages: &[&str], reply: &str) -> Vec<usize> {
+    let named = named_option(reply);
+    let mut places: Vec<usize> = Vec::new();
+    if let Some(named) = named {
+        let is_named = |text: &&str| text.lines().any(|line| item_number(line) == Some(named));
+        // The last list is the one that was offered.
+        places.extend(passages.iter().rposition(is_named));
+    }
+    let question = passages.iter().rposition(|text| has_question(text));
+    // A bare "yes" answers whatever was said last.
+    let is_bare = reply.chars().count() <= BARE_REPLY;
+    places.extend(question.or_else(|| passages.len().checked_sub(1).filter(|_| is_bare)));
+    places.sort_unstable();
+    places.dedup();
+    places
+}
+
+/// The option that a reply names: `2`, `2.`, `B`, `option 2`.
+fn named_option(reply: &str) -> Option<ItemMark> {
+    let words = || reply.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let number = words().find_map(|word| word.parse::<u32>().ok().filter(|number| *number <= 20));
+    if let Some(number) = number {
+        return Some(ItemMark::Number(number));
+    }
+    // A letter is an option when it stands for itself: alone, or as a capital that is no word.
+    let is_alone = words().count() == 1;
+    words().find_map(|word| {
+        let mut letters = word.chars();
+        let letter = letters.next().filter(char::is_ascii_alphabetic)?;
+        let is_option = letters.next().is_none() && (is_alone || (letter.is_ascii_uppercase() && letter != 'I'));
+        is_option.then_some(ItemMark::Letter(letter.to_ascii_uppercase()))
+    })
+}
+
+/// Question marks of all scripts.
+pub(super) fn has_question(text: &str) -> bool {
+    text.contains(['?', '？', '؟', '\u{37e}', '՞', '⁇', '፧'])
+}
+
+/// What the assistant had said that a short reply answers, for a reader who sees the reply alone.
+pub(crate) fn offered<'w>(words: &'w str, reply: &str) -> Option<Vec<&'w str>> {
+    if !is_short_reply(reply) {
+        return None;
+    }
+    let mut passages: Vec<&str> = Vec::new();
+    paragraphs::each(words, |range| passages.extend(words.get(range)));
+    let named = named_option(reply);
+    let option = |text: &&'w str| text.lines().find(|line| named.is_some() && item_number(line) == named);
+    let places = referred_to(&passages, reply);
+    let texts = places.into_iter().filter_map(|at| passages.get(at).copied());
+    let found: Vec<&str> = texts.map(|text| option(&text).unwrap_or(text)).collect();
+    (!found.is_empty()).then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reply_finds_what_it_answers() {
+        let words = "Two ways:\n\n1. Rebuild the index\n2. Delete it\n\nWhich one?";
+        assert_eq!(offered(words, "let's try 2"), Some(vec!["2. Delete it", "Which one?"]));
+        assert_eq!(offered(words, "1."), Some(vec!["1. Rebuild the index", "Which one?"]));
+        assert_eq!(offered(words, "yes"), Some(vec!["Which one?"]));
+        assert_eq!(offered("**A) now**\n**B) later**", "I'd say B"), Some(vec!["**B) later**"]));
+        assert_eq!(offered("要我继续吗？", "好的"), Some(vec!["要我继续吗？"]));
+        assert_eq!(offered(words, &"long ".repeat(20)), None);
+        assert_eq!(offered("", "yes"), None);
+    }
+}

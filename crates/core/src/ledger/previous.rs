@@ -1,0 +1,139 @@
+//! Earlier handoffs among the folded messages: their episodes and facts go on.
+
+use super::episodes::REQUEST_BESIDE;
+use super::terms::Voice;
+use super::{Author, Entry, Episode, Gathering, Group, GroupKind, Source, paragraphs, rules};
+use crate::handoff::{self, Line, Section};
+
+/// What was chosen once is worth more than what was never weighed.
+const SURVIVOR_WORTH: f32 = 6.0;
+
+impl Gathering<'_, '_> {
+    /// Takes over what earlier handoffs told, oldest first.
+    pub(super) fn previous_handoffs(&mut self) {
+        let folded = self.stretches.folded;
+        for &index in folded {
+            let Some(part) =
+                handoff::handoff_part(self.transcript, index).and_then(|part| self.transcript.parts.get(part))
+            else {
+                continue;
+            };
+            let words = self.transcript.words(part);
+            let (body, _) = handoff::split(&words);
+            self.ledger.earlier.extend(handoff::originals(&words));
+            self.take_over(index, &body);
+        }
+    }
+
+    fn take_over(&mut self, index: usize, body: &str) {
+        self.terms.begin();
+        let mut group: Option<u32> = None;
+        let mut stands_in = Section::CompletedActions;
+        for line in handoff::remember(body) {
+            match line {
+                Line::Episode { section, number, words } => {
+                    self.ledger.episodes.push(Episode { number, turns: None });
+                    stands_in = section;
+                    group = Some(self.group(index, section, GroupKind::Request, String::new(), Voice::User));
+                    if words != REQUEST_BESIDE {
+                        self.remembered(index, group, Source::User, &words);
+                    }
+                }
+                Line::Step { title, source, text } => {
+                    let step = self.group(index, stands_in, GroupKind::Step, title, Voice::Tool);
+                    group = Some(step);
+                    match text.is_empty() {
+                        true => self.heading(index, step, source, SURVIVOR_WORTH),
+                        false => self.remembered(index, group, source, &text),
+                    }
+                }
+                Line::Passage { source, text } => self.remembered(index, group, source, &text),
+                Line::File { title } => {
+                    let path = title.split(" — ").next().unwrap_or(&title).to_owned();
+                    let file = self.file(index, &path);
+                    if let Some(slot) = self.ledger.groups.get_mut(file as usize) {
+                        slot.title = title;
+                    }
+                    self.heading(index, file, Source::Read, SURVIVOR_WORTH);
+                    group = Some(file);
+                }
+                Line::Fact { section, text } => self.remembered_fact(index, section, &text),
+            }
+        }
+    }
+
+    /// Passages that stood together are told apart again.
+    fn remembered(&mut self, index: usize, group: Option<u32>, source: Source, text: &str) {
+        let Some(group) = group else {
+            return;
+        };
+        if source == Source::User {
+            // Where it stood in its message is no longer known.
+            self.talk.is_remembering = true;
+            self.user_words(index, group, text, SURVIVOR_WORTH);
+            self.talk.is_remembering = false;
+            return;
+        }
+        let is_prose = matches!(
+            source,
+            Source::Pasted | Source::Answer | Source::Explanation | Source::Narration | Source::Report
+        );
+        let mut places = Vec::new();
+        match is_prose {
+            true => paragraphs::each(text, |range| places.push(range)),
+            false => places.push(0..text.len()),
+        }
+        for range in places {
+            self.passage(index, group, source, text.get(range).unwrap_or_default(), SURVIVOR_WORTH);
+        }
+    }
+
+    fn remembered_fact(&mut self, index: usize, section: Section, text: &str) {
+        let worth = match section {
+            // What was going on then is over, and the task is read off the live conversation.
+            Section::ActiveTask | Section::InProgress | Section::ActiveState | Section::PendingAsks => return,
+            Section::Goal => 800.0,
+            Section::Constraints => rules::RULE_WORTH,
+            Section::KeyDecisions => 20.0,
+            Section::RemainingWork => 20.0,
+            Section::Blocked => 6.0,
+            _ => 4.0,
+        };
+        let terms = self.note_terms(text, Voice::Tool);
+        let text = self.ledger.store(text);
+        self.ledger.entries.push(Entry {
+            section,
+            group: None,
+            message: index as u32,
+            source: None,
+            worth,
+            by: Author::Ledger,
+            joined: false,
+            form: None,
+            text,
+            terms,
+        });
+    }
+}
+
+/// The source of a step by its heading, as a handoff writes it.
+pub(crate) fn source_of(title: &str) -> Source {
+    let is = |word: &str| title.starts_with(word);
+    match () {
+        () if is("Assistant:") => Source::Answer,
+        () if is("User") => Source::User,
+        () if is("EDIT ") => Source::Edit,
+        () if is("WRITE ") => Source::Document,
+        () if is("$ ") => Source::Output,
+        () if is("AGENT ") || is("FETCH ") => Source::Report,
+        () if is("SEARCH ") => Source::Read,
+        () => Source::Arguments,
+    }
+}
+
+impl Group {
+    /// Whether its heading tells something by itself.
+    pub fn is_titled(&self) -> bool {
+        !self.title.is_empty()
+    }
+}

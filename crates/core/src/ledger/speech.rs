@@ -1,0 +1,142 @@
+//! What people really said: the user's turn without what clients put into it, and the user's words where clients
+//! hide them in results of tools.
+
+/// Blocks that clients write into the user's turn. They are facts about clients, not about language.
+const CLIENT_BLOCKS: [&str; 18] = [
+    "system-reminder",
+    "command-message",
+    "local-command-stdout",
+    "local-command-stderr",
+    "local-command-caveat",
+    "bash-stdout",
+    "bash-stderr",
+    "task-notification",
+    "environment_details",
+    "environment_context",
+    "user_instructions",
+    "ide_opened_file",
+    "ide_selection",
+    "turn_aborted",
+    "skills_instructions",
+    "permissions_instructions",
+    "user-prompt-submit-hook",
+    "session-context",
+];
+
+/// How clients begin texts of their own in the user's turn.
+const CLIENT_OPENINGS: [&str; 5] = [
+    "Base directory for this skill:",
+    "Caveat: The messages below",
+    "This session is being continued from a previous conversation",
+    "# AGENTS.md instructions for",
+    INTERRUPTED,
+];
+
+/// What a client says in the user's turn when the user stopped the assistant.
+const INTERRUPTED: &str = "[Request interrupted";
+
+/// How clients say that the user did not allow a call.
+const REJECTIONS: [&str; 6] = [
+    "The user doesn't want to proceed with this tool use",
+    "The user doesn't want to take this action",
+    "Request interrupted by user",
+    "rejected by user",
+    "rejected by the user",
+    "User rejected",
+];
+
+/// What comes before the user's own words in such a result.
+const TOLD_INSTEAD: &str = "the user said:";
+
+/// Marks that only programs of a client run; the model never sees what was typed there.
+const LOCAL_COMMAND: &str = "<local-command-";
+
+/// Whether a text says that the user stopped the assistant.
+pub(super) fn is_interruption(words: &str) -> bool {
+    words.trim_start().starts_with(INTERRUPTED)
+}
+
+/// Whether a text belongs to a command that ran in the client alone.
+pub(super) fn is_local_command(words: &str) -> bool {
+    words.contains(LOCAL_COMMAND)
+}
+
+/// The words of a user without what clients put around them; a slash command as it was typed.
+pub(crate) fn spoken(words: &str) -> String {
+    let start = words.trim_start();
+    if CLIENT_OPENINGS.iter().any(|opening| start.starts_with(opening)) {
+        return String::new();
+    }
+    if !words.contains('<') {
+        return words.to_owned();
+    }
+    let command = inside(words, "command-name").map(|name| {
+        let arguments = inside(words, "command-args").unwrap_or_default();
+        format!("{} {}", name.trim(), arguments.trim()).trim().to_owned()
+    });
+    let mut kept = words.to_owned();
+    for block in CLIENT_BLOCKS.iter().chain(&["command-name", "command-args"]) {
+        kept = without_block(&kept, block);
+    }
+    let kept = kept.replace("<bash-input>", "! ").replace("</bash-input>", "");
+    match command {
+        Some(command) if kept.trim().is_empty() => command,
+        Some(command) => format!("{command}\n{}", kept.trim()),
+        None => kept,
+    }
+}
+
+/// Whether a result says that the user did not allow the call.
+pub(super) fn is_rejection(output: &str) -> bool {
+    let start = output.get(..output.floor_char_boundary(300)).unwrap_or_default();
+    REJECTIONS.iter().any(|words| start.contains(words))
+}
+
+/// What the user said instead of allowing a call.
+pub(super) fn said_instead(output: &str) -> Option<&str> {
+    let (_, words) = output.split_once(TOLD_INSTEAD)?;
+    Some(words.trim()).filter(|words| !words.is_empty())
+}
+
+fn inside<'a>(words: &'a str, name: &str) -> Option<&'a str> {
+    let (_, after) = words.split_once(&format!("<{name}>"))?;
+    after.split_once(&format!("</{name}>")).map(|(inside, _)| inside)
+}
+
+fn without_block(words: &str, name: &str) -> String {
+    let (open, close) = (format!("<{name}>"), format!("</{name}>"));
+    let mut rest = words;
+    let mut kept = String::with_capacity(words.len());
+    while let Some((before, after)) = rest.split_once(&open) {
+        kept.push_str(before);
+        rest = after.split_once(&close).map_or("", |(_, after)| after);
+    }
+    kept.push_str(rest);
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn envelopes_of_clients_are_no_words_of_the_user() {
+        assert_eq!(spoken("<system-reminder>Be brief.</system-reminder>\nFix it.").trim(), "Fix it.");
+        assert_eq!(spoken("<local-command-caveat>Caveat: do not reply</local-command-caveat>"), "");
+        assert_eq!(spoken("Base directory for this skill: /x\n\n# Skill"), "");
+        assert_eq!(spoken("This session is being continued from a previous conversation that ran out."), "");
+        assert_eq!(spoken("a < b and b > c"), "a < b and b > c");
+        let typed = "<command-message>review</command-message>\n<command-name>/review</command-name>\n\
+                     <command-args>the last commit</command-args>";
+        assert_eq!(spoken(typed), "/review the last commit");
+    }
+
+    #[test]
+    fn words_in_a_rejection_are_the_users() {
+        let output = "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\nask me first";
+        assert!(is_rejection(output));
+        assert_eq!(said_instead(output), Some("ask me first"));
+        assert_eq!(said_instead("exit code 1"), None);
+        assert!(!is_rejection("error: permission denied"));
+    }
+}

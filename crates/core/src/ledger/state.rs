@@ -1,0 +1,322 @@
+//! How things stand: directory, branch, commits, the latest result of each check, files, what is left to do. Each is
+//! what no later turn contradicted.
+
+use super::tool::Act;
+use super::work::{Step, first_line};
+use super::{Gathering, todo};
+use crate::handoff::Section;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// State and blockers come right after what the user said.
+const STATE_WORTH: f32 = 80.0;
+const BLOCKER_WORTH: f32 = 50.0;
+/// That a file was changed is told in any case.
+const FILE_WORTH: f32 = 60.0;
+/// The list of what is left to do, as the agent wrote it.
+const TODO_WORTH: f32 = 160.0;
+/// Only this many of the latest unsolved errors block anything, and only those of so many episodes.
+const MOST_BLOCKERS: usize = 4;
+const BLOCKING_EPISODES: usize = 2;
+/// The latest commits are told; older ones stand in the repository.
+const MOST_COMMITS: usize = 6;
+/// Checks whose latest results are told.
+const MOST_CHECKS: usize = 6;
+
+/// What is known about the state so far.
+#[derive(Default)]
+pub(super) struct Record {
+    pub(super) todo: Option<(usize, Vec<String>)>,
+    pub(super) tasks: todo::Tasks,
+    place: Place,
+    /// Where the latest command that changed its folder went.
+    gone_to: Option<String>,
+    /// Where things stood before the latest call, which may turn out not to have gone through.
+    before: Place,
+    commits: Vec<(usize, String)>,
+    /// The runs of each command, by what was typed.
+    runs: FxHashMap<String, Runs>,
+    files: FxHashMap<u32, FileRecord>,
+    /// The message of the latest change.
+    last_change: usize,
+    /// Files that were changed since the last commit, in order.
+    changed: Vec<String>,
+}
+
+#[derive(Clone, Default)]
+struct Place {
+    directory: Option<String>,
+    branch: Option<String>,
+}
+
+/// The runs of one command.
+struct Runs {
+    times: u32,
+    message: usize,
+    failed: bool,
+    has_failed: bool,
+    said: String,
+}
+
+/// What was done to a file.
+#[derive(Default)]
+struct FileRecord {
+    reads: u32,
+    edits: u32,
+    writes: u32,
+    last: usize,
+}
+
+impl Record {
+    /// The latest call did not go through.
+    pub(super) fn forget_place(&mut self) {
+        self.place = self.before.clone();
+    }
+}
+
+impl Gathering<'_, '_> {
+    /// A call is about a file.
+    pub(super) fn note_file(&mut self, index: usize, path: &str, act: Act) {
+        let group = self.file(index, path);
+        let record = self.record.files.entry(group).or_default();
+        match act {
+            Act::Read => record.reads += 1,
+            Act::Edit => record.edits += 1,
+            Act::Write => record.writes += 1,
+            _ => {}
+        }
+        record.last = index;
+        if matches!(act, Act::Edit | Act::Write) {
+            self.record.last_change = index;
+            self.record.changed.retain(|known| known != path);
+            self.record.changed.push(path.to_owned());
+        }
+    }
+
+    /// Where a command goes.
+    pub(super) fn note_place(&mut self, command: &str) {
+        self.record.before = self.record.place.clone();
+        if let Some(rest) = command.trim_start().strip_prefix("cd ") {
+            let end = rest.find(['&', ';', '\n', '|']).unwrap_or(rest.len());
+            let directory = rest.get(..end).unwrap_or_default().trim().trim_matches(['"', '\'']);
+            // Many shells forget where one command went; a folder that is gone to again is where the work is.
+            let stays = end == rest.len() || self.record.gone_to.as_deref() == Some(directory);
+            if directory.starts_with('/') && (stays || self.record.place.directory.is_none()) {
+                self.record.place.directory = Some(directory.to_owned());
+            }
+            self.record.gone_to = Some(directory.to_owned());
+        }
+        for mark in ["git checkout -b ", "git switch -c ", "git checkout ", "git switch "] {
+            if let Some((_, rest)) = command.split_once(mark) {
+                let branch = rest.split_whitespace().next().unwrap_or_default();
+                if !branch.is_empty() && !branch.starts_with('-') && !branch.contains('.') {
+                    self.record.place.branch = Some(branch.to_owned());
+                }
+                break;
+            }
+        }
+    }
+
+    /// How a command went.
+    pub(super) fn note_run(&mut self, index: usize, command: &str, output: &str, failed: bool) {
+        if failed {
+            self.record.forget_place();
+        }
+        for line in output.lines().take(40) {
+            if let Some(directory) = line.strip_prefix("Shell cwd was reset to ") {
+                self.record.place.directory = Some(directory.trim().to_owned());
+            }
+            if let Some(branch) = line.strip_prefix("On branch ") {
+                self.record.place.branch = Some(branch.trim().to_owned());
+            }
+            if let Some(commit) = commit_line(line) {
+                if let Some((branch, _)) = line.trim_start_matches('[').split_once(' ') {
+                    self.record.place.branch = Some(branch.to_owned());
+                }
+                self.record.commits.retain(|(_, known)| *known != commit);
+                self.record.commits.push((index, commit));
+                self.record.changed.clear();
+            }
+        }
+        let lines = || output.lines().map(str::trim).filter(|line| !line.is_empty());
+        let last = lines().next_back().unwrap_or_default();
+        // A few lines say more than the last of them.
+        let whole = lines().collect::<Vec<_>>().join(" · ");
+        let short = if whole.len() <= 160 { whole.as_str() } else { last };
+        let summary = super::exits::test_summary(output).filter(|_| whole.len() > 160).unwrap_or(short);
+        let key = first_line(command, 160);
+        let runs = self.record.runs.entry(key).or_insert(Runs {
+            times: 0,
+            message: index,
+            failed,
+            has_failed: false,
+            said: String::new(),
+        });
+        runs.times += 1;
+        runs.message = index;
+        runs.failed = failed;
+        runs.has_failed |= failed;
+        runs.said = first_line(summary, 160);
+    }
+
+    /// Tells how things stand, and what stands in the way.
+    pub(super) fn close_state(&mut self) {
+        let last = self.ledger.newest as usize;
+        let Place { directory, branch } = std::mem::take(&mut self.record.place);
+        let place: Vec<String> = [
+            directory.map(|directory| format!("working directory {directory}")),
+            branch.map(|branch| format!("branch {branch}")),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        if !place.is_empty() {
+            self.fact(last, Section::ActiveState, &format!("- {}", place.join(", ")), STATE_WORTH);
+        }
+        let commits = std::mem::take(&mut self.record.commits);
+        let from = commits.len().saturating_sub(MOST_COMMITS);
+        for (message, commit) in commits.into_iter().skip(from) {
+            self.fact(message, Section::ActiveState, &format!("- commit {commit}"), STATE_WORTH / 2.0);
+        }
+        let changed = std::mem::take(&mut self.record.changed);
+        if !changed.is_empty() {
+            let shown: Vec<&str> = changed.iter().rev().take(20).map(String::as_str).collect();
+            let more = changed.len().saturating_sub(shown.len());
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let text = format!("- changed by edits since the last commit seen: {}{more}", shown.join(", "));
+            self.fact(last, Section::ActiveState, &text, STATE_WORTH / 2.0);
+        }
+        self.close_checks();
+        self.close_blockers();
+        let tasks = std::mem::take(&mut self.record.tasks).list();
+        if let Some((message, items)) = self.record.todo.take().or(tasks)
+            && items.iter().any(|item| !item.starts_with("- [x]"))
+        {
+            self.fact(message, Section::RemainingWork, &items.join("\n"), TODO_WORTH);
+        }
+    }
+
+    /// Commands that were run more than once, or that sum themselves up, are checks: their latest result is the state.
+    fn close_checks(&mut self) {
+        let runs = std::mem::take(&mut self.record.runs);
+        let mut checks: Vec<(String, Runs)> = runs
+            .into_iter()
+            .filter(|(_, runs)| runs.times > 1 || super::exits::test_summary(&runs.said).is_some())
+            .filter(|(_, runs)| !runs.said.is_empty() || runs.failed)
+            .collect();
+        checks.sort_by_key(|(_, runs)| runs.message);
+        let from = checks.len().saturating_sub(MOST_CHECKS);
+        for (command, runs) in checks.into_iter().skip(from) {
+            let times = if runs.times > 1 { format!(" (run {}×, latest)", runs.times) } else { String::new() };
+            let how = if runs.failed { "failed: " } else { "" };
+            let stale = if runs.message < self.record.last_change { " (before the latest changes)" } else { "" };
+            let text = format!("- `{command}`{times}{stale} → {how}{}", runs.said);
+            self.fact(runs.message, Section::ActiveState, &text, STATE_WORTH / 2.0);
+        }
+    }
+
+    /// Errors of the latest episodes that no later run of the same thing solved.
+    fn close_blockers(&mut self) {
+        let steps = std::mem::take(&mut self.work.steps);
+        self.drop_settled_blockers(&steps);
+        let mut tries: FxHashMap<&str, u32> = FxHashMap::default();
+        steps.iter().filter(|step| step.act == Act::Run).for_each(|step| *tries.entry(&step.target).or_default() += 1);
+        // What was tried again later, and the programs that worked later.
+        let mut tried: FxHashSet<(Act, &str)> = FxHashSet::default();
+        let mut worked: FxHashSet<[&str; 2]> = FxHashSet::default();
+        let mut blockers: Vec<(usize, String)> = Vec::new();
+        for step in steps.iter().rev() {
+            if blockers.len() >= MOST_BLOCKERS {
+                break;
+            }
+            let is_settled = worked.contains(&step.program()) || tried.contains(&(step.act, &step.target));
+            if step.failed && !step.trouble.is_empty() && !is_settled {
+                // Older errors count when somebody cared to run the same thing again.
+                let is_recent = self.work_since(step.episode) < BLOCKING_EPISODES
+                    || tries.get(step.target.as_str()).is_some_and(|&tries| tries > 1)
+                    || step.summary.is_some();
+                if is_recent {
+                    blockers.push((step.message, format!("{}{}", step.blocker(), step.trouble.join("\n  "))));
+                }
+            }
+            tried.insert((step.act, &step.target));
+            if !step.failed && step.act == Act::Run {
+                worked.insert(step.program());
+            }
+        }
+        for (message, text) in blockers.into_iter().rev() {
+            self.fact(message, Section::Blocked, &text, BLOCKER_WORTH);
+        }
+    }
+
+    /// Blockers of an earlier handoff leave when the same thing was tried again.
+    fn drop_settled_blockers(&mut self, steps: &[Step]) {
+        if !self.ledger.entries.iter().any(|entry| entry.section == Section::Blocked) {
+            return;
+        }
+        let tried: Vec<String> = steps.iter().map(Step::blocker).collect();
+        let super::Ledger { entries, words, .. } = &mut self.ledger;
+        entries.retain(|entry| {
+            let text = words.get(entry.text.range()).unwrap_or_default();
+            entry.section != Section::Blocked || !tried.iter().any(|tried| text.starts_with(tried.as_str()))
+        });
+    }
+
+    /// Gives each file a heading that says what was done to it.
+    pub(super) fn close_files(&mut self) {
+        let mut files: Vec<(u32, FileRecord)> = self.record.files.drain().collect();
+        files.sort_by_key(|(group, _)| *group);
+        for (group, record) in files {
+            let done: Vec<String> = [(record.writes, "written"), (record.edits, "edited"), (record.reads, "read")]
+                .iter()
+                .filter(|(count, _)| *count > 0)
+                .map(|(count, word)| if *count > 1 { format!("{word} {count}×") } else { (*word).to_owned() })
+                .collect();
+            let Some(slot) = self.ledger.groups.get_mut(group as usize) else {
+                continue;
+            };
+            if !done.is_empty() {
+                let path = slot.title.split(" — ").next().unwrap_or_default().to_owned();
+                slot.title = format!("{path} — {}", done.join(", "));
+            }
+            let is_changed = record.edits + record.writes > 0;
+            self.heading(record.last, group, super::Source::Read, if is_changed { FILE_WORTH } else { 0.5 });
+        }
+    }
+}
+
+impl Step {
+    /// How a line begins that tells that this step failed.
+    fn blocker(&self) -> String {
+        match self.act {
+            Act::Run => format!("- `{}`: ", first_line(&self.target, 160)),
+            _ => format!("- {} {}: ", self.tool, first_line(&self.target, 160)),
+        }
+    }
+
+    /// The first words of a command; nothing for other calls, which no command settles.
+    fn program(&self) -> [&str; 2] {
+        let mut words = self.target.split_whitespace().filter(|_| self.act == Act::Run);
+        [words.next().unwrap_or_default(), words.next().unwrap_or_default()]
+    }
+}
+
+/// What a commit says of itself: `[branch 1234567] subject`.
+fn commit_line(line: &str) -> Option<String> {
+    let (inside, subject) = line.strip_prefix('[')?.split_once("] ")?;
+    let hash = inside.split_whitespace().next_back()?;
+    let is_hash = (7..=40).contains(&hash.len()) && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+    (is_hash && inside.contains(' ')).then(|| format!("{hash} {}", first_line(subject, 120)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::commit_line;
+
+    #[test]
+    fn commits_are_read_off_their_own_words() {
+        assert_eq!(commit_line("[main 1a2b3c4] Mend it"), Some("1a2b3c4 Mend it".to_owned()));
+        assert_eq!(commit_line("[dev/x (root-commit) 1a2b3c4d] First"), Some("1a2b3c4d First".to_owned()));
+        assert_eq!(commit_line("[lint:go] 0 issues."), None);
+        assert_eq!(commit_line("[1] done"), None);
+    }
+}

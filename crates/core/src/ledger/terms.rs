@@ -1,0 +1,317 @@
+//! Terms: what a text is about, word by word, in any script.
+//!
+//! A term is a word, an identifier or a number in lower case. Scripts that put no spaces between words (Han, Kana,
+//! Thai and their neighbours) give pairs of neighbouring characters instead: two characters tell topics apart about as
+//! well as a word does. Terms are interned as small numbers; what one is worth follows from who used it and how often.
+
+use super::weights::Weights;
+use rustc_hash::{FxHashMap, FxHasher};
+use std::hash::Hasher;
+
+/// Who a text comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Voice {
+    /// A person.
+    User,
+    /// The assistant's own words.
+    Assistant,
+    /// Arguments of its calls: commands, edits, files that it wrote.
+    Call,
+    /// What tools printed.
+    Tool,
+}
+
+/// One term in a text.
+struct Found<'a> {
+    word: &'a str,
+    /// Written as programs write: `snake_case`, `camelCase`.
+    coined: bool,
+    /// Has a digit.
+    number: bool,
+}
+
+/// What is known about a term.
+#[derive(Clone, Copy, Debug, Default)]
+struct Usage {
+    /// The last text that has it, so that each text counts once.
+    last: u32,
+    /// Texts that have it, by voice.
+    texts: [u32; 4],
+    coined: bool,
+    number: bool,
+}
+
+/// All terms of a conversation.
+#[derive(Debug, Default)]
+pub(super) struct Terms {
+    ids: FxHashMap<u64, u32>,
+    usage: Vec<Usage>,
+    /// Texts noted so far.
+    texts: u32,
+}
+
+impl Terms {
+    /// Begins a new text: a term counts once in it.
+    pub(super) fn begin(&mut self) {
+        self.texts += 1;
+    }
+
+    /// Notes the terms of a stretch of the current text; appends each of them once to `into`.
+    pub(super) fn note(&mut self, text: &str, voice: Voice, into: &mut Vec<u32>) {
+        let start = into.len();
+        scan(text, &mut |found| {
+            let id = self.intern(&found);
+            if let Some(usage) = self.usage.get_mut(id as usize)
+                && usage.last != self.texts
+            {
+                usage.last = self.texts;
+                if let Some(count) = usage.texts.get_mut(voice as usize) {
+                    *count += 1;
+                }
+            }
+            into.push(id);
+        });
+        dedup_from(into, start);
+    }
+
+    /// The known terms of a text.
+    pub(super) fn known(&self, text: &str, into: &mut Vec<u32>) {
+        let start = into.len();
+        scan(text, &mut |found| into.extend(self.ids.get(&digest(&found)).copied()));
+        dedup_from(into, start);
+    }
+
+    /// Whether the assistant came back to a term that somebody else brought up, and it is no word that everybody uses.
+    pub(super) fn is_taken_up(&self, term: u32) -> bool {
+        self.usage.get(term as usize).is_some_and(|usage| {
+            let texts: u32 = usage.texts.iter().sum();
+            usage.texts.get(Voice::Assistant as usize).is_some_and(|&said| said > 0)
+                && texts * COMMON_SHARE < self.texts
+        })
+    }
+
+    fn intern(&mut self, found: &Found<'_>) -> u32 {
+        let next = self.usage.len() as u32;
+        let id = *self.ids.entry(digest(found)).or_insert(next);
+        if id == next {
+            self.usage.push(Usage { coined: found.coined, number: found.number, ..Usage::default() });
+        } else if found.coined
+            && let Some(usage) = self.usage.get_mut(id as usize)
+        {
+            usage.coined = true;
+        }
+        id
+    }
+
+    /// What each term is worth: used by people and by the assistant, and not in every text.
+    pub(super) fn weights(&self, weights: &Weights) -> Vec<f32> {
+        let all = log2(self.texts.max(1));
+        self.usage
+            .iter()
+            .map(|usage| {
+                let [user, said, called, printed] = usage.texts;
+                let used = weights.term_user * f32::from(u8::from(user > 0))
+                    + weights.term_assistant * log2(1 + said)
+                    + weights.term_call * log2(1 + called)
+                    + weights.term_tool * log2(1 + printed);
+                let rarity = (all - log2(usage.texts.iter().sum::<u32>().max(1))).max(COMMON);
+                let coined = if usage.coined { weights.term_coined } else { 1.0 };
+                let number = if usage.number { weights.term_number } else { 1.0 };
+                let once = if usage.texts.iter().sum::<u32>() <= 1 { weights.term_once } else { 1.0 };
+                used * rarity * coined * number * once
+            })
+            .collect()
+    }
+}
+
+/// A term that one text in so many has is everybody's.
+const COMMON_SHARE: u32 = 8;
+
+/// What is left of a term that every text has.
+const COMMON: f32 = 0.05;
+
+/// A logarithm that is the same on every machine: exact at powers of two, straight lines between them.
+fn log2(number: u32) -> f32 {
+    let power = number.max(1).ilog2();
+    let base = (1_u32 << power) as f32;
+    power as f32 + (number.max(1) as f32 / base - 1.0)
+}
+
+fn dedup_from(terms: &mut Vec<u32>, start: usize) {
+    if let Some(new) = terms.get_mut(start..) {
+        new.sort_unstable();
+    }
+    let mut kept = start;
+    for at in start..terms.len() {
+        if at == start || terms.get(at) != terms.get(kept.wrapping_sub(1)) {
+            let term = terms.get(at).copied().unwrap_or_default();
+            if let Some(slot) = terms.get_mut(kept) {
+                *slot = term;
+            }
+            kept += 1;
+        }
+    }
+    terms.truncate(kept);
+}
+
+/// A digest that does not mind the case.
+fn digest(found: &Found<'_>) -> u64 {
+    let mut hasher = FxHasher::default();
+    if found.word.is_ascii() {
+        found.word.bytes().for_each(|byte| hasher.write_u8(byte.to_ascii_lowercase()));
+    } else {
+        found.word.chars().flat_map(char::to_lowercase).for_each(|c| hasher.write_u32(c as u32));
+    }
+    hasher.finish()
+}
+
+/// Longer runs are payload (base64, minified text), not words.
+const LONGEST: usize = 64;
+
+/// Calls `found` for every term of a text.
+fn scan<'a>(text: &'a str, found: &mut impl FnMut(Found<'a>)) {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        if byte.is_ascii() {
+            if !is_word_byte(byte) {
+                at += 1;
+                continue;
+            }
+            let end = ascii_end(bytes, at);
+            // A word that goes on in other letters is read with them.
+            if bytes.get(end).is_none_or(u8::is_ascii) {
+                word(text, at, end, found);
+                at = end;
+                continue;
+            }
+        }
+        at = scan_letters(text, at, found);
+    }
+}
+
+fn ascii_end(bytes: &[u8], start: usize) -> usize {
+    bytes
+        .get(start..)
+        .unwrap_or_default()
+        .iter()
+        .position(|&byte| !is_word_byte(byte))
+        .map_or(bytes.len(), |n| start + n)
+}
+
+fn is_word_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// Reads a run that has letters beyond ASCII; returns where it ends.
+fn scan_letters<'a>(text: &'a str, start: usize, found: &mut impl FnMut(Found<'a>)) -> usize {
+    let mut end = start;
+    let mut previous: Option<(usize, char)> = None;
+    let mut begun = start;
+    for (offset, c) in text.get(start..).unwrap_or_default().char_indices() {
+        let at = start + offset;
+        let is_part = c.is_alphanumeric() || c == '_' || is_joined_mark(c);
+        if !is_part {
+            if offset == 0 {
+                return at + c.len_utf8();
+            }
+            end = at;
+            break;
+        }
+        if is_unspaced(c) {
+            if begun < at && previous.is_none() {
+                word(text, begun, at, found);
+            }
+            if let Some((before, _)) = previous
+                && let Some(pair) = text.get(before..at + c.len_utf8())
+            {
+                found(Found { word: pair, coined: false, number: false });
+            }
+            previous = Some((at, c));
+            begun = at + c.len_utf8();
+        } else if previous.take().is_some() {
+            begun = at;
+        }
+        end = at + c.len_utf8();
+    }
+    if begun < end && previous.is_none() {
+        word(text, begun, end, found);
+    }
+    end.max(start + 1)
+}
+
+/// Scripts that write without spaces between words.
+fn is_unspaced(c: char) -> bool {
+    matches!(c as u32,
+        0x0E00..=0x0EFF      // Thai, Lao
+        | 0x1000..=0x109F    // Myanmar
+        | 0x1780..=0x17FF    // Khmer
+        | 0x3040..=0x30FF    // Kana
+        | 0x3400..=0x9FFF    // Han
+        | 0xF900..=0xFAFF
+        | 0x20000..=0x3FFFF)
+}
+
+/// Marks that belong to the letter before them, as Indic scripts and Arabic have.
+fn is_joined_mark(c: char) -> bool {
+    matches!(c as u32, 0x0300..=0x036F | 0x064B..=0x065F | 0x0900..=0x0DFF | 0x200C..=0x200D)
+}
+
+fn word<'a>(text: &'a str, start: usize, end: usize, found: &mut impl FnMut(Found<'a>)) {
+    let Some(word) = text.get(start..end).filter(|word| (2..=LONGEST).contains(&word.len())) else {
+        return;
+    };
+    let mut seen_lower = false;
+    let (mut coined, mut number) = (false, false);
+    for byte in word.bytes() {
+        match byte {
+            b'a'..=b'z' => seen_lower = true,
+            b'A'..=b'Z' => coined |= seen_lower,
+            b'_' => coined = true,
+            b'0'..=b'9' => number = true,
+            _ => {}
+        }
+    }
+    found(Found { word, coined, number });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        let mut all = Vec::new();
+        scan(text, &mut |found| all.push(found.word.to_owned()));
+        all
+    }
+
+    #[test]
+    fn words_of_any_script_are_found() {
+        assert_eq!(words("Let me look at `git_dir`, v2."), ["Let", "me", "look", "at", "git_dir", "v2"]);
+        assert_eq!(words("Größe: 3,5 cm für Ärzte"), ["Größe", "cm", "für", "Ärzte"]);
+        assert_eq!(words("不要猪肉。"), ["不要", "要猪", "猪肉"]);
+        assert_eq!(words("予算は42万"), ["予算", "算は", "42"]);
+        assert_eq!(words("لا تقترح لحم"), ["لا", "تقترح", "لحم"]);
+        assert_eq!(words("हिन्दी में"), ["हिन्दी", "में"]);
+        assert!(words(&"x".repeat(100)).is_empty());
+    }
+
+    #[test]
+    fn case_does_not_matter_and_each_text_counts_once() {
+        let mut terms = Terms::default();
+        let mut ids = Vec::new();
+        terms.begin();
+        terms.note("Index index INDEX Straße", Voice::User, &mut ids);
+        assert_eq!(ids.len(), 2);
+        let mut known = Vec::new();
+        terms.known("STRASSE straße index other", &mut known);
+        assert_eq!(known.len(), 2);
+        assert_eq!(terms.usage.first().map(|usage| usage.texts), Some([1, 0, 0, 0]));
+    }
+
+    #[test]
+    fn logarithms_rise() {
+        assert_eq!((log2(1), log2(2), log2(8)), (0.0, 1.0, 3.0));
+        assert!((1..1_000).all(|number| log2(number) < log2(number + 1)));
+    }
+}

@@ -1,0 +1,154 @@
+//! The numbers by which passages are weighed against each other.
+//!
+//! They are fitted, not chosen: `foldline-lab fit DIR` moves one after the other and keeps what tells more of what
+//! later turns of recorded sessions needed. Run it on sessions of your own to see what they would be there.
+
+/// Where a passage comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Source {
+    /// What the user said.
+    User,
+    /// What the user pasted: the later paragraphs of a long message.
+    Pasted,
+    /// The assistant's last words before the user speaks again.
+    Answer,
+    /// Its words in the middle of work, where it explains.
+    Explanation,
+    /// Its words in the middle of work, where it says what comes next.
+    Narration,
+    /// What another agent reported.
+    Report,
+    /// What an edit changed.
+    Edit,
+    /// What was written to a file.
+    Written,
+    /// What was written to a document: a plan, notes.
+    Document,
+    /// A command.
+    Command,
+    /// What a command or tool printed.
+    Output,
+    /// What a file said when it was read.
+    Read,
+    /// Arguments of a call that is none of these.
+    Arguments,
+}
+
+impl Source {
+    /// All sources.
+    pub const ALL: [Source; 13] = [
+        Source::User,
+        Source::Pasted,
+        Source::Answer,
+        Source::Explanation,
+        Source::Narration,
+        Source::Report,
+        Source::Edit,
+        Source::Written,
+        Source::Document,
+        Source::Command,
+        Source::Output,
+        Source::Read,
+        Source::Arguments,
+    ];
+}
+
+/// How much a source counts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SourceWeight {
+    /// What the terms of a passage are multiplied with.
+    pub prior: f32,
+    /// The share of a handoff from which on further passages count for half.
+    pub share: f32,
+}
+
+/// All fitted numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Weights {
+    /// By source, in the order of [`Source::ALL`].
+    pub sources: [SourceWeight; Source::ALL.len()],
+    /// What a term is worth because a person used it.
+    pub term_user: f32,
+    /// … for each doubling of the assistant's texts that have it.
+    pub term_assistant: f32,
+    /// … of its calls.
+    pub term_call: f32,
+    /// … of the outputs.
+    pub term_tool: f32,
+    /// Factor for names that programs use.
+    pub term_coined: f32,
+    /// Factor for terms with digits.
+    pub term_number: f32,
+    /// Factor for terms that only one text has: nobody came back to them.
+    pub term_once: f32,
+    /// What a term is still worth when it has been told once, twice, three times.
+    pub again: [f32; 3],
+    /// How much more the newest passage counts than the oldest.
+    pub recency: f32,
+    /// How much of its worth narration loses with age, 0 to 1.
+    pub narration_fades: f32,
+    /// The share of a heading that its first passage pays.
+    pub heading: f32,
+    /// What the first paragraphs of a request are worth beside their terms.
+    pub request: f32,
+    /// What a sentence of the user is worth for the odds that it lays something down.
+    pub statement: f32,
+    /// The share of that which the sentence before it gets.
+    pub object: f32,
+    /// What the words are worth that a short reply answers.
+    pub answered: f32,
+    /// That a file was changed.
+    pub change: f32,
+    /// How a command ended.
+    pub outcome: f32,
+    /// How one ended that failed.
+    pub failure: f32,
+}
+
+impl Weights {
+    /// The weight of a source.
+    pub fn of(&self, source: Source) -> SourceWeight {
+        self.sources.get(source as usize).copied().unwrap_or(SourceWeight { prior: 1.0, share: 0.1 })
+    }
+}
+
+impl Default for Weights {
+    fn default() -> Weights {
+        let weight = |prior, share| SourceWeight { prior, share };
+        Weights {
+            sources: [
+                weight(3.00, 0.360), // User
+                weight(3.00, 0.171), // Pasted
+                weight(1.50, 0.480), // Answer
+                weight(1.00, 0.160), // Explanation
+                weight(1.00, 0.120), // Narration
+                weight(0.62, 0.100), // Report
+                weight(1.28, 0.240), // Edit
+                weight(0.56, 0.054), // Written
+                weight(0.80, 0.100), // Document
+                weight(0.70, 0.050), // Command
+                weight(0.62, 0.050), // Output
+                weight(0.35, 0.075), // Read
+                weight(0.38, 0.040), // Arguments
+            ],
+            term_user: 3.0,
+            term_assistant: 1.5,
+            term_call: 1.0,
+            term_tool: 0.3,
+            term_coined: 2.08,
+            term_number: 1.0,
+            term_once: 0.5,
+            again: [0.35, 0.106, 0.031],
+            recency: 0.3,
+            narration_fades: 0.6,
+            heading: 0.5,
+            request: 40.0,
+            statement: 30.0,
+            object: 0.2,
+            answered: 96.0,
+            change: 8.8,
+            outcome: 5.0,
+            failure: 20.0,
+        }
+    }
+}

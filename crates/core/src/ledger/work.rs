@@ -1,0 +1,462 @@
+//! The work between a request and its answer: each call as a step with what it changed or found.
+
+use super::terms::Voice;
+use super::tool::{Act, Arguments, Call, understand_with};
+use super::{Gathering, GroupKind, Source, diff, edges, exits, paragraphs, speech, todo};
+use crate::handoff::Section;
+use crate::reduce;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use serde_json::Value;
+use std::hash::BuildHasher;
+
+/// A command longer than this is cut in its heading; the rest can be told as passages.
+const LONGEST_COMMAND: usize = 200;
+/// A longer line of an output is cut.
+const LONGEST_LINE: usize = 240;
+/// Lines of an output that are told together.
+const OUTPUT_LINES: usize = 3;
+/// An output up to this size is told whole or not at all.
+const SHORT_OUTPUT: usize = 400;
+/// Lines of a file that are told together.
+const FILE_LINES: usize = 3;
+/// JSON up to this size is told by its fields.
+const MOST_JSON: usize = 64 << 10;
+/// Values in JSON that are longer say too much.
+const LONGEST_VALUE: usize = 300;
+/// That a command ran.
+const COMMAND_WORTH: f32 = 2.0;
+
+/// The calls so far.
+#[derive(Default)]
+pub(super) struct Work {
+    pub(super) steps: Vec<Step>,
+    /// The step of each result that is still to come.
+    by_result: FxHashMap<usize, usize>,
+    /// Which piece of a change a line came with, by file and line: a later change that takes it away outdates the piece.
+    came_with: FxHashMap<u64, usize>,
+}
+
+/// One call.
+pub(super) struct Step {
+    pub(super) message: usize,
+    pub(super) group: Option<u32>,
+    pub(super) act: Act,
+    pub(super) tool: String,
+    pub(super) target: String,
+    pub(super) failed: bool,
+    pub(super) exit: Option<i32>,
+    pub(super) trouble: Vec<String>,
+    pub(super) summary: Option<String>,
+    /// The entries of what it changed: none of it holds when the call did not go through.
+    changes: std::ops::Range<usize>,
+    /// Whether the call asked the user something.
+    asks: bool,
+    pub(super) episode: u32,
+}
+
+impl Gathering<'_, '_> {
+    /// A tool call.
+    pub(super) fn call(&mut self, index: usize, part_index: usize, quotable: bool) {
+        let transcript = self.transcript;
+        let Some(part) = transcript.parts.get(part_index) else {
+            return;
+        };
+        let arguments = Arguments::of(transcript, part);
+        let call = understand_with(transcript.raw(part.name), &arguments);
+        self.terms.begin();
+        self.worked(index);
+        if call.act == Act::Todo {
+            let items = todo::items(&arguments);
+            match items.is_empty() {
+                true => self.record.tasks.note(index, &arguments),
+                false => self.record.todo = Some((index, items)),
+            }
+            return;
+        }
+        let group = self.step_group(index, &call);
+        let start = self.ledger.entries.len();
+        if let Some(group) = group {
+            self.tell_call(index, group, &call, &arguments, quotable);
+        }
+        let step = Step {
+            message: index,
+            group,
+            act: call.act,
+            tool: call.tool.to_owned(),
+            target: call.target.trim().to_owned(),
+            failed: false,
+            exit: None,
+            trouble: Vec::new(),
+            summary: None,
+            changes: start..self.ledger.entries.len(),
+            asks: arguments.raw("questions").is_some() || arguments.raw("question").is_some(),
+            episode: self.current_episode(),
+        };
+        self.work.steps.push(step);
+        if let Some(result) = transcript.exchanges.result_of(part_index) {
+            self.work.by_result.insert(result, self.work.steps.len() - 1);
+        }
+    }
+
+    /// What a step stands under; reads stand under their file.
+    fn step_group(&mut self, index: usize, call: &Call<'_>) -> Option<u32> {
+        let title = match call.act {
+            Act::Read | Act::List => {
+                let path = call.path.as_deref().filter(|path| path.len() < LONGEST_COMMAND)?;
+                return Some(self.file(index, path));
+            }
+            Act::Edit => format!("EDIT {}", first_line(&call.target, LONGEST_COMMAND)),
+            Act::Write => format!("WRITE {}", first_line(&call.target, LONGEST_COMMAND)),
+            Act::Run => format!("$ {}", first_line(&call.target, LONGEST_COMMAND)),
+            Act::Search => format!("SEARCH {}", first_line(&call.target, LONGEST_COMMAND)),
+            Act::Fetch => format!("FETCH {}", first_line(&call.target, LONGEST_COMMAND)),
+            Act::Delegate => format!("AGENT {}", first_line(&call.target, LONGEST_COMMAND)),
+            Act::Use | Act::Todo => format!("{} {}", call.tool, first_line(&call.target, LONGEST_COMMAND)),
+        };
+        Some(self.group(index, Section::CompletedActions, GroupKind::Step, title.trim_end().to_owned(), Voice::Call))
+    }
+
+    fn tell_call(&mut self, index: usize, group: u32, call: &Call<'_>, arguments: &Arguments<'_>, quotable: bool) {
+        if let Some(path) = call.path.as_deref().filter(|path| path.len() < LONGEST_COMMAND) {
+            self.note_file(index, path, call.act);
+        }
+        match call.act {
+            Act::Edit => {
+                let pieces = if quotable { diff::pieces(arguments) } else { Vec::new() };
+                for piece in pieces {
+                    let place = self.passage(index, group, Source::Edit, &piece.text, 0.0);
+                    self.outdate(&call.target, &piece.text, place);
+                }
+            }
+            Act::Write => {
+                self.heading(index, group, Source::Written, self.weights.change);
+                if let Some(content) =
+                    arguments.first(&["content", "file_text", "text", "contents"]).filter(|_| quotable)
+                {
+                    self.tell_written(index, group, &call.target, &content);
+                }
+            }
+            Act::Run => {
+                self.note_place(&call.target);
+                if quotable && call.target.len() > LONGEST_COMMAND {
+                    self.lines(index, group, Source::Command, &call.target, OUTPUT_LINES);
+                }
+            }
+            Act::Delegate | Act::Use if quotable => {
+                self.heading(index, group, Source::Arguments, COMMAND_WORTH);
+                for text in arguments.strings() {
+                    if text.trim() != call.target.trim() {
+                        self.paragraphs(index, group, Source::Arguments, &text);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The text of a new file: documents by paragraphs, everything else by lines that stand together.
+    fn tell_written(&mut self, index: usize, group: u32, path: &str, content: &str) {
+        let is_document = [".md", ".txt", ".rst", ".adoc", ".org"].iter().any(|ending| path.ends_with(ending));
+        match is_document {
+            true => self.paragraphs(index, group, Source::Document, content),
+            false => self.runs(index, group, Source::Written, content),
+        }
+    }
+
+    /// Remembers which piece a line came with, and outdates the pieces whose lines go.
+    fn outdate(&mut self, path: &str, piece: &str, place: Option<usize>) {
+        let key = |line: &str| FxBuildHasher.hash_one((path, line.trim()));
+        for line in piece.lines() {
+            if let Some(gone) = line.strip_prefix("- ")
+                && let Some(older) = self.work.came_with.remove(&key(gone))
+                && let Some(entry) = self.ledger.entries.get_mut(older)
+            {
+                entry.terms = super::Stretch::default();
+                entry.worth = 0.0;
+            }
+            if let (Some(come), Some(place)) = (line.strip_prefix("+ "), place) {
+                self.work.came_with.insert(key(come), place);
+            }
+        }
+    }
+
+    /// A tool result.
+    pub(super) fn result(&mut self, index: usize, part_index: usize, quotable: bool) {
+        let transcript = self.transcript;
+        let Some(part) = transcript.parts.get(part_index) else {
+            return;
+        };
+        let place = self.work.by_result.remove(&part_index);
+        let (act, asks) =
+            place.and_then(|at| self.work.steps.get(at)).map_or((Act::Use, false), |step| (step.act, step.asks));
+        // Old outputs are not read again unless they can tell how something ended.
+        if !quotable && !part.failed && act != Act::Run && !asks {
+            return;
+        }
+        let words = if quotable { transcript.words(part) } else { edges(transcript.raw(part.content.span()), part) };
+        let code = exits::exit_code(&words);
+        let printed = reduce::printed(&words);
+        let printed = exits::unframed(&printed);
+        self.terms.begin();
+        self.came_back(index);
+        if speech::is_rejection(printed) {
+            self.take_back(place, "not allowed by the user");
+            let call = place
+                .and_then(|at| self.work.steps.get(at)?.group)
+                .and_then(|group| self.ledger.groups.get(group as usize));
+            let call = call.map(|group| group.title.trim_end_matches(" — not allowed by the user").to_owned());
+            if let Some(said) = speech::said_instead(printed) {
+                let title = format!("User, instead of allowing {}:", call.as_deref().unwrap_or("a call"));
+                self.said_aside(index, said, &title);
+            }
+            return;
+        }
+        if asks && !part.failed {
+            self.said_aside(index, printed, "User, asked by the assistant:");
+            return;
+        }
+        let failed = part.failed || code.is_some_and(|code| code != 0);
+        let outcome = self.note_outcome(index, place, printed, code, failed);
+        let Some(group) = place.and_then(|at| self.work.steps.get(at)).and_then(|step| step.group) else {
+            return;
+        };
+        if failed && matches!(act, Act::Edit | Act::Write) {
+            self.take_back(place, "failed");
+        }
+        if !outcome.is_empty() {
+            let text = format!("→ {outcome}");
+            let worth = if failed { self.weights.failure } else { self.weights.outcome };
+            self.passage(index, group, Source::Output, &text, worth);
+        }
+        if act == Act::Run && printed.trim().is_empty() {
+            self.heading(index, group, Source::Command, COMMAND_WORTH);
+        }
+        if quotable {
+            self.tell_output(index, group, act, printed, failed);
+        }
+    }
+
+    fn tell_output(&mut self, index: usize, group: u32, act: Act, printed: &str, failed: bool) {
+        match act {
+            // What a change says when it worked is known.
+            Act::Edit | Act::Write if !failed => {}
+            Act::Todo => {}
+            Act::Read => self.runs(index, group, Source::Read, printed),
+            Act::Delegate | Act::Fetch => self.paragraphs(index, group, Source::Report, printed),
+            Act::Use if looks_like_json(printed) => {
+                let lines = fields(printed);
+                self.lines(index, group, Source::Output, &lines, OUTPUT_LINES);
+            }
+            Act::Use => self.paragraphs(index, group, Source::Output, printed),
+            Act::Search | Act::List => self.lines(index, group, Source::Read, printed, OUTPUT_LINES),
+            _ => self.lines(index, group, Source::Output, printed, OUTPUT_LINES),
+        }
+    }
+
+    /// A call that did not go through changed nothing.
+    fn take_back(&mut self, place: Option<usize>, why: &str) {
+        let Some(step) = place.and_then(|at| self.work.steps.get_mut(at)) else {
+            return;
+        };
+        let (changes, group) = (step.changes.clone(), step.group);
+        step.failed = true;
+        step.changes = 0..0;
+        for entry in self.ledger.entries.get_mut(changes).unwrap_or_default() {
+            if !entry.text.range().is_empty() {
+                entry.terms = super::Stretch::default();
+            }
+            entry.worth = 0.0;
+        }
+        if let Some(group) = group.and_then(|group| self.ledger.groups.get_mut(group as usize))
+            && group.kind == GroupKind::Step
+        {
+            group.title.push_str(&format!(" — {why}"));
+        }
+        self.record.forget_place();
+    }
+
+    fn note_outcome(
+        &mut self,
+        index: usize,
+        place: Option<usize>,
+        output: &str,
+        code: Option<i32>,
+        failed: bool,
+    ) -> String {
+        let Some(step) = place.and_then(|at| self.work.steps.get_mut(at)) else {
+            return String::new();
+        };
+        step.exit = code;
+        step.failed = failed;
+        let mut outcome = match (code, failed) {
+            (Some(0), _) | (None, false) => String::new(),
+            (Some(code), _) => format!("exit {code}"),
+            (None, true) => "failed".to_owned(),
+        };
+        if failed || step.act == Act::Run {
+            step.trouble = exits::trouble(output, 3).into_iter().map(|line| cut(line).to_owned()).collect();
+        }
+        if failed && step.trouble.is_empty() && code.is_none() {
+            step.trouble.extend(exits::complaint(output, step.act).map(|line| cut(line).to_owned()));
+        }
+        if step.act == Act::Run
+            && let Some(summary) = exits::test_summary(output)
+        {
+            step.summary = Some(cut(summary).to_owned());
+            outcome = [outcome.as_str(), cut(summary)]
+                .iter()
+                .filter(|text| !text.is_empty())
+                .copied()
+                .collect::<Vec<_>>()
+                .join(", ");
+        }
+        if failed && let Some(trouble) = step.trouble.iter().rfind(|trouble| !outcome.contains(trouble.trim())) {
+            outcome = format!("{outcome}: {trouble}");
+        }
+        if step.act == Act::Run {
+            let target = step.target.clone();
+            self.note_run(index, &target, output, failed);
+        }
+        outcome
+    }
+
+    /// Tells a text by its paragraphs.
+    pub(super) fn paragraphs(&mut self, index: usize, group: u32, source: Source, text: &str) {
+        let mut places = Vec::new();
+        paragraphs::each(text, |range| places.push(range));
+        for range in places {
+            let text = text.get(range).unwrap_or_default();
+            match text.len() > LONGEST_PARAGRAPH {
+                true => self.lines(index, group, source, text, OUTPUT_LINES),
+                false => {
+                    self.passage(index, group, source, text, 0.0);
+                }
+            }
+        }
+    }
+
+    /// Tells a text by so many lines at a time; a short one whole.
+    fn lines(&mut self, index: usize, group: u32, source: Source, text: &str, together: usize) {
+        let together = if text.len() <= SHORT_OUTPUT { usize::MAX } else { together };
+        let mut piece = String::new();
+        let mut count = 0;
+        for line in text.lines().map(str::trim_end).filter(|line| !line.trim().is_empty()) {
+            push_line(&mut piece, cut(line));
+            count += 1;
+            if count == together {
+                self.passage(index, group, source, &piece, 0.0);
+                piece.clear();
+                count = 0;
+            }
+        }
+        self.passage(index, group, source, &piece, 0.0);
+    }
+
+    /// Tells source code by runs of neighbouring lines, which blank lines end.
+    fn runs(&mut self, index: usize, group: u32, source: Source, text: &str) {
+        let mut piece = String::new();
+        let mut count = 0;
+        for line in text.lines() {
+            let (number, code) = numbered(line);
+            let code = code.trim();
+            let is_blank = code.len() < 2;
+            if (is_blank || count == FILE_LINES) && count > 0 {
+                self.passage(index, group, source, &piece, 0.0);
+                piece.clear();
+                count = 0;
+            }
+            if is_blank {
+                continue;
+            }
+            match number {
+                Some(number) => push_line(&mut piece, &format!("{number}: {}", cut(code))),
+                None => push_line(&mut piece, cut(code)),
+            }
+            count += 1;
+        }
+        self.passage(index, group, source, &piece, 0.0);
+    }
+}
+
+/// A paragraph that is longer is told by its lines.
+const LONGEST_PARAGRAPH: usize = 1_600;
+
+fn push_line(piece: &mut String, line: &str) {
+    if !piece.is_empty() {
+        piece.push('\n');
+    }
+    piece.push_str(line);
+}
+
+fn cut(line: &str) -> &str {
+    line.get(..line.floor_char_boundary(LONGEST_LINE)).unwrap_or(line)
+}
+
+/// The first line of a text, cut; what is missing is marked.
+pub(super) fn first_line(text: &str, longest: usize) -> String {
+    let text = text.trim();
+    let line = text.lines().next().unwrap_or_default().trim();
+    if line.len() <= longest && line.len() == text.len() {
+        return line.to_owned();
+    }
+    format!("{} …", line.get(..line.floor_char_boundary(longest)).unwrap_or_default())
+}
+
+/// Number and code of a line of a numbered file read.
+fn numbered(line: &str) -> (Option<&str>, &str) {
+    let start = line.trim_start();
+    let digits = start.bytes().take_while(u8::is_ascii_digit).count();
+    let rest = start.get(digits..).unwrap_or_default();
+    match (digits, rest.strip_prefix('→').or_else(|| rest.strip_prefix('\t'))) {
+        (1.., Some(code)) => (start.get(..digits), code),
+        _ => (None, line),
+    }
+}
+
+fn looks_like_json(text: &str) -> bool {
+    text.len() <= MOST_JSON && text.trim_start().starts_with(['{', '['])
+}
+
+/// A JSON document as lines of `name: value`; the text itself when it is none.
+fn fields(text: &str) -> String {
+    let Ok(value) = serde_json::from_str::<Value>(text.trim()) else {
+        return text.to_owned();
+    };
+    let mut out = String::new();
+    walk(&value, "", &mut out);
+    out
+}
+
+fn walk(value: &Value, name: &str, out: &mut String) {
+    match value {
+        Value::Object(fields) => fields.iter().for_each(|(key, value)| walk(value, key, out)),
+        Value::Array(items) => items.iter().for_each(|item| walk(item, name, out)),
+        Value::Null => {}
+        Value::String(text) if text.len() > LONGEST_VALUE => {
+            let short = text.get(..text.floor_char_boundary(LONGEST_VALUE)).unwrap_or_default();
+            out.push_str(&format!("{name}: {} …\n", short.replace('\n', " ")));
+        }
+        Value::String(text) => out.push_str(&format!("{name}: {}\n", text.replace('\n', " "))),
+        other => out.push_str(&format!("{name}: {other}\n")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_is_told_by_its_fields() {
+        let text =
+            r#"{"issue":{"id":"ENT-241","labels":["bug","git"],"priority":{"value":3,"name":"Medium"}},"none":null}"#;
+        assert_eq!(fields(text), "id: ENT-241\nlabels: bug\nlabels: git\nvalue: 3\nname: Medium\n");
+        assert_eq!(fields("{broken"), "{broken");
+    }
+
+    #[test]
+    fn line_numbers_of_reads_are_kept() {
+        assert_eq!(numbered("   12→\tlet x = 1;"), (Some("12"), "\tlet x = 1;"));
+        assert_eq!(numbered("12\tlet"), (Some("12"), "let"));
+        assert_eq!(numbered("plain 12→"), (None, "plain 12→"));
+    }
+}

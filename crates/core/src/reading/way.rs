@@ -1,0 +1,154 @@
+//! How a reader asks again: the command or the address, ready to be used.
+
+use super::choice::Choice;
+use std::fmt::Write as _;
+
+/// How originals are reached from where the reader is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// By the `foldline` command.
+    Command,
+    /// At a gateway, over HTTP.
+    Http,
+}
+
+/// The way to an original, or to a search.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// Where the reader is.
+    pub reach: Reach,
+    /// What has to be said every time: the store, the form of the answer.
+    pub also: Vec<(&'static str, String)>,
+}
+
+impl Way {
+    pub(super) const TURN: &'static str = "turn";
+    pub(super) const LINES: &'static str = "lines";
+    pub(super) const GREP: &'static str = "grep";
+    pub(super) const CONTEXT: &'static str = "context";
+    pub(super) const PAGE: &'static str = "page";
+    pub(super) const PAGE_SIZE: &'static str = "page-size";
+
+    /// A way that needs nothing said beside.
+    pub fn of(reach: Reach) -> Way {
+        Way { reach, also: Vec::new() }
+    }
+
+    /// How to see a part of an original.
+    pub fn recall(&self, handle: &str, choice: &Choice<'_>) -> String {
+        match self.reach {
+            Reach::Command => self.command(&format!("foldline recall {handle}"), choice.options()),
+            Reach::Http => self.address(&format!("/foldline/recall/{handle}"), choice.options()),
+        }
+    }
+
+    /// How to search again.
+    pub fn search(&self, words: &str, options: Vec<(&'static str, String)>) -> String {
+        match self.reach {
+            Reach::Command => {
+                // Behind the options, so that words may look like one.
+                let dashes = if words.starts_with('-') { "-- " } else { "" };
+                format!("{} {dashes}{}", self.command("foldline search", options), shell(words))
+            }
+            Reach::Http => {
+                let words = std::iter::once(("q", words.to_owned()));
+                self.address("/foldline/search", words.chain(options).collect())
+            }
+        }
+    }
+
+    /// An option by its name, as it is written here.
+    pub(super) fn option(&self, name: &str, value: &str) -> String {
+        match self.reach {
+            Reach::Command => format!("--{name} {value}"),
+            Reach::Http => format!("{}={value}", parameter(name)),
+        }
+    }
+
+    fn command(&self, start: &str, options: Vec<(&'static str, String)>) -> String {
+        let mut out = start.to_owned();
+        for (name, value) in options.iter().chain(&self.also) {
+            let _ = write!(out, " --{name}");
+            if !value.is_empty() {
+                let _ = write!(out, " {}", shell(value));
+            }
+        }
+        out
+    }
+
+    fn address(&self, start: &str, options: Vec<(&'static str, String)>) -> String {
+        let mut out = start.to_owned();
+        for (at, (name, value)) in options.iter().chain(&self.also).enumerate() {
+            let mark = if at == 0 { '?' } else { '&' };
+            let _ = write!(out, "{mark}{}={}", parameter(name), percent(value));
+        }
+        out
+    }
+}
+
+/// Parameters have low lines where options have hyphens.
+fn parameter(name: &str) -> String {
+    name.replace('-', "_")
+}
+
+/// A word for a shell.
+fn shell(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_./:=,@%+-".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// A value for an address.
+fn percent(value: &str) -> String {
+    let mut out = String::with_capacity(value.len());
+    for byte in value.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b':' => out.push(char::from(byte)),
+            _ => drop(write!(out, "%{byte:02X}")),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::choice::{Grep, Numbers};
+    use super::*;
+
+    fn choice<'g>(pattern: &'g str) -> Choice<'g> {
+        Choice {
+            turns: Some(Numbers::only(12)),
+            grep: Some(Grep { pattern, find: &|_| None }),
+            context: 2,
+            page: 3,
+            ..Choice::default()
+        }
+    }
+
+    #[test]
+    fn a_command_can_be_pasted() {
+        let way =
+            Way { reach: Reach::Command, also: vec![("store", "my store.db".to_owned()), ("json", String::new())] };
+        assert_eq!(
+            way.recall("fl-0", &choice("it's|a")),
+            r"foldline recall fl-0 --turn 12 --grep 'it'\''s|a' --context 2 --page 3 --store 'my store.db' --json"
+        );
+        assert_eq!(Way::of(Reach::Command).recall("fl-0", &Choice::default()), "foldline recall fl-0");
+        assert_eq!(
+            Way::of(Reach::Command).search("-x y", vec![("limit", "3".into())]),
+            "foldline search --limit 3 -- '-x y'"
+        );
+    }
+
+    #[test]
+    fn an_address_can_be_fetched() {
+        let way = Way { reach: Reach::Http, also: vec![("format", "json".to_owned())] };
+        let wanted = "/foldline/recall/fl-0?turn=12&grep=a%26b%20%C3%A9&context=2&page=3&format=json";
+        assert_eq!(way.recall("fl-0", &choice("a&b é")), wanted);
+        let sized = Choice { page_size: 2_000, ..Choice::default() };
+        assert_eq!(Way::of(Reach::Http).recall("fl-0", &sized), "/foldline/recall/fl-0?page_size=2000");
+        assert_eq!(Way::of(Reach::Http).search("a b", vec![("limit", "3".into())]), "/foldline/search?q=a%20b&limit=3");
+    }
+}

@@ -1,0 +1,166 @@
+//! R11 over HTTP: what was removed is read in pages and found by words, by the one whose request removed it.
+
+use crate::desk::{Desk, MESSAGES, Seen};
+use foldline_core::policy::AutoOr;
+use foldline_script::Act;
+use serde_json::json;
+
+const SIGNATURE: &str = "c2lnbmF0dXJlIHRoYXQgbm9ib2R5IHJlYWRz";
+
+/// A gateway that has folded a long session of client `one`.
+struct Folded {
+    desk: Desk,
+    handle: String,
+    session: String,
+    body: String,
+}
+
+impl Folded {
+    async fn new() -> Folded {
+        let desk = Desk::tuned([Act::say("Done.")], |p| p.model.window = AutoOr::Fixed(24_000)).await;
+        let mut messages = vec![json!({"role": "user", "content": "Look at all files."})];
+        for n in 0..30 {
+            let output: String = (0..100).map(|line| format!("line {line} of file {n} holds nothing\n")).collect();
+            messages.push(json!({"role": "assistant", "content": [
+                {"type": "thinking", "thinking": "Hm.", "signature": SIGNATURE},
+                {"type": "tool_use", "id": format!("c{n}"), "name": "read", "input": {"path": format!("src/f{n}.txt")}},
+            ]}));
+            messages.push(json!({"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": format!("c{n}"), "content": format!("{output}needle-{n}\n")},
+            ]}));
+        }
+        let body = json!({"model": "m", "max_tokens": 9, "messages": messages}).to_string();
+        let seen = desk.post_with(MESSAGES, &[("x-api-key", "one")], body.as_bytes()).await;
+        assert_eq!(seen.header("x-foldline-outcome"), Some("folded"), "{}", seen.text());
+        let session = seen.header("x-foldline-session").unwrap().to_owned();
+        let sent = desk.forwarded().text();
+        let at = sent.find(" fl-").expect("a handle in what went out") + 1;
+        let handle = sent[at..at + 15].to_owned();
+        Folded { desk, handle, session, body }
+    }
+
+    async fn as_one(&self, path: &str) -> Seen {
+        self.desk.send("GET", path, &[("x-api-key", "one")], b"").await
+    }
+
+    async fn recall(&self, query: &str) -> Seen {
+        self.as_one(&format!("/foldline/recall/{}{query}", self.handle)).await
+    }
+}
+
+#[tokio::test]
+async fn a_fold_is_read_in_pages_by_its_owner_only() {
+    let folded = Folded::new().await;
+    let mut path = format!("/foldline/recall/{}", folded.handle);
+    let mut pages = 0;
+    loop {
+        let page = folded.as_one(&path).await;
+        assert_eq!((page.status, page.header("content-type")), (200, Some("text/plain; charset=utf-8")));
+        assert_eq!(folded.desk.send("GET", &path, &[("x-api-key", "two")], b"").await.status, 404);
+        let text = page.text();
+        assert!(text.chars().count() <= 16_000 && !text.contains(SIGNATURE));
+        let is_told = text.contains("[signed reasoning, ") && text.contains("result of read: src/f");
+        assert!(is_told || pages > 0, "{text}");
+        pages += 1;
+        match text.trim_end().rsplit_once("next: ") {
+            Some((_, next)) => path = next.trim_end_matches(']').to_owned(),
+            None => break,
+        }
+    }
+    assert!(pages > 2, "{pages}");
+    let raw = folded.recall("?raw=1").await.text();
+    assert!(folded.body.contains(raw.trim_end()) && raw.contains(SIGNATURE), "raw means every byte");
+}
+
+#[tokio::test]
+async fn turns_lines_and_matches_are_chosen() {
+    let folded = Folded::new().await;
+    let turn = folded.recall("?turn=2").await.text();
+    assert!(turn.starts_with("[2] ") && !turn.contains("[3] "), "{turn}");
+    let found = folded.recall("?grep=needle-1%5B12%5D&context=1").await.text();
+    assert!(found.contains("101-  line 99 of file 11 holds nothing\n102:  needle-11\n"), "{found}");
+    assert!(found.ends_with("[2 matching lines in 2 turns]\n"), "{found}");
+    let json = folded.recall("?turn=2&lines=1&format=json").await;
+    assert_eq!(json.header("content-type"), Some("application/json"));
+    assert_eq!((json.json()["page"].as_u64(), json.json()["content"][0]["turn"].as_u64()), (Some(1), Some(2)));
+    let path = format!("/foldline/recall/{}", folded.handle);
+    let accepted = [("x-api-key", "one"), ("accept", "application/json")];
+    let json = folded.desk.send("GET", &path, &accepted, b"").await.json();
+    assert!(json["pages"].as_u64() > Some(1) && json["next"].as_str().is_some(), "{json}");
+    for (query, status, words) in [
+        ("?turn=0", 400, "turn=0: `0` begins or ends with 0; counting starts at 1"),
+        ("?turn=9999", 400, "turn 9999 was asked for; "),
+        ("?lines=3", 400, "lines are counted within a turn: say which with turn=N"),
+        ("?grep=(", 400, "grep=(: regex parse error"),
+        ("?context=2", 400, "lines around matches need grep=RE"),
+        ("?page=999", 400, "page 999 was asked for; there are "),
+        ("?page_size=5", 400, "page_size=5: expected a whole number from 1000 to 1000000"),
+        ("?raw=1&turn=2", 400, "turn=2: raw=1 gives bytes and goes with lines only"),
+        ("?format=xml", 400, "format=xml: expected json or text"),
+        ("?line=3", 400, "there is no parameter `line`; this page takes turn, lines, "),
+        ("?grep=nothing-like-it", 404, "matches `nothing-like-it`"),
+    ] {
+        let seen = folded.recall(query).await;
+        let message = seen.json()["error"]["message"].as_str().unwrap_or_default().to_owned();
+        assert_eq!(seen.status, status, "{query}: {message}");
+        assert!(message.contains(words), "{query}: {message}");
+    }
+}
+
+#[tokio::test]
+async fn words_are_found_by_their_owner_only() {
+    let folded = Folded::new().await;
+    let found = folded.as_one("/foldline/search?q=%22needle%207%22").await.text();
+    assert!(found.starts_with(&folded.handle) && found.contains("\n  needle-7\n"), "{found}");
+    let show = found.lines().find_map(|line| line.strip_prefix("  → ")).unwrap();
+    assert!(folded.as_one(show).await.text().contains("needle-7"), "{show}");
+    let stranger = folded.desk.send("GET", "/foldline/search?q=needle", &[("x-api-key", "two")], b"").await;
+    assert_eq!(
+        (stranger.status, stranger.text().as_str()),
+        (200, "[no original of yours holds `needle`; try fewer or other words]\n")
+    );
+
+    let of = |session: &str| format!("/foldline/search?q=needle&limit=3&format=json&session={session}");
+    let json = folded.as_one(&of(&folded.session)).await.json();
+    assert_eq!(json["hits"].as_array().unwrap().len(), 3, "{json}");
+    assert_eq!(json["hits"][0]["sessions"][0], folded.session.as_str());
+    assert!(json["hits"][0]["show"].as_str().unwrap().ends_with("&format=json"), "{json}");
+    assert_eq!(folded.as_one(&of("fs-0000000000000000")).await.json()["hits"], json!([]));
+    let more = folded.as_one(&format!("/foldline/search?q=needle&limit=3&session={}", folded.session)).await.text();
+    assert!(
+        more.contains(&format!(" · more: /foldline/search?q=needle&session={}&limit=6]", folded.session)),
+        "{more}"
+    );
+    for (query, words) in [
+        ("", "expected ?q=WORDS"),
+        ("?q=", "expected ?q=WORDS"),
+        ("?q=%3F!", "holds no word to search for"),
+        ("?q=a&limit=0", "limit=0: expected a whole number from 1 to 100"),
+        ("?q=a&session=x", "session=x: expected fs- and 16 hex digits"),
+        ("?words=a", "this page takes q, session, limit, format"),
+    ] {
+        let seen = folded.as_one(&format!("/foldline/search{query}")).await;
+        let message = seen.json()["error"]["message"].as_str().unwrap_or_default().to_owned();
+        assert_eq!(seen.status, 400, "{query}: {message}");
+        assert!(message.contains(words), "{query}: {message}");
+    }
+    assert_eq!(folded.desk.post("/foldline/search", "").await.status, 405);
+}
+
+#[tokio::test]
+async fn the_index_follows_beside_the_requests() {
+    let folded = Folded::new().await;
+    let store = folded.desk.folder.path().join("store.db");
+    let waiting = || {
+        let store = rusqlite::Connection::open(&store).unwrap();
+        let sql = "SELECT count(*) FROM originals WHERE parts IS NULL";
+        store.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap()
+    };
+    for _ in 0..100 {
+        if waiting() == 0 {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    panic!("nobody searches, and {} originals still wait", waiting());
+}

@@ -1,0 +1,34 @@
+//! Searching originals by words: what is asked, how a text is split, how well it fits.
+
+mod parts;
+mod query;
+mod rank;
+mod words;
+
+pub(crate) use parts::{MOST_PARTS, Parts};
+pub(crate) use query::{Extent, Term};
+pub use query::{Query, QueryError};
+pub(crate) use rank::{Fitting, fitting, weight};
+pub(crate) use words::{each_word, is_unspaced};
+
+/// A search.
+#[derive(Clone, Copy, Debug)]
+pub struct Search<'a> {
+    /// For what.
+    pub query: &'a Query,
+    /// Among whose originals.
+    pub whose: Whose<'a>,
+    /// Only what this session removed.
+    pub session: Option<&'a str>,
+    /// How many places are wanted.
+    pub limit: usize,
+}
+
+/// Among whose originals is searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whose<'a> {
+    /// Those of one namespace.
+    Namespace(&'a str),
+    /// Those of all: for the owner of the file, never for a client.
+    Everybody,
+}

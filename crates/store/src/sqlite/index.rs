@@ -1,0 +1,170 @@
+//! The index of words: what waits is read and split while others write, then put there in one short transaction.
+
+use crate::address::{Address, Digest};
+use crate::error::Fault;
+use crate::search::{MOST_PARTS, Parts, each_word};
+use crate::sqlite::get::unpack;
+use crate::sqlite::totals::{Change, number, whole};
+use crate::store::lock;
+use foldline_core::reading::read;
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::sync::Mutex;
+
+/// Bytes of text that one transaction puts into the index: others wait for it for some ten milliseconds.
+const TURN: u64 = 512 << 10;
+/// Originals that one transaction puts there.
+const MOST: u32 = 256;
+/// The index takes about one byte for so many of the text that is read (measured on recorded sessions: 7 to 8 %).
+const BYTES_PER_INDEX_BYTE: usize = 12;
+
+/// An original that is not in the index yet.
+struct Waiting {
+    row: i64,
+    digest: Digest,
+    namespace: String,
+    tool: String,
+    size: i64,
+}
+
+/// The words of an original, part by part, ready for the index.
+struct Indexed {
+    row: i64,
+    digest: Digest,
+    parts: Vec<String>,
+    /// What it will take there.
+    bytes: usize,
+}
+
+/// Originals that wait for the index.
+pub(crate) fn waiting(reader: &Connection) -> Result<u64, Fault> {
+    let sql = "SELECT count(*) FROM originals WHERE parts IS NULL AND sealed = 0";
+    Ok(reader.query_row(sql, [], |row| row.get(0).map(whole))?)
+}
+
+/// Puts the newest originals that wait into the index. Returns the bytes of their texts; 0 when none waits.
+pub(crate) fn index_some(reader: &mut Connection, writer: &Mutex<Connection>) -> Result<u64, Fault> {
+    let snapshot = reader.transaction()?;
+    let mut left = number(TURN);
+    let mut bytes = 0;
+    let mut indexed = Vec::new();
+    for original in newest(&snapshot)? {
+        left -= original.size;
+        bytes += whole(original.size).max(1);
+        let namespace = match id_of(&snapshot, &original.namespace)? {
+            Some(id) => id,
+            None => add_namespace(&lock(writer), &original.namespace)?,
+        };
+        indexed.push(indexed_form(&snapshot, &original, namespace)?);
+        if left <= 0 {
+            break;
+        }
+    }
+    drop(snapshot);
+    if !indexed.is_empty() {
+        let mut writer = lock(writer);
+        let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        write(&transaction, &indexed)?;
+        transaction.commit()?;
+    }
+    Ok(bytes)
+}
+
+fn newest(snapshot: &Transaction<'_>) -> Result<Vec<Waiting>, Fault> {
+    let mut statement = snapshot.prepare(
+        "SELECT id, digest, namespace, tool, size FROM originals
+          WHERE parts IS NULL AND sealed = 0 ORDER BY id DESC LIMIT ?1",
+    )?;
+    let rows = statement.query_map([MOST], |row| {
+        let digest: Vec<u8> = row.get(1)?;
+        Ok(Waiting {
+            row: row.get(0)?,
+            digest: Digest::from_bytes(&digest).ok_or(rusqlite::Error::IntegralValueOutOfRange(1, 0))?,
+            namespace: row.get(2)?,
+            tool: row.get(3)?,
+            size: row.get(4)?,
+        })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// The number of a namespace in the index; `None` when nothing of it is there.
+pub(super) fn id_of(reader: &Connection, namespace: &str) -> Result<Option<i64>, Fault> {
+    let sql = "SELECT id FROM namespaces WHERE name = ?1";
+    Ok(reader.query_row(sql, [namespace], |row| row.get(0)).optional()?)
+}
+
+fn add_namespace(writer: &Connection, namespace: &str) -> Result<i64, Fault> {
+    writer.execute("INSERT OR IGNORE INTO namespaces (name) VALUES (?1)", [namespace])?;
+    id_of(writer, namespace)?.ok_or_else(|| Fault::Other("a namespace was written and is not there".into()))
+}
+
+/// Ends the number of a namespace before a word: numbers hold no letters, so no two namespaces share an entry.
+const END: char = 'z';
+
+/// A word as the index has it.
+pub(super) fn entry_of(namespace: i64, word: &str) -> String {
+    format!("{namespace}{END}{word}")
+}
+
+fn indexed_form(snapshot: &Transaction<'_>, original: &Waiting, namespace: i64) -> Result<Indexed, Fault> {
+    let address = Address::distinguishing(&original.digest, &[]);
+    let mut form = Indexed { row: original.row, digest: original.digest, parts: Vec::new(), bytes: 0 };
+    // A damaged one has no words; recall says what is the matter with it.
+    let text = match unpack(snapshot, original.row, original.size, &address) {
+        Err(Fault::Damaged(_)) => return Ok(form),
+        text => text?,
+    };
+    let reading = read(&text, &original.tool);
+    let parts = Parts::of(&reading);
+    // Each word once per part, as it comes: where and how often is not kept.
+    let mut seen: HashSet<String> = HashSet::new();
+    for part in parts.iter() {
+        seen.clear();
+        let mut entries = String::new();
+        for (_, line) in part {
+            each_word(&line.text, |word, _| {
+                if !seen.contains(word) {
+                    seen.insert(word.to_owned());
+                    // Writing to a string does not fail.
+                    let _ = write!(entries, "{namespace}{END}{word} ");
+                }
+            });
+            form.bytes += line.text.len() / BYTES_PER_INDEX_BYTE + 1;
+        }
+        form.parts.push(entries);
+    }
+    Ok(form)
+}
+
+fn write(transaction: &Transaction<'_>, indexed: &[Indexed]) -> Result<(), Fault> {
+    let mut take = transaction.prepare(
+        "UPDATE originals SET parts = ?3, footprint = footprint + ?4 WHERE id = ?1 AND digest = ?2 AND parts IS NULL",
+    )?;
+    let mut add = transaction.prepare("INSERT INTO words (rowid, word) VALUES (?1, ?2)")?;
+    let mut change = Change::default();
+    for original in indexed {
+        let footprint = number(original.bytes as u64);
+        let digest = original.digest.as_bytes();
+        // Let go, or put there by somebody else, since it was read.
+        if take.execute(params![original.row, digest, number(original.parts.len() as u64), footprint])? == 0 {
+            continue;
+        }
+        change.footprint += footprint;
+        for (row, words) in (first_row(original.row)..).zip(&original.parts) {
+            add.execute(params![row, words])?;
+        }
+    }
+    change.apply(transaction)
+}
+
+/// The row of the first part of an original.
+fn first_row(original: i64) -> i64 {
+    original.saturating_mul(MOST_PARTS as i64)
+}
+
+/// The original that a row belongs to, and the number of the part.
+pub(super) fn part_of(row: i64) -> (i64, usize) {
+    (row / MOST_PARTS as i64, usize::try_from(row % MOST_PARTS as i64).unwrap_or(usize::MAX))
+}
