@@ -49,7 +49,7 @@ impl Binding {
     pub(crate) fn read(text: &[u8], start: usize, end: usize) -> Option<Self> {
         let before = start.checked_sub(1).map_or(0, |index| at(text, index));
         let quoted = is_quote(at(text, end));
-        let after = past_closers(text, end);
+        let after = past_remark(text, past_closers(text, end));
         let sign = skip_blanks(text, after);
         let spaced = sign > after;
         let bound = |carrier, length: usize| Some(Self { carrier, value: value_start(text, sign + length) });
@@ -66,7 +66,8 @@ impl Binding {
             (URL_EQUALS, _) => bound(Carrier::Parameter, 1),
             (b':', b':') => None,
             (b':', _) => bound(if quoted { Carrier::Field } else { Carrier::Colon }, 1),
-            (0xE2, 0x86) if at(text, sign + 2) == 0x92 => bound(Carrier::Colon, 3),
+            // Arrows: → ⇒ ➜ ⟶.
+            (0xE2, 0x86 | 0x87 | 0x9E | 0x9F) => bound(Carrier::Colon, 3),
             (b'-', b'>') if spaced => bound(Carrier::Colon, 2),
             (b'>', _) if before == b'<' || before == b':' => bound(Carrier::Element, 1),
             (b'{', _) if quoted || spaced => nested(text, sign).map(|value| Self { carrier: Carrier::Field, value }),
@@ -96,6 +97,17 @@ fn past_closers(text: &[u8], end: usize) -> usize {
         }
     }
     index
+}
+
+/// Past what stands in brackets between a name and its colon: `password (staging): …`.
+fn past_remark(text: &[u8], from: usize) -> usize {
+    static REMARK: LazyLock<Option<Regex>> = LazyLock::new(|| compile(r"\A \([^()\n]{1,40}\)(?:\*\*)?:"));
+    const LONGEST: usize = 48;
+    if at(text, from + 1) != b'(' {
+        return from;
+    }
+    let window = text.get(from..text.len().min(from + LONGEST)).unwrap_or_default();
+    REMARK.as_ref().and_then(|remark| remark.find(window)).map_or(from, |found| from + found.end() - 1)
 }
 
 /// Past blanks, emphasis, tags and wrappers between a sign and the value.
@@ -231,7 +243,7 @@ fn value_attribute(text: &[u8], from: usize) -> Option<usize> {
 /// Whether a verb before the name says that a value follows it. Options may stand between, and the beginning of a path.
 fn is_set(text: &[u8], start: usize) -> bool {
     words! {
-        VERBS = ["add", "arg", "config", "env", "insert", "put", "set", "set-variable", "setenv", "setx", "write"]
+        VERBS = ["add", "arg", "config", "define", "env", "insert", "put", "set", "set-variable", "setenv", "setx", "write"]
     }
     const MOST_OPTIONS: usize = 2;
     let glued = text.get(start.saturating_sub(48)..start).unwrap_or_default();

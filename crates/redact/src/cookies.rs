@@ -27,7 +27,7 @@ const SHORT: usize = 6;
 /// Called after the word `cookie`.
 pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, end: usize) {
     static OPENING: LazyLock<Option<Regex>> =
-        LazyLock::new(|| compile(r#"\A2?{q}?[ \t]*(?:[:=,]|=>)[ \t\x18]*\[?[ \t]*{q}?[ \t]*"#));
+        LazyLock::new(|| compile(r#"\A2?{q}?[ \t]*(?:(?:[:=,]|=>)[ \t\x18]*\[?[ \t]*{q}?|[ \t]{q})[ \t]*"#));
     const LONGEST_OPENING: usize = 48;
     let text = scan.text;
     let window = text.get(end..text.len().min(end + LONGEST_OPENING)).unwrap_or_default();

@@ -85,7 +85,7 @@ fn is_secret_string(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value, look: &Look
     let spaced = look.has_blank();
     let code = || scan.is_code(pair.start);
     match pair.carrier {
-        Carrier::Call if !is_set_by_call(pair) || look.is_name() => return false,
+        Carrier::Call if !is_set_by_call(pair) || look.is_name() && !pair.set => return false,
         Carrier::Directive if pair.kind == Kind::Vague || code() => return false,
         _ => {}
     }
@@ -163,14 +163,7 @@ fn is_secret_word(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value, look: &Look<'
             is_upper(pair.name) && fits_environment(pair, look)
                 || look.is_mixed() && !look.is_wordy() && fits_kind(pair, look)
         }
-        Carrier::Directive => {
-            pair.kind != Kind::Parameter
-                && pair.kind != Kind::Vague
-                && ends(text, value)
-                && look.is_mixed()
-                && look.len() >= 6
-                && !look.is_wordy()
-        }
+        Carrier::Directive => fits_directive(scan, pair, value, look),
         Carrier::Cell => pair.kind != Kind::Parameter && !look.bytes.contains(&b' ') && fits_kind(pair, look),
     }
 }
@@ -237,14 +230,16 @@ fn fits_setting(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value, look: &Look<'_>
     let tight = pair.carrier == Carrier::Colon
         && pair.name.is_ascii()
         && !is_first(text, pair.start)
-        && value.start.checked_sub(1).is_some_and(|before| at(text, before) == b':');
+        && value.start.checked_sub(1).is_some_and(|before| at(text, before) == b':')
+        && !precedes_setting(text, value);
     let object = pair.name.starts_with(b"self.") || pair.name.starts_with(b"this.");
     let setting = !(object || tight || pair.carrier == Carrier::Statement && follows_comma(text, pair));
     let told = pair.carrier == Carrier::Assignment
         && pair.kind == Kind::Password
         && look.len() >= 6
         && at(text, value.end) == b' ';
-    let listed = pair.carrier == Carrier::Assignment && (told || precedes_setting(text, value));
+    let glued = value.start.checked_sub(1).is_some_and(|before| matches!(at(text, before), b'=' | b':'));
+    let listed = pair.carrier == Carrier::Assignment && told || glued && precedes_setting(text, value);
     let plain = (ends || listed) && setting && !is_passed_on(text, pair, value);
     strong && (ends || look.is_mixed() && look.len() >= 6) || plain || precedes_setting(text, value) && look.is_mixed()
 }
@@ -307,6 +302,25 @@ fn begins_pair(text: &[u8], from: usize) -> bool {
 fn precedes_setting(text: &[u8], value: &Value) -> bool {
     let next = skip_blanks(text, value.end);
     next > value.end && begins_pair(text, next)
+}
+
+/// The second word of a line: in a list whose second column is aligned any word counts, elsewhere a mixed one.
+fn fits_directive(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value, look: &Look<'_>) -> bool {
+    if !matches!(pair.kind, Kind::Password | Kind::Credential | Kind::Short)
+        || !ends(scan.text, value)
+        || look.bytes.first() == Some(&b'-')
+    {
+        return false;
+    }
+    let mixed = look.is_mixed() && look.len() >= 6 && (pair.kind == Kind::Password || !look.is_wordy());
+    let gap = value.start.checked_sub(2).and_then(|before| scan.text.get(before..value.start)).unwrap_or_default();
+    let aligned = gap == b"  " || gap.ends_with(b"\t");
+    mixed
+        || aligned
+            && fits_kind(pair, look)
+            && !verdict::is_type(look.bytes)
+            && !verdict::is_variable(look.bytes, pair.name)
+            && !scan.is_code(pair.start)
 }
 
 /// The argument of an option.

@@ -39,6 +39,7 @@ mod block;
 mod command;
 mod cookies;
 mod gate;
+mod gibberish;
 mod insert;
 mod judge;
 mod key;

@@ -60,6 +60,10 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end:
     if binding.carrier == Carrier::Cell && table::is_heading(text, end) {
         return table::check(scan, rule, start, end);
     }
+    // The user before a password in a URL may be called after it: `https://token:…@host`.
+    if binding.carrier == Carrier::Colon && text.get(..start).is_some_and(|before| before.ends_with(b"://")) {
+        return;
+    }
     let set = binding.carrier == Carrier::Call && is_setter(text, start);
     let pair = Pair { name, kind, carrier: binding.carrier, start, set };
     // Masked text is read again to see that nothing is left in it.
@@ -163,8 +167,8 @@ fn rest_of_string(scan: &mut Scan<'_>, rule: &'static Rule, first: &Value) {
 
 /// Whether the call that a name is an argument of sets something.
 fn is_setter(text: &[u8], start: usize) -> bool {
-    const LONGEST: usize = 24;
-    const VERBS: [&[u8]; 6] = [b"set", b"put", b"add", b"with", b"append", b"header"];
+    const LONGEST: usize = 32;
+    const VERBS: [&[u8]; 7] = [b"set", b"put", b"add", b"with", b"append", b"define", b"header"];
     let Some(before) = text.get(start.saturating_sub(LONGEST)..start) else { return false };
     let before = before.trim_ascii_end();
     let before = before.strip_suffix(b"\"").or_else(|| before.strip_suffix(b"'")).unwrap_or(before);
@@ -184,7 +188,7 @@ fn may_bind(text: &[u8], end: usize) -> bool {
         || is_break(next)
 }
 
-fn name_end(text: &[u8], end: usize) -> usize {
+pub(crate) fn name_end(text: &[u8], end: usize) -> usize {
     let rest = text.get(end..).unwrap_or_default().iter().take(LONGEST_NAME);
     let mut stop = end + rest.take_while(|&&byte| is_word(byte) || byte == b'-' || is_letter_byte(byte)).count();
     while stop > end && at(text, stop - 1) == b'-' {
@@ -199,7 +203,7 @@ fn is_letter_byte(byte: u8) -> bool {
 }
 
 /// Start of the name that has `from` inside. A dotted path belongs to it, and so do the words before `key` in prose.
-fn name_start(text: &[u8], from: usize, floor: usize) -> usize {
+pub(crate) fn name_start(text: &[u8], from: usize, floor: usize) -> usize {
     let window = text.get(from.saturating_sub(LONGEST_NAME).max(floor)..from).unwrap_or_default();
     let inside = |byte: &u8| is_word(*byte) || matches!(byte, b'-' | b'.' | 0x80..);
     let mut start = from - window.iter().rev().take_while(|byte| inside(byte)).count();
@@ -210,7 +214,7 @@ fn name_start(text: &[u8], from: usize, floor: usize) -> usize {
 }
 
 /// `API key`, `Secret access key`: words that make a credential of the next one.
-fn owner_before(text: &[u8], start: usize, floor: usize) -> Option<usize> {
+pub(crate) fn owner_before(text: &[u8], start: usize, floor: usize) -> Option<usize> {
     const MOST: usize = 2;
     let mut first = None;
     let mut stop = start;

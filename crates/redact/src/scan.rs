@@ -280,8 +280,8 @@ impl<'t> Scan<'t> {
         match self.found.iter_mut().rev().take(RECENT).find(|found| found.start == start) {
             Some(found) => {
                 found.end = found.end.max(end);
-                // A token inside a value names the value's vendor.
-                if matches!(rule.shape, Shape::Token(_)) {
+                // A token inside a value names the value's vendor, and any rule says more than a sentence.
+                if matches!(rule.shape, Shape::Token(_)) || matches!(found.rule.shape, Shape::Sentence) {
                     (found.rule, found.reveal) = (rule, reveal);
                 }
             }
@@ -363,7 +363,9 @@ fn userinfo_end(text: &[u8], from: usize, loose: bool) -> usize {
     }
     let host = |at: &usize| {
         rest.get(at + 1).is_some_and(|&byte| {
-            byte.is_ascii_alphanumeric() || matches!(byte, b'[' | b'{' | b'$' | b'%' | b'.' | b'*' | b'_')
+            byte.is_ascii_alphanumeric()
+                || matches!(byte, b'[' | b'{' | b'$' | b'%' | b'.' | b'*' | b'_')
+                || loose && rest.get(at + 1..).is_some_and(|rest| rest.starts_with(b"//"))
         })
     };
     from + last.filter(host).unwrap_or(0)

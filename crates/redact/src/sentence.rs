@@ -3,6 +3,8 @@
 //! A word after "is" is a secret when no language has it: it has digits, signs or capitals inside, or stands in quotes. A
 //! plain word counts only at the end of its sentence, and only if it does not describe: "required", "stored", "valid".
 
+use crate::gibberish::is_gibberish;
+use crate::name::Kind;
 use crate::rule::{Rule, compile};
 use crate::rules::prose;
 use crate::scan::{Scan, is_word};
@@ -10,7 +12,7 @@ use crate::shape::{has_digit, is_mixed, is_number, is_random, is_wordy};
 use crate::value::{at, is_quote, skip_blanks};
 use crate::view::is_break;
 use crate::words::{STAND_INS, TELLING, words};
-use crate::{Mode, verdict, wrap};
+use crate::{Mode, pair, verdict, wrap};
 use regex::bytes::Regex;
 use std::sync::LazyLock;
 
@@ -19,44 +21,86 @@ const REACH: usize = 160;
 
 /// Called at a word for a secret.
 pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end: usize) {
-    let before = start.checked_sub(1).map_or(b' ', |index| at(scan.text, index));
-    if scan.mode == Mode::Code || is_word(before) || matches!(before, b'-' | b'.' | b'/' | b'$') {
+    if scan.mode == Mode::Code {
         return;
     }
     let keyword = scan.text.get(start..end).unwrap_or_default();
-    let lead = scan.text.get(start.saturating_sub(8)..start).unwrap_or_default();
-    if is_vague(keyword) && lead.to_ascii_lowercase().ends_with(b"public ") {
-        return;
-    }
     // Some keywords have the blank behind them; words of other languages have endings.
     let end = end - usize::from(keyword.ends_with(b" "));
+    let Some(subject) = Subject::read(scan, start, end) else { return };
     let next = at(scan.text, end);
     let inflected = !keyword.is_ascii() && next.is_ascii_lowercase();
     if matches!(next, b' ' | b'\t' | b's' | b')' | b'*' | 0x80..) || is_quote(next) || is_break(next) || inflected {
-        told_after(scan, rule, start, end);
+        told_after(scan, rule, &subject);
     }
-    if !is_vague(keyword) && (matches!(next, b' ' | b'.' | b',' | b'!' | b')' | b';' | 0) || is_break(next)) {
-        told_before(scan, rule, start);
+    if !subject.vague && (matches!(next, b' ' | b'.' | b',' | b'!' | b')' | b';' | 0) || is_break(next)) {
+        told_before(scan, rule, subject.start);
+    }
+}
+
+/// The words for a secret.
+struct Subject<'t> {
+    start: usize,
+    end: usize,
+    keyword: &'t [u8],
+    /// Whether it may be of many kinds: a token, a key. Only a password is what a sentence says it is, whatever it looks
+    /// like.
+    vague: bool,
+}
+
+impl<'t> Subject<'t> {
+    fn read(scan: &mut Scan<'t>, start: usize, end: usize) -> Option<Self> {
+        words! {
+            VAGUE = ["credentials", "creds", "key", "secret", "token"]
+        }
+        let text = scan.text;
+        let keyword = text.get(start..end)?;
+        let floor = scan.floor(start);
+        let before = start.checked_sub(1).map_or(b' ', |index| at(text, index));
+        if is_word(before) || before == b'-' {
+            // The end of a name: `dbPassword is …`.
+            let first = pair::name_start(text, start, floor);
+            let outside = first.checked_sub(1).map_or(b' ', |index| at(text, index));
+            let (kind, _) =
+                text.get(first..end).filter(|_| at(text, end) == b' ').and_then(|name| scan.names.classify(name))?;
+            let named = matches!(kind, Kind::Password | Kind::Credential) && !matches!(outside, b'-' | b'/' | b'$');
+            return named.then_some(Self { start: first, end, keyword, vague: false });
+        }
+        if matches!(before, b'.' | b'/' | b'$') {
+            return None;
+        }
+        let lead = text.get(start.saturating_sub(8)..start).unwrap_or_default();
+        let vague = VAGUE.has(keyword);
+        if vague && lead.to_ascii_lowercase().ends_with(b"public ") {
+            return None;
+        }
+        // `client secret`, `GitHub token`: the word before says which one.
+        match pair::owner_before(text, start, floor).filter(|_| vague) {
+            Some(owner) => Some(Self { start: owner, end, keyword, vague: false }),
+            None => Some(Self { start, end, keyword, vague }),
+        }
     }
 }
 
 /// "the password [for x] is …" and "with password …".
-fn told_after(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end: usize) {
+fn told_after(scan: &mut Scan<'_>, rule: &'static Rule, subject: &Subject<'_>) {
     static VERB: LazyLock<Option<Regex>> = LazyLock::new(|| compile(&prose::verb_pattern()));
-    let text = scan.text;
+    let (text, end) = (scan.text, subject.end);
     let window = text.get(end..text.len().min(end + REACH)).unwrap_or_default();
     let verb = VERB.as_ref().and_then(|pattern| pattern.find(window)).map(|found| (Told::ByVerb, end + found.end()));
     let label = label_end(window).map(|length| (Told::ByLabel, end + length));
     let beside = matches!(window.first(), Some(b' ' | b'\t')).then(|| (Told::Beside, skip_blanks(text, end)));
-    for (told, from) in [verb, label, beside].into_iter().flatten() {
+    // A mask is shorter than what it stands for; what it brings closer was too far away before.
+    let masked =
+        |from: usize| text.get(end..from).is_some_and(|between| between.windows(3).any(|three| three == b"***"));
+    for (told, from) in [verb, label, beside].into_iter().flatten().filter(|&(_, from)| !masked(from)) {
         let Some((value_start, value_end, quoted)) = word(text, from) else { continue };
         let Some(value) = text.get(value_start..value_end) else { continue };
         let word = Word { value, end: value_end, quoted };
-        if value.len() >= 4 && is_told(text, start, end, told, &word) && is_secret(value) && !is_bound(text, value_end)
-        {
+        if value.len() >= 4 && is_told(text, subject, told, &word) && is_secret(value) && !is_bound(text, value_end) {
             let value_end = if quoted { value_end } else { wrap::extended(text, value_start, value_end) };
             scan.report(rule, value_start, value_end);
-            return changed_to(scan, rule, value_end);
+            changed_to(scan, rule, value_end);
         }
     }
 }
@@ -91,19 +135,23 @@ struct Word<'t> {
     quoted: bool,
 }
 
-fn is_told(text: &[u8], start: usize, end: usize, told: Told, word: &Word<'_>) -> bool {
-    let keyword = text.get(start..end).unwrap_or_default();
+fn is_told(text: &[u8], subject: &Subject<'_>, told: Told, word: &Word<'_>) -> bool {
     let blank = word.value.contains(&b' ');
-    if is_vague(keyword) {
+    if subject.vague {
         return !blank && is_random(word.value);
     }
     let literal = word.quoted && !verdict::is_prose(word.value);
     match told {
-        Told::ByVerb => literal || is_unlike_words(word.value) && !blank || is_chosen(text, word.value, word.end),
+        Told::ByVerb => {
+            let changed = is_changed(text, subject.start);
+            literal || is_unlike_words(word.value) && !blank || is_chosen(text, word.value, word.end, changed)
+        }
         Told::ByLabel => !blank && is_mixed(word.value) && !is_wordy(word.value),
         Told::Beside if blank || !(literal || is_unlike_words(word.value)) => false,
         Told::Beside => {
-            word.value.len() >= 20 && is_random(word.value) || !is_english(keyword) || is_introduced(text, start)
+            word.value.len() >= 20 && is_random(word.value)
+                || !is_english(subject.keyword)
+                || is_introduced(text, subject.start)
         }
     }
 }
@@ -132,19 +180,11 @@ fn label_end(window: &[u8]) -> Option<usize> {
     (at(line, colon) == b':' && matches!(at(line, colon + 1), b' ' | b'\t')).then(|| skip_blanks(line, colon + 1))
 }
 
-/// A token or a key may be of many kinds; only a password is what a sentence says it is, whatever it looks like.
-fn is_vague(keyword: &[u8]) -> bool {
-    words! {
-        VAGUE = ["credentials", "creds", "key", "secret", "token"]
-    }
-    VAGUE.has(keyword)
-}
-
 /// "use … as the password", "… is the new password".
 fn told_before(scan: &mut Scan<'_>, rule: &'static Rule, start: usize) {
     words! {
         ARTICLES = [
-            "a", "admin", "das", "database", "db", "default", "dein", "her", "his", "il", "initial", "its", "la", "le",
+            "a", "admin", "client", "das", "database", "db", "default", "dein", "her", "his", "il", "initial", "its", "la", "le", "login", "master",
             "mein", "mi", "my", "new", "o", "our", "root", "su", "sudo", "temporary", "the", "user", "wifi", "your",
         ]
     }
@@ -170,12 +210,31 @@ fn told_before(scan: &mut Scan<'_>, rule: &'static Rule, start: usize) {
     let (from, to) = if quoted { (from + 1, to - 1) } else { (from, to) };
     let value = text.get(from..to).unwrap_or_default();
     if value.len() >= 4
-        && (quoted || is_unlike_words(value))
+        && (quoted || is_unlike_words(value) || is_imperative(text, from, floor) && is_undescriptive(value))
         && !value.iter().any(|&byte| is_quote(byte))
         && is_secret(value)
     {
         scan.report(rule, from, to);
     }
+}
+
+/// "Use …": the word is a value, whatever it looks like.
+fn is_imperative(text: &[u8], start: usize, floor: usize) -> bool {
+    words! {
+        VERBS = ["enter", "try", "type", "use", "using"]
+    }
+    word_before(text, start, floor).is_some_and(|(from, to)| text.get(from..to).is_some_and(|word| VERBS.has(word)))
+}
+
+/// "set the password to …", "changed my password to …".
+fn is_changed(text: &[u8], start: usize) -> bool {
+    static CHANGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile(
+            r"(?i)\b(?:set|change[ds]?|reset|rotated?|updated?|switched)\s+(?:(?:the|my|your|our|its|his|her|their) )?(?:\w+ )?\z",
+        )
+    });
+    let before = text.get(start.saturating_sub(40)..start).unwrap_or_default();
+    CHANGE.as_ref().is_some_and(|pattern| pattern.is_match(before))
 }
 
 /// The word before a blank that ends at `end`, on the same line.
@@ -226,40 +285,51 @@ fn is_unlike_words(value: &[u8]) -> bool {
     let capitals = value.windows(2).filter(|two| matches!(two, [b'a'..=b'z', b'A'..=b'Z'])).count();
     letters >= 2 && (has_digit(value) || signs && !value.ends_with(b"!"))
         || capitals >= 2
+        || value.iter().filter(|byte| byte.is_ascii_uppercase()).count() >= 3
+            && value.iter().any(u8::is_ascii_lowercase)
+        || is_gibberish(value)
+        || value.len() >= 12 && value.iter().filter(|&&byte| byte == b'-').count() >= 2
         || is_number(value) && value.len() >= 6 && value.iter().all(u8::is_ascii_digit)
 }
 
 /// A plain word that ends its sentence and does not describe anything.
-fn is_chosen(text: &[u8], value: &[u8], end: usize) -> bool {
+fn is_chosen(text: &[u8], value: &[u8], end: usize, changed: bool) -> bool {
+    let next = at(text, end);
+    let after = at(text, end + 1);
+    let rest = text.get(end..).unwrap_or_default();
+    let goes_on = [&b" and "[..], b" then ", b" for ", b", "].iter().any(|word| rest.starts_with(word));
+    let last = matches!(next, b'.' | b'!') && (after <= b' ' || is_quote(after))
+        || next == 0
+        || is_break(next)
+        || is_quote(next) && !is_word(after);
+    (last || changed && goes_on) && is_undescriptive(value)
+}
+
+/// Whether a plain word does not describe anything: "required", "stored", "valid".
+fn is_undescriptive(value: &[u8]) -> bool {
     words! {
         DESCRIBES = [
             "absent", "accessible", "active", "acceptable", "available", "back", "better", "case-sensitive", "cached",
-            "compromised", "correct", "current", "different", "enough", "everything", "false", "fine", "good", "gone",
-            "here", "identical", "important", "inaccessible", "insecure", "intact", "lost", "mandatory", "necessary",
+            "compromised", "correct", "current", "different", "empty", "enough", "everything", "expire", "false", "fine", "good", "gone",
+            "here", "identical", "important", "inaccessible", "insecure", "intact", "lost", "mandatory", "match", "necessary",
             "needed", "nothing", "obsolete", "obvious", "opaque", "open", "out", "possible", "predictable", "private",
             "public", "ready", "safe", "secure", "shared", "short", "sufficient", "there", "true", "unavailable",
             "unchanged", "unique", "unnecessary", "unusable", "useless", "usable", "visible", "yours",
         ]
     }
-    let next = at(text, end);
-    let after = at(text, end + 1);
-    let last = matches!(next, b'.' | b'!') && (after <= b' ' || is_quote(after))
-        || next == 0
-        || is_break(next)
-        || is_quote(next) && !is_word(after);
     let describes =
         [&b"ed"[..], b"ing", b"ly", b"able", b"ible", b"ful", b"less", b"ive", b"al", b"en", b"ous", b"ant", b"ent"]
             .iter()
             .any(|ending| value.ends_with(ending));
     let plain = value.iter().all(u8::is_ascii_lowercase) && value.len() >= 6;
-    last && plain && !describes && !DESCRIBES.has(value) && !TELLING.has(value)
+    plain && !describes && !DESCRIBES.has(value) && !TELLING.has(value)
 }
 
 /// "with password …", "password: …" in a list of things to type: words that bring in a secret.
 fn is_introduced(text: &[u8], start: usize) -> bool {
     static INTRODUCTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
         compile(
-            r"(?i)\(\z|(?:with|using|use|und|and|mit|con|com|avec|met|med|enter|type|try|/|,|by|via|as|the|set|new|temp(?:orary)?|old|admin|root|initial|default|user \S+)\s+(?:the |das |la |le |new |admin |root |temporary |default )?\z",
+            r"(?i)\(\z|(?:with|using|use|und|and|mit|con|com|avec|met|med|enter|type|try|/|,|by|via|as|the|set|new|bad|wrong|invalid|incorrect|temp(?:orary)?|old|admin|root|initial|default|user \S+)\s+(?:[a-z]{2,10} )?\z",
         )
     });
     let before = text.get(start.saturating_sub(40)..start).unwrap_or_default();

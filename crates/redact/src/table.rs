@@ -1,5 +1,6 @@
 //! Tables: a column whose heading names a secret. Bars as databases print them, commas and tabulators as files have them.
 
+use crate::gibberish::is_gibberish;
 use crate::name::{self, Kind};
 use crate::rule::Rule;
 use crate::scan::Scan;
@@ -28,12 +29,12 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end:
     scan.tabled = header_end;
     let Some(header) = text.get(header_start..header_end) else { return };
     let Some(separator) = separator(header) else { return };
-    let is_secret = |cell: (usize, usize)| {
-        let kind = header.get(cell.0..cell.1).and_then(name::classify);
-        matches!(kind, Some((Kind::Password | Kind::Credential, _)))
+    let kind = |cell: (usize, usize)| {
+        let (kind, _) = header.get(cell.0..cell.1).and_then(name::classify)?;
+        matches!(kind, Kind::Password | Kind::Credential).then_some(kind)
     };
-    let secret: Vec<bool> = cells(header, separator).map(is_secret).collect();
-    if secret.len() < 2 || secret.len() > MOST_COLUMNS || !secret.contains(&true) {
+    let kinds: Vec<Option<Kind>> = cells(header, separator).map(kind).collect();
+    if kinds.len() < 2 || kinds.len() > MOST_COLUMNS || kinds.iter().all(Option::is_none) {
         return;
     }
     let mut from = header_end;
@@ -41,15 +42,15 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end:
         let Some(row_start) = past_break(text, from) else { return };
         from = line_end(text, row_start);
         let row = text.get(row_start..from).unwrap_or_default();
-        if !row.is_empty() && row.iter().all(|byte| matches!(byte, b'-' | b'+' | b'|' | b'=' | b':' | b' ')) {
+        if !row.is_empty() && is_ruling(row) {
             continue;
         }
         let places: Vec<(usize, usize)> = cells(row, separator).collect();
-        if places.len() != secret.len() {
+        if places.len() != kinds.len() {
             return;
         }
-        for (&(start, end), _) in places.iter().zip(&secret).filter(|(_, secret)| **secret) {
-            if row.get(start..end).is_some_and(is_value) {
+        for (&(start, end), kind) in places.iter().zip(&kinds) {
+            if kind.is_some_and(|kind| row.get(start..end).is_some_and(|cell| is_value(cell, kind))) {
                 scan.report(rule, row_start + start, row_start + end);
             }
         }
@@ -60,13 +61,22 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end:
 pub(crate) fn is_heading(text: &[u8], index: usize) -> bool {
     let end = line_end(text, index);
     let below = past_break(text, end).and_then(|start| text.get(start..line_end(text, start))).unwrap_or_default();
-    below.len() > 2 && below.iter().all(|byte| matches!(byte, b'-' | b'+' | b'|' | b'=' | b':' | b' '))
+    below.len() > 2 && is_ruling(below)
 }
 
-fn is_value(cell: &[u8]) -> bool {
+/// Whether a line is drawn: of ASCII signs, or of those for boxes.
+fn is_ruling(line: &[u8]) -> bool {
+    line.iter().all(|byte| matches!(byte, b'-' | b'+' | b'|' | b'=' | b':' | b' ' | 0x80..))
+}
+
+fn is_value(cell: &[u8], kind: Kind) -> bool {
     let look = Look::at(cell);
-    let plausible = cell.len() >= 4 && !look.has_blank() && look.is_unwordly() && !look.is_number();
-    plausible && !verdict::is_placeholder(cell) && !verdict::is_expression(cell)
+    let plausible = match kind {
+        Kind::Password => true,
+        _ => look.is_unwordly() && !look.is_number() || look.is_long_run() || is_gibberish(cell),
+    };
+    let word = cell.len() >= 4 && !look.has_blank();
+    word && plausible && !verdict::is_placeholder(cell) && !verdict::is_expression(cell) && !verdict::is_type(cell)
 }
 
 /// What separates the cells of a heading: bars, or commas and tabulators between single words.

@@ -84,6 +84,8 @@ impl Value {
         let quote = at(text, opening);
         let tripled = at(text, opening + 1) == quote && at(text, opening + 2) == quote;
         let start = opening + if tripled { 3 } else { 1 };
+        // The text between tripled quotes may begin on the next line.
+        let start = start + usize::from(tripled && is_break(at(text, start)));
         Self { start, end: closing(text, start, quote), quoting: Quoting::Quoted }
     }
 

@@ -197,6 +197,8 @@ fn disguise(raw: &[u8], at: usize) -> Option<(usize, Option<u8>)> {
             (3, None)
         }
         [0xE2, 0x80, 0x98..=0x9F, ..] => (3, Some(CODED_QUOTE)),
+        // The bars of drawn tables.
+        [0xE2, 0x94, 0x82 | 0x83, ..] | [0xE2, 0x95, 0x91, ..] => (3, Some(b'|')),
         // Signs as wide as a Chinese character.
         [0xEF, 0xBC, wide @ 0x81..=0xBF, ..] => (3, Some(wide - 0x60)),
         [0xEF, 0xBD, wide @ 0x80..=0x9E, ..] => (3, Some(wide - 0x20)),

@@ -88,6 +88,14 @@ fn goes_on(text: &[u8], end: usize, start: usize, stop: usize) -> bool {
         || matches!(after, b'"' | b'\'' | b'`' | 0x11..=0x19 | b',' | b';' | b')' | b'}' | b']');
     let ends = alone || wide && after == b' ';
     let generated = shape::is_mixed(rest) && !shape::is_wordy(rest) || shape::is_random(rest);
+    // `PORT=8080` is the next setting; base64 has such signs at its end only.
+    let setting = rest
+        .iter()
+        .position(|&byte| byte == b'=')
+        .is_some_and(|sign| !rest.iter().skip(sign).all(|&byte| byte == b'='));
+    if setting {
+        return false;
+    }
     shape::is_random(rest) && after == b' '
         || ends && (generated && rest.len() >= 6 || wide && alone && (generated || rest.len() <= 4))
 }

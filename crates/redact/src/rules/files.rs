@@ -5,7 +5,7 @@ use crate::rule::{Rule, Shape};
 
 #[rustfmt::skip]
 pub(super) const RULES: &[Rule] = &[
-    Rule::from("netrc", "Password in a login file", &["machine "], 320, r"machine\s+[\w.:-]{1,120}\s+(?:login\s+\S{1,80}\s+|account\s+\S{1,80}\s+){0,2}(?:password|passwd)\s+()").checks(&[Real]).chosen()
+    Rule::from("netrc", "Password in a login file", &["machine ", "default login", "default\n"], 320, r"(?:machine\s+[\w.:-]{1,120}|default)\s+(?:login\s+\S{1,80}\s+|account\s+\S{1,80}\s+){0,2}(?:password|passwd)\s+()").checks(&[Real]).chosen()
         .hits(&["machine example.org login bob password <a9>", "machine example.org\n  login bob\n  password sunshine\n"]).misses(&["machine learning with password login"]),
     Rule::from("login-password", "User and password one after the other", &["login ", "user ", "username "], 240, r"(?i)(?:login|user(?:name)?)[ \t:=]+[\w.@\\-]{1,80}(?:[ \t,]+|{nl}[ \t]+)(?:and |with )?(?:the )?(?:password|passwd|pass|pwd|secret)(?:[ \t]+\d)?[ \t]+()").checks(&[Real, NotProse, NotSign]).chosen()
         .hits(&["login bob password <a9>", "username admin password 7 <u14>", "connect as user bob with password <a9>"]).misses(&["login with password authentication()", "after login the password prompt", "user bob password required"]),
@@ -31,6 +31,7 @@ pub(super) const RULES: &[Rule] = &[
         .hits(&["requests.get(url, auth=('bob', '<a9>'))", "HTTPBasicAuth('bob', '<a9>')", "server.login('a@b.c', '<a10>')"]).misses(&["basicauth('user', 'password')", "form.login(user, password)"]),
     Rule::from("setter-call", "Password as the argument of a call that sets it", &["setpassword(", "withpassword(", "set_password(", "with_password(", ".password(", "setsecret(", "withsecret(", "setapikey(", "setaccesstoken("], 120, r#"(?i)[\w.]+\(\s*{q}()"#).checks(&[Real, Least(5), NotSentence]).chosen()
         .hits(&["client.setPassword(\"<a9>\")"]).misses(&["client.setPassword(\"\")", "x.setPassword(password)"]),
+    Rule::from("ipsec-secret", "Shared secret of a virtual private network", &[": psk ", ": xauth ", ": eap "], 100, r#"(?i): (?:psk|xauth|eap)[ \t]+{q}?()"#).checks(&[Real]).chosen().hits(&["10.0.0.1 : PSK \"sunshine\""]),
     Rule::from("server-directive", "Password in the configuration of a server", &["requirepass ", "masterauth ", "bindpw ", "rootpw ", "ldap_default_authtok", "rcon_password ", "sasl_passwd "], 120, r"[\w]+[ \t=]+()").checks(&[Real]).chosen()
         .hits(&["requirepass sunshine", "bindpw <a9>"]).misses(&["rootpw {{ vault_rootpw }}"]),
 ];

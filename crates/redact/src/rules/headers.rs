@@ -1,6 +1,6 @@
 //! Credentials in headers.
 
-use crate::rule::Check::{Dense, Least, Mixed, Real};
+use crate::rule::Check::{Dense, Least, Mixed, NotSign, Real};
 use crate::rule::{Reads, Rule, Shape};
 
 #[rustfmt::skip]
@@ -13,7 +13,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::from("authorization-word", "Credential of letters in an authorization header", &["authorization:"], 200,
         r#"(?i)authorization:[ \t]{0,3}(?:bearer|basic|token|bot|apikey)[ \t]{1,3}({t68}{6,200}){q}?[ \t]*(?:{nl}|{q}|\z)"#).checks(&[Real]).chosen()
         .hits(&["Authorization: Basic <m24>\n"]).misses(&["Authorization: Bearer ***"]),
-    Rule::from("bearer", "Credential after the word Bearer", &["bearer "], 80, r"(?i)bearer ()").reads(Reads::Credential).checks(&[Least(16), Dense, Mixed, Real]).low()
+    Rule::from("bearer", "Credential after the word Bearer", &["bearer "], 80, r"(?i)bearer ()").reads(Reads::Credential).checks(&[Least(16), Dense, Mixed, NotSign, Real]).low()
         .hits(&["got bearer <a32>!", "sent Bearer <a40>.", "auth := \"Bearer <a32>\""]).misses(&["bearer authentication-required", "Bearer ${TOKEN}", "the bearer of this message", "Bearer {token}"]),
     Rule::from("cookie-file", "Value in a file of cookies", &["\tTRUE\t", "\tFALSE\t"], 320, r"(?:\t(?:TRUE|FALSE)){1,2}(?:\t/[^\t\n]{0,80})?(?:\t(?:TRUE|FALSE))?\t\d{1,12}\t[^\t\n]{1,80}\t()").checks(&[Least(8), Mixed, Real]).low()
         .hits(&["example.org\tTRUE\t/\tFALSE\t0\tsid\t<a32>"]),

@@ -8,7 +8,7 @@ use crate::rule::{Rule, Shape};
 #[rustfmt::skip]
 pub(super) const RULES: &[Rule] = &[
     Rule::special("password", "Value of a password field, variable, flag or parameter",
-        &["pass", "pwd", "psw", "psk", "_pw", "-pw", "pw=", "pw:", "pw\"", "pw ", "_pat", "-pat", "-pin", "_pin", "pin:", "pin=", "pin\"", "pin ", "kennwort", "contrase", "senha", "parola", "wachtwoord", "salasana", "adgangskode", "heslo", "haslo", "lozinka", "geslo", "sifre", "clave", "mdp", "jelszo", "losenord",
+        &["pass", "pwd", "psw", "psk", "_pw", "-pw", "pw=", "pw:", "pw\"", "pw ", "pw'", "_pat", "-pat", "pat=", "pat:", "pat\"", "-pin", "_pin", "pin:", "pin=", "pin\"", "pin ", "kennwort", "contrase", "senha", "parola", "wachtwoord", "salasana", "adgangskode", "heslo", "haslo", "lozinka", "geslo", "sifre", "clave", "mdp", "jelszo", "losenord",
             "hasło", "jelszó", "lösenord", "mật khẩu", "şifre", "Şifre", "κωδικός", "Κωδικός", "пароль", "Пароль", "ПАРОЛЬ", "sandi", "סיסמה", "كلمة المرور", "รหัสผ่าน", "口令", "密码", "密碼", "暗証番号", "パスワード", "비밀번호", "암호"], Shape::Name).chosen()
         .hits(&["DB_PASSWORD=<a8>", "password: hunter2", "password: sunshine", "\"password\": \"<a6>\"", "{\\\"password\\\": \\\"<a9>\\\"}", "password = <a10>", "spring.datasource.password=<a10>", "export PGPASSWORD='<a12>'", "--password <a9>", "--password sunshine", "<password>swordfish</password>",
             "user=bob password=<a7> host=db", "\"passphrase\": \"correct horse battery staple\"", "Server=db;Password=<a9>;Database=x", "MYSQL_PWD=<a9>", "const password: string = \"<a9>\"", "password=p!<a5>&user=x", "name: DB_PASSWORD\n  value: <a9>",

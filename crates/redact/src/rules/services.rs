@@ -1,7 +1,7 @@
 //! Tokens of services: messages, mail, payments, shops, monitoring, work.
 
 use crate::rule::Check::{Dense, Digit, Mixed, Most, Random, Real};
-use crate::rule::Class::{Digit as Digits, Hex, Word};
+use crate::rule::Class::{Dash, Digit as Digits, Hex, Word};
 use crate::rule::Rule;
 
 #[rustfmt::skip]
@@ -9,10 +9,11 @@ pub(super) const RULES: &[Rule] = &[
     // Messages, mail, telephone
     Rule::token("slack", "Slack bot, user, app or configuration token", &["xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxo-", "xoxc-", "xoxd-", "xoxe-", "xoxe.xoxb-", "xoxe.xoxp-", "xapp-", "xwfp-"], r"[A-Za-z0-9%+/=-]{16,}").checks(&[Digit, Most(500)])
         .hits(&["xoxb-<d12>-<d12>-<a24>", "xapp-1-A<u10>-<d13>-<h64>", "xoxe.xoxp-1-<a160>"]).misses(&["xoxb-<a4>", "xoxb-your-token-goes-here"]),
-    Rule::back("telegram", "Telegram bot token", &[":AA"], (Digits, 8, 10), 60, r"\d{8,10}:(AA[\w-]{32,45})\b").hits(&["<d9>:AA<w33>", "bot<d10>:AA<w33>"]).misses(&["12:AA<w33>", "<d9>:AA<w10>"]),
-    Rule::from("telegram-url", "Telegram bot token in a URL", &["/bot"], 80, r"/bot\d{6,12}:([\w-]{30,64})").hits(&["https://api.telegram.org/bot<d9>:B<w34>/getMe"]).misses(&["/bot<d9>", "/bottom:<a40>"]),
-    Rule::from("telegram-named", "Telegram bot token beside the word", &["telegram", "bot_token", "bottoken", "tg_token"], 120, r"(?i)[\w. -]{3,40}{q}?[ \t]*[:=][ \t]*{q}?(?:bot)?\d{8,10}:([\w-]{30,64})").hits(&["TELEGRAM_BOT=<d9>:B<w34>"]),
+    Rule::back("telegram", "Telegram bot token", &[":AA"], (Digits, 8, 10), 60, r"(\d{8,10}:AA[\w-]{32,45})\b").hits(&["<d9>:AA<w33>", "bot<d10>:AA<w33>"]).misses(&["12:AA<w33>", "<d9>:AA<w10>"]),
+    Rule::from("telegram-url", "Telegram bot token in a URL", &["/bot"], 80, r"/bot(\d{6,12}:[\w-]{30,64})").hits(&["https://api.telegram.org/bot<d9>:B<w34>/getMe"]).misses(&["/bot<d9>", "/bottom:<a40>"]),
+    Rule::from("telegram-named", "Telegram bot token beside the word", &["telegram", "bot_token", "bottoken", "tg_token"], 120, r"(?i)[\w. -]{3,40}{q}?[ \t]*[:=][ \t]*{q}?(?:bot)?(\d{8,10}:[\w-]{30,64})").hits(&["TELEGRAM_BOT=<d9>:B<w34>"]),
     // The user's number in base64, a dot, six characters of time, a dot, the signature. The keywords are what base64 makes of two digits.
+    Rule::back("firebase-messaging", "Server key of Firebase messaging", &[":APA91b"], (Dash, 11, 11), 200, r"(AAAA[\w-]{7}:APA91b[\w-]{120,160})").hits(&["AAAA<w7>:APA91b<w134>"]),
     Rule::token("discord", "Discord bot token",
         &[
             "MTA", "MTE", "MTI", "MTM", "MTQ", "MTU", "MTY", "MTc", "MTg", "MTk", "MjA", "MjE", "MjI", "MjM", "MjQ", "MjU", "MjY", "Mjc", "Mjg", "Mjk", "MzA", "MzE", "MzI", "MzM", "MzQ", "MzU",
@@ -41,7 +42,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::token("stripe", "Stripe secret or restricted key, webhook secret", &["sk_live_", "sk_test_", "rk_live_", "rk_test_", "sk_prod_", "rk_prod_", "sk_org_", "whsec_"], r"[A-Za-z0-9+/_-]{10,}={0,2}").checks(&[Dense, Most(260)])
         .hits(&["sk_live_<a24>", "rk_test_<a99>", "whsec_<b32>"]).misses(&["pk_live_<a24>", "sk_test_<a4>", "whsec_your_webhook_secret"]),
     Rule::back("stripe-intent", "Client secret of a Stripe object", &["_secret_"], (Word, 12, 40), 40, r"((?:pi|seti|src|cs|pm)_\w{10,30}_secret_\w{16,40})").hits(&["pi_<a24>_secret_<a25>"]),
-    Rule::token("square", "Square access token or application secret", &["sq0atp-", "sq0csp-", "sq0idb-", "EAAAE", "EAAAl"], r"[\w-]{22,80}").checks(&[Digit]).hits(&["sq0csp-<w43>", "EAAAE<w59>"]),
+    Rule::token("square", "Square access token or application secret", &["sq0atp-", "sq0csp-", "sq0idb-", "EAAA"], r"[\w-]{22,80}").checks(&[Dense, Digit]).hits(&["sq0csp-<w43>", "EAAAE<w59>"]),
     Rule::token("shopify", "Shopify token", &["shpat_", "shpca_", "shppa_", "shpss_", "shptka_", "shpua_"], r"[0-9a-fA-F]{32,40}").hits(&["shpat_<h32>"]),
     Rule::token("braintree", "Braintree access token", &["access_token$production$", "access_token$sandbox$"], r"[0-9a-z]{16}\$[0-9a-f]{32}").hits(&["access_token$production$<l16>$<h32>"]),
     Rule::token("plaid", "Plaid access token", &["access-sandbox-", "access-development-", "access-production-"], r"[0-9a-f-]{36}").hits(&["access-production-<h8>-<h4>-<h4>-<h4>-<h12>"]),
@@ -73,6 +74,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::from("asana", "Asana token", &["asana"], 160, r"(?i)asana{any}{0,60}?\b\d/\d{12,17}(?:/\d{12,17})?:([0-9a-f]{32})").hits(&["asana 1/<d16>:<h32>"]),
     Rule::token("trello", "Trello or Atlassian token of the older form", &["ATTAb"], r"[0-9a-f]{60,80}").hits(&["ATTAb<h70>"]),
     Rule::token("airtable", "Airtable personal token", &["pat"], r"[A-Za-z0-9]{14}\.[0-9a-f]{64}").hits(&["pat<a14>.<h64>"]).misses(&["pattern.matching"]),
+    Rule::token("adafruit", "Adafruit IO key", &["aio_"], r"[A-Za-z0-9]{28}").checks(&[Digit]).hits(&["aio_<a28>"]),
     Rule::token("postman", "Postman API key", &["PMAK-"], r"[0-9a-f]{24}-[0-9a-f]{30,40}").hits(&["PMAK-<h24>-<h34>"]),
     Rule::token("figma", "Figma personal token", &["figd_", "figdr_", "figp_", "figma_"], r"[\w-]{36,60}").checks(&[Dense]).hits(&["figd_<w40>"]),
     Rule::token("typeform", "Typeform token", &["tfp_"], r"[\w.=-]{40,60}").hits(&["tfp_<a44>_<a14>"]),

@@ -13,13 +13,19 @@ const SIZES: [usize; 3] = [SMALL, SMALL * 4, SMALL * 16];
 fn hostile_texts_take_time_in_proportion_to_their_length() {
     for (name, unit) in hostile() {
         for (way, run) in [("whole", whole as fn(&str)), ("stream", stream)] {
-            let times = SIZES.map(|size| shortest(&unit.repeat(size / unit.len() + 1), run));
-            let [small, middle, large] = times;
-            // Sixteen times the text, and room for a machine that does other things, too.
-            let enough = |times: u32, time: Duration| time * times * 4 + Duration::from_millis(40);
-            assert!(middle <= enough(4, small) && large <= enough(16, small), "{name}, {way}: {times:?}");
+            let texts = SIZES.map(|size| unit.repeat(size / unit.len() + 1));
+            // A machine that does other things, too, may hold up one measurement, hardly five.
+            let linear = (0..5).any(|_| is_linear(&texts, run));
+            assert!(linear, "{name}, {way}");
         }
     }
+}
+
+/// Whether sixteen times the text takes no more than four times that time.
+fn is_linear(texts: &[String; 3], run: fn(&str)) -> bool {
+    let [small, middle, large] = texts.each_ref().map(|text| shortest(text, run));
+    let enough = |times: u32| small * times * 4 + Duration::from_millis(40);
+    middle <= enough(4) && large <= enough(16)
 }
 
 fn whole(text: &str) {
