@@ -49,6 +49,7 @@ mod mask;
 mod name;
 mod pair;
 mod parts;
+mod repeat;
 mod rule;
 mod rules;
 mod scan;

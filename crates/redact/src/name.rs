@@ -3,6 +3,8 @@
 //! A name is read as words (`dbPassword`, `DB_PASSWORD` and `db.password` are the same two), because a part of a word
 //! means nothing: a tokenizer holds no token, and `max_tokens` counts them.
 
+use crate::rule::Rule;
+use crate::rules;
 use crate::words::{
     CODE_OWNERS, CREDENTIALS, CREDENTIALS_ALONE, HARMLESS_AFTER, HARMLESS_BEFORE, HARMLESS_BEFORE_KEY, KEY_OWNERS,
     PARAMETERS, PASSWORDS, PASSWORDS_AFTER, PASSWORDS_ALONE, PASSWORDS_PERHAPS, PROTOCOLS, TOKEN_OWNERS, TOKENS, VAGUE,
@@ -43,7 +45,10 @@ pub(crate) struct Names<'t> {
 }
 
 /// A name and what it was taken for.
-type Remembered<'t> = (&'t [u8], Option<(Kind, &'t [u8])>);
+type Remembered<'t> = (&'t [u8], Option<Named>);
+
+/// What a name was taken for, and the rule that findings beside it belong to.
+pub(crate) type Named = (Kind, Option<&'static Rule>);
 
 /// A power of two; more names than this are rarely in use at a time.
 const REMEMBERED: usize = 64;
@@ -54,21 +59,25 @@ impl<'t> Names<'t> {
     }
 
     /// As [`classify`].
-    pub(crate) fn classify(&mut self, name: &'t [u8]) -> Option<(Kind, &'t [u8])> {
+    pub(crate) fn classify(&mut self, name: &'t [u8]) -> Option<Named> {
         let hash = name.iter().fold(0_usize, |hash, &byte| hash.wrapping_mul(31).wrapping_add(usize::from(byte)));
         let spread = hash.wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as usize);
         let Some(place) = self.last.get_mut(spread >> (usize::BITS - REMEMBERED.ilog2())) else {
-            return classify(name);
+            return named(name);
         };
         match place {
             Some((known, verdict)) if *known == name => *verdict,
             _ => {
-                let verdict = classify(name);
+                let verdict = named(name);
                 *place = Some((name, verdict));
                 verdict
             }
         }
     }
+}
+
+fn named(name: &[u8]) -> Option<Named> {
+    classify(name).map(|(kind, word)| (kind, rules::names::rule_of(word)))
 }
 
 /// Splits a name into words and classifies it.

@@ -4,7 +4,6 @@ use crate::binding::{Binding, Carrier};
 use crate::judge::is_secret;
 use crate::name::{Kind, LONGEST_NAME};
 use crate::rule::{Reveal, Rule};
-use crate::rules::names;
 use crate::scan::{Scan, is_word};
 use crate::shape::Look;
 use crate::value::{Quoting, Value, at, is_quote, skip_blanks};
@@ -49,7 +48,7 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end:
         return;
     }
     let Some(name) = text.get(start..end) else { return };
-    let Some((mut kind, word)) = scan.names.classify(name) else { return };
+    let Some((mut kind, named)) = scan.names.classify(name) else { return };
     if kind == Kind::Parameter
         && name.eq_ignore_ascii_case(b"key")
         && parent(text, start).is_some_and(|owner| KEY_OWNERS.has(owner))
@@ -64,6 +63,7 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end:
     if binding.carrier == Carrier::Colon && text.get(..start).is_some_and(|before| before.ends_with(b"://")) {
         return;
     }
+    let rule = named.unwrap_or(rule);
     let set = binding.carrier == Carrier::Call && is_setter(text, start);
     let pair = Pair { name, kind, carrier: binding.carrier, start, set };
     // Masked text is read again to see that nothing is left in it.
@@ -83,13 +83,12 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end:
     {
         let items = block::items(text, binding.value);
         for item in items.into_iter().filter(|item| is_secret(scan, &pair, item)).collect::<Vec<_>>() {
-            scan.report(names::rule_of(word).unwrap_or(rule), item.start, item.end);
+            scan.report(rule, item.start, item.end);
         }
     }
     if let Some((value, reveal)) = secret(scan, rule, &pair, binding.value) {
         let open = value.quoting == Quoting::Bare || is_break(at(text, value.end));
         let stop = if open { wrap::extended(text, value.start, value.end) } else { value.end };
-        let rule = names::rule_of(word).unwrap_or(rule);
         scan.report_as(rule, value.start, stop, reveal);
         rest_of_list(scan, rule, &pair, &value);
         rest_of_string(scan, rule, &value);

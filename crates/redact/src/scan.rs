@@ -4,6 +4,7 @@ use crate::gate::{GATE, Gate, Prepared, Secret};
 use crate::mask;
 use crate::name::Names;
 use crate::parts::{self, SIZES, Sizes};
+use crate::repeat::Repeat;
 use crate::rule::{Check, Confidence, Reads, Reveal, Rule, Shape};
 use crate::surroundings::Surroundings;
 use crate::value::{LONGEST_VALUE, Memory, Quoting, Value, at};
@@ -29,6 +30,8 @@ pub(crate) struct Scan<'t> {
     pub(crate) tabled: usize,
     /// End of the last manifest of secrets.
     pub(crate) manifested: usize,
+    /// End of the last secret.
+    reached: usize,
 }
 
 /// Findings are nearly in order: one that a keyword leads to stands among the last ones.
@@ -98,6 +101,7 @@ fn find_in_part(raw: &[u8], mode: Mode) -> Vec<Finding> {
         commanded: (0, ""),
         tabled: 0,
         manifested: 0,
+        reached: 0,
     };
     scan.run(gate);
     scan.into_findings(&view, raw)
@@ -105,7 +109,11 @@ fn find_in_part(raw: &[u8], mode: Mode) -> Vec<Finding> {
 
 impl<'t> Scan<'t> {
     fn run(&mut self, gate: &Gate) {
+        let mut repeat = Repeat::default();
         gate.each(self.text, |hit| {
+            if repeat.covers(self.text, hit, self.reached) {
+                return;
+            }
             let Some((start, rules)) = gate.rules_of(hit) else { return };
             for prepared in rules {
                 if !self.is_decided(start, prepared.rule) {
@@ -277,6 +285,7 @@ impl<'t> Scan<'t> {
         if start >= end {
             return;
         }
+        self.reached = self.reached.max(end);
         match self.found.iter_mut().rev().take(RECENT).find(|found| found.start == start) {
             Some(found) => {
                 found.end = found.end.max(end);

@@ -8,7 +8,7 @@ use crate::name::Kind;
 use crate::rule::{Rule, compile};
 use crate::rules::prose;
 use crate::scan::{Scan, is_word};
-use crate::shape::{has_digit, is_mixed, is_number, is_random, is_wordy};
+use crate::shape::{is_mixed, is_random, is_wordy};
 use crate::value::{at, is_quote, skip_blanks};
 use crate::view::is_break;
 use crate::words::{STAND_INS, TELLING, words};
@@ -27,13 +27,19 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end:
     let keyword = scan.text.get(start..end).unwrap_or_default();
     // Some keywords have the blank behind them; words of other languages have endings.
     let end = end - usize::from(keyword.ends_with(b" "));
-    let Some(subject) = Subject::read(scan, start, end) else { return };
     let next = at(scan.text, end);
     let inflected = !keyword.is_ascii() && next.is_ascii_lowercase();
-    if matches!(next, b' ' | b'\t' | b's' | b')' | b'*' | 0x80..) || is_quote(next) || is_break(next) || inflected {
+    let goes_on =
+        matches!(next, b' ' | b'\t' | b's' | b')' | b'*' | 0x80..) || is_quote(next) || is_break(next) || inflected;
+    let ends = matches!(next, b' ' | b'.' | b',' | b'!' | b')' | b';' | 0) || is_break(next);
+    if !goes_on && !ends {
+        return;
+    }
+    let Some(subject) = Subject::read(scan, start, end) else { return };
+    if goes_on {
         told_after(scan, rule, &subject);
     }
-    if !subject.vague && (matches!(next, b' ' | b'.' | b',' | b'!' | b')' | b';' | 0) || is_break(next)) {
+    if ends && !subject.vague {
         told_before(scan, rule, subject.start);
     }
 }
@@ -46,6 +52,8 @@ struct Subject<'t> {
     /// Whether it may be of many kinds: a token, a key. Only a password is what a sentence says it is, whatever it looks
     /// like.
     vague: bool,
+    /// Whether it is a name as programs have them.
+    identifier: bool,
 }
 
 impl<'t> Subject<'t> {
@@ -59,12 +67,14 @@ impl<'t> Subject<'t> {
         let before = start.checked_sub(1).map_or(b' ', |index| at(text, index));
         if is_word(before) || before == b'-' {
             // The end of a name: `dbPassword is …`.
+            if at(text, end) != b' ' {
+                return None;
+            }
             let first = pair::name_start(text, start, floor);
             let outside = first.checked_sub(1).map_or(b' ', |index| at(text, index));
-            let (kind, _) =
-                text.get(first..end).filter(|_| at(text, end) == b' ').and_then(|name| scan.names.classify(name))?;
+            let (kind, _) = text.get(first..end).and_then(|name| scan.names.classify(name))?;
             let named = matches!(kind, Kind::Password | Kind::Credential) && !matches!(outside, b'-' | b'/' | b'$');
-            return named.then_some(Self { start: first, end, keyword, vague: false });
+            return named.then_some(Self { start: first, end, keyword, vague: false, identifier: true });
         }
         if matches!(before, b'.' | b'/' | b'$') {
             return None;
@@ -76,8 +86,8 @@ impl<'t> Subject<'t> {
         }
         // `client secret`, `GitHub token`: the word before says which one.
         match pair::owner_before(text, start, floor).filter(|_| vague) {
-            Some(owner) => Some(Self { start: owner, end, keyword, vague: false }),
-            None => Some(Self { start, end, keyword, vague }),
+            Some(owner) => Some(Self { start: owner, end, keyword, vague: false, identifier: false }),
+            None => Some(Self { start, end, keyword, vague, identifier: false }),
         }
     }
 }
@@ -93,11 +103,16 @@ fn told_after(scan: &mut Scan<'_>, rule: &'static Rule, subject: &Subject<'_>) {
     // A mask is shorter than what it stands for; what it brings closer was too far away before.
     let masked =
         |from: usize| text.get(end..from).is_some_and(|between| between.windows(3).any(|three| three == b"***"));
-    for (told, from) in [verb, label, beside].into_iter().flatten().filter(|&(_, from)| !masked(from)) {
+    for (told, from) in [verb, label, beside].into_iter().flatten() {
         let Some((value_start, value_end, quoted)) = word(text, from) else { continue };
         let Some(value) = text.get(value_start..value_end) else { continue };
         let word = Word { value, end: value_end, quoted };
-        if value.len() >= 4 && is_told(text, subject, told, &word) && is_secret(value) && !is_bound(text, value_end) {
+        if value.len() >= 4
+            && is_told(text, subject, told, &word)
+            && is_secret(value)
+            && !is_bound(text, value_end)
+            && !masked(from)
+        {
             let value_end = if quoted { value_end } else { wrap::extended(text, value_start, value_end) };
             scan.report(rule, value_start, value_end);
             changed_to(scan, rule, value_end);
@@ -147,6 +162,7 @@ fn is_told(text: &[u8], subject: &Subject<'_>, told: Told, word: &Word<'_>) -> b
             literal || is_unlike_words(word.value) && !blank || is_chosen(text, word.value, word.end, changed)
         }
         Told::ByLabel => !blank && is_mixed(word.value) && !is_wordy(word.value),
+        Told::Beside if subject.identifier && !word.quoted => false,
         Told::Beside if blank || !(literal || is_unlike_words(word.value)) => false,
         Told::Beside => {
             word.value.len() >= 20 && is_random(word.value)
@@ -276,20 +292,31 @@ fn word(text: &[u8], from: usize) -> Option<(usize, usize, bool)> {
     Some((from, from + stop, false))
 }
 
-/// Digits among letters, signs, or capitals inside.
+/// Digits among letters, signs, capitals inside, several dashes, or letters in an order that words do not have.
 fn is_unlike_words(value: &[u8]) -> bool {
-    let letters = value.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
-    let signs = value
-        .iter()
-        .any(|byte| matches!(byte, b'!' | b'@' | b'#' | b'$' | b'%' | b'^' | b'&' | b'*' | b'+' | b'=' | b'_' | b'~'));
-    let capitals = value.windows(2).filter(|two| matches!(two, [b'a'..=b'z', b'A'..=b'Z'])).count();
-    letters >= 2 && (has_digit(value) || signs && !value.ends_with(b"!"))
-        || capitals >= 2
-        || value.iter().filter(|byte| byte.is_ascii_uppercase()).count() >= 3
-            && value.iter().any(u8::is_ascii_lowercase)
-        || is_gibberish(value)
-        || value.len() >= 12 && value.iter().filter(|&&byte| byte == b'-').count() >= 2
-        || is_number(value) && value.len() >= 6 && value.iter().all(u8::is_ascii_digit)
+    let (mut digits, mut capitals, mut rises, mut small, mut signs, mut dashes) = (0, 0, 0, 0, 0, 0);
+    let mut last = 0;
+    for &byte in value {
+        match byte {
+            b'0'..=b'9' => digits += 1,
+            b'a'..=b'z' => small += 1,
+            b'A'..=b'Z' => {
+                capitals += 1;
+                rises += usize::from(u8::is_ascii_lowercase(&last));
+            }
+            b'!' | b'@' | b'#' | b'$' | b'%' | b'^' | b'&' | b'*' | b'+' | b'=' | b'_' | b'~' => signs += 1,
+            b'-' => dashes += 1,
+            _ => {}
+        }
+        last = byte;
+    }
+    let letters = capitals + small;
+    letters >= 2 && (digits > 0 || signs > 0 && last != b'!')
+        || rises >= 2
+        || capitals >= 3 && small > 0
+        || dashes >= 2 && value.len() >= 12
+        || digits >= 6 && digits == value.len()
+        || letters == value.len() && is_gibberish(value)
 }
 
 /// A plain word that ends its sentence and does not describe anything.
