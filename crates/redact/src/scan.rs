@@ -87,6 +87,11 @@ pub(crate) fn find_in_parts(raw: &[u8], mode: Mode, sizes: Sizes) -> Vec<Finding
 }
 
 fn find_in_part(raw: &[u8], mode: Mode) -> Vec<Finding> {
+    find_with(raw, mode, Some(Repeat::default()))
+}
+
+/// As [`find_in_part`]; without a [`Repeat`] every keyword is looked at.
+pub(crate) fn find_with(raw: &[u8], mode: Mode, repeat: Option<Repeat>) -> Vec<Finding> {
     let Some(gate) = GATE.as_ref() else { return Vec::new() };
     let view = View::of(raw);
     let mut scan = Scan {
@@ -103,15 +108,14 @@ fn find_in_part(raw: &[u8], mode: Mode) -> Vec<Finding> {
         manifested: 0,
         reached: 0,
     };
-    scan.run(gate);
+    scan.run(gate, repeat);
     scan.into_findings(&view, raw)
 }
 
 impl<'t> Scan<'t> {
-    fn run(&mut self, gate: &Gate) {
-        let mut repeat = Repeat::default();
+    fn run(&mut self, gate: &Gate, mut repeat: Option<Repeat>) {
         gate.each(self.text, |hit| {
-            if repeat.covers(self.text, hit, self.reached) {
+            if repeat.as_mut().is_some_and(|repeat| repeat.covers(self.text, hit, self.reached)) {
                 return;
             }
             let Some((start, rules)) = gate.rules_of(hit) else { return };

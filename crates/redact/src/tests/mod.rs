@@ -1,6 +1,7 @@
 //! Tests of the whole.
 
 mod properties;
+mod repeats;
 mod rules;
 mod shapes;
 mod texts;
