@@ -104,6 +104,12 @@ enum Command {
         json: bool,
     },
     /// Measure redaction.
+    #[command(after_help = "Examples:
+  lab redact figures ~/.cargo/registry/src /usr/lib/python3.11 /usr/share/doc
+  lab redact shapes                              what leaks, by set and group, with the texts that do
+  lab redact folders --without tests ~/src       what is masked in vain, by rule, with examples
+  lab redact speed --runs 10                     ordinary and hostile text, slowest first
+  lab redact sessions recorded/                  what is found in real sessions")]
     Redact {
         #[command(subcommand)]
         what: RedactMeasure,
@@ -147,6 +153,17 @@ enum Command {
 /// What `lab redact` measures.
 #[derive(Debug, Subcommand)]
 enum RedactMeasure {
+    /// All figures beside their limits: leaks, false alarms in folders, speed.
+    Figures {
+        /// Folders with sources or documentation.
+        folders: Vec<PathBuf>,
+        /// Names of folders to leave out.
+        #[arg(long)]
+        without: Vec<String>,
+        /// Repetitions, of which the best counts.
+        #[arg(long, default_value_t = 5)]
+        runs: usize,
+    },
     /// Made-up secrets in made-up surroundings: how much leaks, by group.
     Shapes,
     /// Files without secrets: how much is masked in vain.
@@ -213,6 +230,11 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             print(&if json { format!("{:#}\n", figures.to_json()) } else { figures.to_string() })?;
         }
         Command::Redact { what } => match what {
+            RedactMeasure::Figures { folders, without, runs } => {
+                let alarms = folders.into_iter().map(|folder| Ok((folder.clone(), redact::alarms(&folder, &without)?)));
+                let alarms = alarms.collect::<Result<_, Failure>>()?;
+                print(&redact::Figures::new(alarms, redact::speeds(runs)).to_string())?;
+            }
             RedactMeasure::Shapes => print(&redact::leaks())?,
             RedactMeasure::Folders { folders, without } => {
                 for folder in folders {

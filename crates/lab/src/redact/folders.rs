@@ -61,6 +61,11 @@ impl Alarms {
         }
     }
 
+    /// How much was searched.
+    pub fn megabytes(&self) -> f64 {
+        self.bytes as f64 / 1e6
+    }
+
     /// Findings per megabyte.
     pub fn per_megabyte(&self) -> f64 {
         let total: usize = self.rules.values().map(Vec::len).sum();
