@@ -106,7 +106,7 @@ fn told_after(scan: &mut Scan<'_>, rule: &'static Rule, subject: &Subject<'_>) {
     for (told, from) in [verb, label, beside].into_iter().flatten() {
         let Some((value_start, value_end, quoted)) = word(text, from) else { continue };
         let Some(value) = text.get(value_start..value_end) else { continue };
-        let word = Word { value, end: value_end, quoted };
+        let word = Word { value, start: value_start, end: value_end, quoted };
         if value.len() >= 4
             && is_told(text, subject, told, &word)
             && is_secret(value)
@@ -146,6 +146,7 @@ enum Told {
 /// The word that a sentence leads to.
 struct Word<'t> {
     value: &'t [u8],
+    start: usize,
     end: usize,
     quoted: bool,
 }
@@ -159,6 +160,11 @@ fn is_told(text: &[u8], subject: &Subject<'_>, told: Told, word: &Word<'_>) -> b
     match told {
         Told::ByVerb => {
             let changed = is_changed(text, subject.start);
+            let lead = text.get(..word.start - usize::from(word.quoted)).unwrap_or_default();
+            let preposition = [&b" to "[..], b" as ", b" on "].iter().any(|preposition| lead.ends_with(preposition));
+            if preposition && !changed {
+                return is_mixed(word.value) && !is_wordy(word.value);
+            }
             literal || is_unlike_words(word.value) && !blank || is_chosen(text, word.value, word.end, changed)
         }
         Told::ByLabel => !blank && is_mixed(word.value) && !is_wordy(word.value),

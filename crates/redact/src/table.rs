@@ -33,6 +33,12 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end:
         let (kind, _) = header.get(cell.0..cell.1).and_then(name::classify)?;
         matches!(kind, Kind::Password | Kind::Credential).then_some(kind)
     };
+    // Headings are names; what has numbers or nothing in its cells is a row.
+    let named =
+        |(start, end)| header.get(start..end).is_some_and(|cell: &[u8]| cell.iter().any(u8::is_ascii_alphabetic));
+    if !cells(header, separator).all(named) {
+        return;
+    }
     let kinds: Vec<Option<Kind>> = cells(header, separator).map(kind).collect();
     if kinds.len() < 2 || kinds.len() > MOST_COLUMNS || kinds.iter().all(Option::is_none) {
         return;
@@ -85,7 +91,8 @@ fn separator(header: &[u8]) -> Option<u8> {
     let word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'"' | b',' | b'\t');
     let plain = header.iter().all(word);
     match () {
-        () if has(b'|') => Some(b'|'),
+        // Bars have blanks around them; alternatives of a pattern do not.
+        () if header.windows(2).any(|two| two == b" |" || two == b"| ") => Some(b'|'),
         () if has(b'\t') && plain => Some(b'\t'),
         () if has(b',') && plain => Some(b','),
         () => None,
