@@ -1,6 +1,6 @@
 //! One search: from keywords to findings.
 
-use crate::gate::{GATE, Gate, Prepared, Secret};
+use crate::gate::{GATE, Gate, Hit, Prepared, Secret};
 use crate::mask;
 use crate::name::Names;
 use crate::parts::{self, SIZES, Sizes};
@@ -10,6 +10,7 @@ use crate::surroundings::Surroundings;
 use crate::value::{LONGEST_VALUE, Memory, Quoting, Value, at};
 use crate::view::{URL_AND, URL_BLANK, URL_EQUALS, URL_QUOTE, View};
 use crate::{Finding, Mode, command, cookies, insert, key, manifest, pair, sentence, shape, verdict, wrap};
+use aho_corasick::PatternID;
 use std::cell::RefCell;
 
 /// The text under search and what was found so far.
@@ -30,19 +31,22 @@ pub(crate) struct Scan<'t> {
     pub(crate) tabled: usize,
     /// End of the last manifest of secrets.
     pub(crate) manifested: usize,
-    /// End of the last secret.
-    reached: usize,
+    /// The keyword that is looked at.
+    by: Hit,
 }
 
 /// Findings are nearly in order: one that a keyword leads to stands among the last ones.
 const RECENT: usize = 4;
 
+/// A secret in the view of a text.
 #[derive(Debug, Clone, Copy)]
-struct Found {
+pub(crate) struct Found {
     rule: &'static Rule,
-    start: usize,
-    end: usize,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
     reveal: Reveal,
+    /// The keyword that led to it. They are in order.
+    pub(crate) by: Hit,
 }
 
 /// All secrets of a text, in order and without overlaps.
@@ -106,7 +110,7 @@ pub(crate) fn find_with(raw: &[u8], mode: Mode, repeat: Option<Repeat>) -> Vec<F
         commanded: (0, ""),
         tabled: 0,
         manifested: 0,
-        reached: 0,
+        by: Hit { keyword: PatternID::ZERO, end: 0 },
     };
     scan.run(gate, repeat);
     scan.into_findings(&view, raw)
@@ -115,8 +119,9 @@ pub(crate) fn find_with(raw: &[u8], mode: Mode, repeat: Option<Repeat>) -> Vec<F
 impl<'t> Scan<'t> {
     fn run(&mut self, gate: &Gate, mut repeat: Option<Repeat>) {
         gate.each(self.text, |hit| {
-            if repeat.as_mut().is_some_and(|repeat| repeat.covers(self.text, hit, self.reached)) {
-                return;
+            self.by = hit;
+            if let Some(period) = repeat.as_mut().and_then(|repeat| repeat.period(self.text, hit, &self.found)) {
+                return self.find_again(period);
             }
             let Some((start, rules)) = gate.rules_of(hit) else { return };
             for prepared in rules {
@@ -125,6 +130,19 @@ impl<'t> Scan<'t> {
                 }
             }
         });
+    }
+
+    /// Reports what the same keyword led to a period before.
+    fn find_again(&mut self, period: usize) {
+        let earlier = self.by.end - period;
+        let mut index = self.found.partition_point(|found| found.by.end < earlier);
+        while let Some(&found) = self.found.get(index).filter(|found| found.by.end == earlier) {
+            if found.by.keyword == self.by.keyword {
+                let (start, end) = (found.start + period, found.end + period);
+                self.found.push(Found { start, end, by: self.by, ..found });
+            }
+            index += 1;
+        }
     }
 
     /// Whether a place is inside a secret already. A token there may still tell whose secret it is.
@@ -289,7 +307,6 @@ impl<'t> Scan<'t> {
         if start >= end {
             return;
         }
-        self.reached = self.reached.max(end);
         match self.found.iter_mut().rev().take(RECENT).find(|found| found.start == start) {
             Some(found) => {
                 found.end = found.end.max(end);
@@ -298,7 +315,7 @@ impl<'t> Scan<'t> {
                     (found.rule, found.reveal) = (rule, reveal);
                 }
             }
-            None => self.found.push(Found { rule, start, end, reveal }),
+            None => self.found.push(Found { rule, start, end, reveal, by: self.by }),
         }
     }
 

@@ -5,7 +5,7 @@ use crate::name::{self, Kind};
 use crate::rule::Rule;
 use crate::scan::Scan;
 use crate::shape::Look;
-use crate::value::at;
+use crate::value::{at, is_quote};
 use crate::view::is_break;
 use crate::{Mode, verdict};
 
@@ -81,7 +81,8 @@ fn is_value(cell: &[u8], kind: Kind) -> bool {
         Kind::Password => true,
         _ => look.is_unwordly() && !look.is_number() || look.is_long_run() || is_gibberish(cell),
     };
-    let word = cell.len() >= 4 && !look.has_blank();
+    // A quote inside ends the string that holds the table.
+    let word = cell.len() >= 4 && !look.has_blank() && !cell.iter().any(|&byte| is_quote(byte));
     word && plausible && !verdict::is_placeholder(cell) && !verdict::is_expression(cell) && !verdict::is_type(cell)
 }
 
