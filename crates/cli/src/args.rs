@@ -218,7 +218,8 @@ pub struct Validate {
   kubectl logs api | foldline redact > shareable.log
   foldline redact src/config.rs --mode code
   foldline redact .env --list            what was found, masked; exit code 1 when there is something
-  foldline redact dump.txt --list --json")]
+  foldline redact dump.txt --list --json
+  foldline redact --rules                what is looked for: name, meaning, keywords, pattern")]
 pub struct Redact {
     /// The text; standard input when left out or `-`.
     pub file: Option<PathBuf>,
@@ -226,10 +227,13 @@ pub struct Redact {
     #[arg(long, value_enum, default_value_t = RedactMode::Text)]
     pub mode: RedactMode,
     /// List what was found, masked, with line and rule, instead of the text.
-    #[arg(long)]
+    #[arg(long, group = "lists")]
     pub list: bool,
+    /// List the rules instead of reading a text.
+    #[arg(long, group = "lists", conflicts_with_all = ["file", "output"])]
+    pub rules: bool,
     /// The list as JSON.
-    #[arg(long, requires = "list")]
+    #[arg(long, requires = "lists")]
     pub json: bool,
     /// Where the result goes; standard output when left out.
     #[arg(short, long, value_name = "FILE", conflicts_with = "list")]

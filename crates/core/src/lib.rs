@@ -20,7 +20,6 @@ pub mod policy;
 pub mod prune;
 pub mod reading;
 pub mod recall;
-pub mod redact;
 pub mod reduce;
 pub mod repair;
 pub mod replay;
@@ -38,6 +37,9 @@ pub mod wording;
 pub mod zone;
 
 pub use context::{ContextEngine, Foldline};
+/// Secrets: found and masked; a crate of its own, because every program that passes text on needs it.
+pub use foldline_redact as redact;
+
 pub use engine::{Compaction, EngineError, Job, Setting, compact};
 pub use planner::{Request, Trigger};
 pub use policy::Policy;

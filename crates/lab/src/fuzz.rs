@@ -1,6 +1,7 @@
 //! The bodies of the fuzz targets: what must hold for any bytes whatsoever. They panic where it does not.
 
 use foldline_core::policy::AutoOr;
+use foldline_core::redact::{self, Mode, Stream};
 use foldline_core::reduce::{Source, Talk, reduce_amid};
 use foldline_core::tokens::measure;
 use foldline_core::transcript::{Part, Shape, Transcript};
@@ -15,12 +16,13 @@ use serde_json::value::RawValue;
 pub type Body = fn(&[u8]);
 
 /// The targets with what they are fed to; their seeds are in `fuzz/corpus/<name>`.
-pub const TARGETS: [(&str, Body); 5] = [
+pub const TARGETS: [(&str, Body); 6] = [
     ("read_anthropic", read_anthropic),
     ("read_chat", read_chat),
     ("read_responses", read_responses),
     ("compress", compress),
     ("reduce", reduce),
+    ("redact", redact),
 ];
 
 /// Small enough that a few lines reach every budget.
@@ -103,6 +105,31 @@ pub fn reduce(bytes: &[u8]) {
     let Some(reduced) = reduced else { return };
     assert!(reduced.text.len() * 5 <= text.len() * 4, "{} of {} bytes", reduced.text.len(), text.len());
     assert_eq!(reduce_amid(&source, &talk, &reduced.text), None, "reduced again: {}", reduced.text);
+}
+
+/// Any text is redacted without panic: nothing is left to find, findings are in order and split no character, JSON stays
+/// JSON, and pieces give what the whole gives.
+pub fn redact(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return;
+    };
+    for mode in [Mode::Text, Mode::Code] {
+        let mut reached = 0;
+        for finding in redact::find(text, mode) {
+            assert!(reached <= finding.start && finding.start < finding.end, "findings overlap");
+            assert!(text.get(finding.start..finding.end).is_some(), "a finding splits a character");
+            reached = finding.end;
+        }
+        let once = redact::redact(text, mode);
+        assert_eq!(redact::redact(&once, mode), once, "something is left to find in {once:?}");
+        let mut stream = Stream::new(mode);
+        let mut streamed: Vec<u8> = bytes.chunks(7).flat_map(|piece| stream.feed(piece)).collect();
+        streamed.extend(stream.finish());
+        assert_eq!(std::str::from_utf8(&streamed), Ok(&*once), "a stream gives something else");
+        if is_json(text, Shape::Body) {
+            assert!(is_json(&once, Shape::Body), "no JSON any more: {once}");
+        }
+    }
 }
 
 /// Whatever reads can be compacted: valid, never larger, the same every time.

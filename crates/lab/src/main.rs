@@ -120,13 +120,16 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Time the search for secrets; with sessions, list what is found in them.
+    /// Measure redaction.
+    #[command(after_help = "Examples:
+  lab redact figures ~/.cargo/registry/src /usr/lib/python3.11 /usr/share/doc
+  lab redact shapes                              what leaks, by set and group, with the texts that do
+  lab redact folders --without tests ~/src       what is masked in vain, by rule, with examples
+  lab redact speed --runs 10                     ordinary and hostile text, slowest first
+  lab redact sessions recorded/                  what is found in real sessions")]
     Redact {
-        /// Directory with sessions.
-        directory: Option<PathBuf>,
-        /// Repetitions, of which the best counts.
-        #[arg(long, default_value_t = 5)]
-        runs: usize,
+        #[command(subcommand)]
+        what: RedactMeasure,
     },
     /// Time reducers on inputs of 50 MB that are made to hurt; with sessions, on their outputs.
     Reduce {
@@ -161,6 +164,43 @@ enum Command {
         /// Format.
         #[arg(long, value_parser = format_named)]
         format: Format,
+    },
+}
+
+/// What `lab redact` measures.
+#[derive(Debug, Subcommand)]
+enum RedactMeasure {
+    /// All figures beside their limits: leaks, false alarms in folders, speed.
+    Figures {
+        /// Folders with sources or documentation.
+        folders: Vec<PathBuf>,
+        /// Names of folders to leave out.
+        #[arg(long)]
+        without: Vec<String>,
+        /// Repetitions, of which the best counts.
+        #[arg(long, default_value_t = 5)]
+        runs: usize,
+    },
+    /// Made-up secrets in made-up surroundings: how much leaks, by group.
+    Shapes,
+    /// Files without secrets: how much is masked in vain.
+    Folders {
+        /// Folders with sources or documentation.
+        folders: Vec<PathBuf>,
+        /// Names of folders to leave out.
+        #[arg(long)]
+        without: Vec<String>,
+    },
+    /// Speed in ordinary and hostile text, at three sizes and as a stream.
+    Speed {
+        /// Repetitions, of which the best counts.
+        #[arg(long, default_value_t = 5)]
+        runs: usize,
+    },
+    /// Real sessions: what is found in them.
+    Sessions {
+        /// Directory with sessions.
+        directory: PathBuf,
     },
 }
 
@@ -210,12 +250,23 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             let figures = load::measure(&load::Plan { binary, requests, many, pin }, tell)?;
             print(&if json { format!("{:#}\n", figures.to_json()) } else { figures.to_string() })?;
         }
-        Command::Redact { directory, runs } => {
-            match directory {
-                Some(directory) => print(&redact::census(&matrix::sessions(&directory)?)?.to_string())?,
-                None => print(&redact::speeds(runs).to_string())?,
-            };
-        }
+        Command::Redact { what } => match what {
+            RedactMeasure::Figures { folders, without, runs } => {
+                let alarms = folders.into_iter().map(|folder| Ok((folder.clone(), redact::alarms(&folder, &without)?)));
+                let alarms = alarms.collect::<Result<_, Failure>>()?;
+                print(&redact::Figures::new(alarms, redact::speeds(runs)).to_string())?;
+            }
+            RedactMeasure::Shapes => print(&redact::leaks())?,
+            RedactMeasure::Folders { folders, without } => {
+                for folder in folders {
+                    print(&format!("{}\n{}\n", folder.display(), redact::alarms(&folder, &without)?))?;
+                }
+            }
+            RedactMeasure::Speed { runs } => print(&redact::speeds(runs).to_string())?,
+            RedactMeasure::Sessions { directory } => {
+                print(&redact::census(&matrix::sessions(&directory)?)?.to_string())?
+            }
+        },
         Command::Reduce { directory, runs } => match directory {
             Some(directory) => print(&reduce::on_sessions(&matrix::sessions(&directory)?, runs)?.to_string())?,
             None => print(&reduce::on_hostile(runs).to_string())?,

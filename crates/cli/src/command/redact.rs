@@ -3,7 +3,7 @@
 use crate::args::{Redact, RedactMode};
 use crate::failure::{Failure, Verdict};
 use crate::output;
-use foldline_core::redact::{Finding, Mode, Stream, find};
+use foldline_core::redact::{Finding, Mode, RULES, Stream, find};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::fs::File;
@@ -12,6 +12,9 @@ use std::path::Path;
 
 /// Runs the command.
 pub fn run(args: &Redact) -> Result<Verdict, Failure> {
+    if args.rules {
+        return rules(args.json);
+    }
     let mode = match args.mode {
         RedactMode::Text => Mode::Text,
         RedactMode::Code => Mode::Code,
@@ -62,6 +65,34 @@ fn mask(mut input: impl Read, output: &mut impl Write, mode: Mode) -> io::Result
     }
     output.write_all(&stream.finish())?;
     output.flush()
+}
+
+/// One rule, for those who want to know what is looked for.
+#[derive(Debug, Serialize)]
+struct Looked {
+    rule: &'static str,
+    what: &'static str,
+    keywords: &'static [&'static str],
+    pattern: Option<&'static str>,
+}
+
+fn rules(json: bool) -> Result<Verdict, Failure> {
+    let rules: Vec<Looked> = RULES
+        .iter()
+        .map(|rule| Looked { rule: rule.name, what: rule.what, keywords: rule.keywords, pattern: rule.pattern() })
+        .collect();
+    let out = match json {
+        true => serde_json::to_string_pretty(&rules).map_err(Failure::input)? + "\n",
+        false => rules.iter().fold(String::new(), |mut out, Looked { rule, what, keywords, pattern }| {
+            let _ = writeln!(out, "{rule}: {what}\n    {}", keywords.join(" "));
+            if let Some(pattern) = pattern {
+                let _ = writeln!(out, "    {pattern}");
+            }
+            out
+        }),
+    };
+    output::print(&out)?;
+    Ok(Verdict::Fine)
 }
 
 /// One secret, masked.

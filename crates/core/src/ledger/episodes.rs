@@ -529,8 +529,8 @@ mod tests {
     fn a_reply_finds_what_it_answers() {
         let words = "Two ways:\n\n1. Rebuild the index\n2. Delete it\n\nWhich one?";
         let answered = |words: &str, reply: &str| offered(words, reply).unwrap_or_default().join(" | ");
-        assert_eq!(answered(words, "let's try 2"), "2. Delete it | Which one?");
-        assert_eq!(answered(words, "1."), "1. Rebuild the index | Which one?");
+        assert_eq!(answered(words, "let's try 2"), "Two ways: 2. Delete it | Which one?");
+        assert_eq!(answered(words, "1."), "Two ways: 1. Rebuild the index | Which one?");
         assert_eq!(answered(words, "yes"), "Which one?");
         assert_eq!(answered("**A) now**\n**B) later**", "I'd say B"), "**B) later**");
         assert_eq!(answered("When it exists:\n- **A) skip**\n- **B) ask**", "B)"), "When it exists: - **B) ask**");

@@ -1,0 +1,14 @@
+//! Redaction, measured: what leaks of made-up secrets, what is masked in vain in real files, how fast, what is found in
+//! sessions.
+
+mod figures;
+mod folders;
+mod sessions;
+mod shapes;
+mod speed;
+
+pub use figures::Figures;
+pub use folders::{Alarms, alarms};
+pub use sessions::{Census, census};
+pub use shapes::leaks;
+pub use speed::{Speeds, speeds};

@@ -1,0 +1,18 @@
+//! What leaks of made-up secrets.
+
+use foldline_redact::shapes::{Leaks, SETS};
+use std::fmt::Write;
+
+/// How much of every set leaks, by group, with the texts that do.
+pub fn leaks() -> String {
+    let mut out = String::new();
+    for (name, shapes) in SETS {
+        let leaks = Leaks::of(&shapes());
+        let _ = writeln!(out, "{name} set\n{leaks}");
+        for (group, text, masked) in leaks.texts() {
+            let _ = writeln!(out, "  {group}: {text:?}\n      → {masked:?}");
+        }
+        out.push('\n');
+    }
+    out
+}

@@ -1,0 +1,37 @@
+//! Files of credentials with a form of their own.
+
+use crate::rule::Check::{Apart, Least, Mixed, Most, NotProse, NotSentence, NotSign, Real};
+use crate::rule::{Rule, Shape};
+
+#[rustfmt::skip]
+pub(super) const RULES: &[Rule] = &[
+    Rule::from("netrc", "Password in a login file", &["machine ", "default login", "default\n"], 320, r"(?:machine\s+[\w.:-]{1,120}|default)\s+(?:login\s+\S{1,80}\s+|account\s+\S{1,80}\s+){0,2}(?:password|passwd)\s+()").checks(&[Real]).chosen()
+        .hits(&["machine example.org login bob password <a9>", "machine example.org\n  login bob\n  password sunshine\n"]).misses(&["machine learning with password login"]),
+    Rule::from("login-password", "User and password one after the other", &["login ", "user ", "username "], 240, r"(?i)(?:login|user(?:name)?)[ \t:=]+[\w.@\\-]{1,80}(?:[ \t,]+|{nl}[ \t]+)(?:and |with )?(?:the )?(?:password|passwd|pass|pwd|secret)(?:[ \t]+\d)?[ \t]+()").checks(&[Real, NotProse, NotSign]).chosen()
+        .hits(&["login bob password <a9>", "username admin password 7 <u14>", "connect as user bob with password <a9>"]).misses(&["login with password authentication()", "after login the password prompt", "user bob password required"]),
+    Rule::from("login-pair", "User and password with a slash between them", &["login", "credential", "creds", "user/pass", "account", "wifi", "wi-fi"], 160, r"(?i)(?:logins?|credentials?|creds|user/pass\w*|accounts?|wi-?fi)(?: (?:is|are|for \w+))?(?:{q}?[ \t]*[:=][ \t]*|[ \t]+){q}?[\w.@-]{2,40}[ \t]*[/:][ \t]*()").checks(&[Apart, Real, Mixed, Least(5), Most(64)]).chosen()
+        .hits(&["login: bob / <a9>", "account: bob / <a9>"]).misses(&["account: https://example.org/a1b2", "login: bob/alice"]),
+    Rule::from("login-with", "User and password in an invitation to log in", &["log in", "login", "sign in", "logon", "log on"], 120, r"(?i)(?:log|sign)[ -]?(?:in|on)(?: \w{1,12}){0,3}? (?:with|as|using)[: ]{1,3}{q}?[\w.@-]{2,40}{q}?[ \t]*(?:/|:|,| and )[ \t]*{q}?()").checks(&[Real, Mixed, Least(5), Most(64)]).chosen()
+        .hits(&["you can log in with bob / <a9>"]).misses(&["login with a 2fa/totp code"]),
+    Rule::from("value-before-name", "Value of a variable whose name comes after it", &["value\"", "value\x11", "value: "], 320, r#"(?i)value{q}?\s*[:=]\s*{q}([^\s"'\x11-\x14]{4,200}){q}\s*,?\s*{q}?(?:name|key){q}?\s*[:=]\s*{q}?[\w./-]{0,40}(?:passw|passphrase|secret|token|api_?key|private_?key|credential)"#).checks(&[Real]).chosen()
+        .hits(&["{\"value\": \"<a12>\", \"name\": \"DB_PASSWORD\"}"]).misses(&["{\"value\": \"<a12>\", \"name\": \"HOST\"}"]),
+    Rule::from("pgpass", "Line of a PostgreSQL password file", &[":5432:", ":*:", ":6432:", ":5433:"], 260, r"(?::\*|:\d{4})?:(?:\d{4}|\*):[\w*.-]{1,63}:[\w*.@-]{1,63}:()").checks(&[Real]).chosen()
+        .hits(&["db.internal:5432:app:bob:<a9>", "*:*:*:postgres:sunshine"]).misses(&["::ffff:5432:"]),
+    Rule::special("kubernetes-secret", "Values of a Kubernetes secret", &["kind: secret", "\"kind\": \"secret\"", "\"kind\":\"secret\"", "kind: 'secret'", "kind: \"secret\"", "kind = \"secret\""], Shape::Manifest).chosen()
+        .hits(&["apiVersion: v1\nkind: Secret\ndata:\n  user.conf: <b24>\n", "apiVersion: v1\ndata:\n  user.conf: <b24>\nkind: Secret\nmetadata:\n  name: x\n"]).misses(&["kind: ConfigMap\ndata:\n  a: <b24>\n"]),
+    Rule::from("password-hash", "Hash of a password", &["$1$", "$5$", "$6$", "$y$", "$2a$", "$2b$", "$2y$", "$argon2", "$apr1$", "$pbkdf2", "$scrypt$"], 260, r"(\$(?:1|5|6|y|2[aby]|argon2[a-z]{1,2}|apr1|pbkdf2[\w-]*|scrypt)\$[\w./$=,+-]{20,200})").low()
+        .hits(&["root:$6$<a8>$<a86>:18000:0:99999:7:::", "bob:$2y$10$<a53>"]).misses(&["echo $1$2"]),
+    Rule::from("dsn-password", "Password in a data source name", &["pwd=", "uid="], 200, r"(?i)uid=[^;\n]{1,64};[ \t]*(?:pwd|password)=()").checks(&[Real]).chosen().hits(&["Driver={SQL Server};Uid=sa;Pwd=<a9>;"]),
+    Rule::from("cisco-secret", "Secret in the configuration of a network device", &["enable secret", "enable password", "snmp-server community", "key-string", "tacacs-server key", "radius-server key", "pre-shared-key", "wpa-psk ascii"], 120,
+        r"(?i)(?:enable (?:secret|password)|snmp-server community|key-string|(?:tacacs|radius)-server key|pre-shared-key(?: local| remote| address \S+)?(?: key)?|wpa-psk ascii)[ \t]+(?:[0-9][ \t]+)?()").checks(&[Real]).chosen()
+        .hits(&["enable secret 5 <a20>", "snmp-server community <a9> RO"]),
+    Rule::from("network-key", "Key of a wireless network as a system shows it", &["key content", "key material"], 80, r"(?i)key (?:content|material)[ \t]*:[ \t]*()").checks(&[Real]).chosen().hits(&["    Key Content            : <a10>"]),
+    Rule::from("credential-call", "User and password as arguments of a call", &["basicauth", "basic_auth", "networkcredential", "usernamepassword", ".login(", "auth=(", "getconnection(", "plaincredentials"], 240,
+        r#"(?i)[\w.]*=?\s*\(\s*(?:[\w.]{1,40}\s*,\s*)?{q}[^"'\n\x11-\x14]{1,80}{q}\s*,\s*{q}()"#).checks(&[Real, Least(5)]).chosen()
+        .hits(&["requests.get(url, auth=('bob', '<a9>'))", "HTTPBasicAuth('bob', '<a9>')", "server.login('a@b.c', '<a10>')"]).misses(&["basicauth('user', 'password')", "form.login(user, password)"]),
+    Rule::from("setter-call", "Password as the argument of a call that sets it", &["setpassword(", "withpassword(", "set_password(", "with_password(", ".password(", "setsecret(", "withsecret(", "setapikey(", "setaccesstoken("], 120, r#"(?i)[\w.]+\(\s*{q}()"#).checks(&[Real, Least(5), NotSentence]).chosen()
+        .hits(&["client.setPassword(\"<a9>\")"]).misses(&["client.setPassword(\"\")", "x.setPassword(password)"]),
+    Rule::from("ipsec-secret", "Shared secret of a virtual private network", &[": psk ", ": xauth ", ": eap "], 100, r#"(?i): (?:psk|xauth|eap)[ \t]+{q}?()"#).checks(&[Real]).chosen().hits(&["10.0.0.1 : PSK \"sunshine\""]),
+    Rule::from("server-directive", "Password in the configuration of a server", &["requirepass ", "masterauth ", "bindpw ", "rootpw ", "ldap_default_authtok", "rcon_password ", "sasl_passwd "], 120, r"[\w]+[ \t=]+()").checks(&[Real]).chosen()
+        .hits(&["requirepass sunshine", "bindpw <a9>"]).misses(&["rootpw {{ vault_rootpw }}"]),
+];

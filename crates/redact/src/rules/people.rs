@@ -1,0 +1,13 @@
+//! What belongs to people and not to machines.
+
+use crate::rule::Check::{Apart, Digits};
+use crate::rule::Rule;
+
+#[rustfmt::skip]
+pub(super) const RULES: &[Rule] = &[
+    Rule::from("phone", "Telephone number in international form",
+        &["+1", "+2", "+3", "+4", "+5", "+6", "+7", "+8", "+9"],
+        32, r"\+(?:([1-9]\d{7,14})|([1-9]\d{0,2}\)?(?:[ .-]\(?\d{1,8}\)?|\(\d{1,5}\)){1,6}))(?:[^\w.=/+-]|[.=/+-]\W|[.-]?\z)").checks(&[Apart, Digits(8, 15)]).chosen()
+        .hits(&["call +1415555<d4> today", "tel:+49301234<d4>", "call +1 415 555 0199 now", "phone: +49 30 901820", "+1 (415) 555-0132", "+33 6 12 34 56 78"])
+        .misses(&["+123456", "a+12345678901", "@@ -1,5 +1234,7 @@", "2024-01-01T00:00:00+0100", "1e+10", "+1234567890123456789", "@@ -12,3 +14,5 @@", "a +1 b"]),
+];

@@ -1,0 +1,402 @@
+//! One search: from keywords to findings.
+
+use crate::gate::{GATE, Gate, Hit, Prepared, Secret};
+use crate::mask;
+use crate::name::Names;
+use crate::parts::{self, SIZES, Sizes};
+use crate::repeat::Repeat;
+use crate::rule::{Check, Confidence, Reads, Reveal, Rule, Shape};
+use crate::surroundings::Surroundings;
+use crate::value::{LONGEST_VALUE, Memory, Quoting, Value, at};
+use crate::view::{URL_AND, URL_BLANK, URL_EQUALS, URL_QUOTE, View};
+use crate::{Finding, Mode, command, cookies, insert, key, manifest, pair, sentence, shape, verdict, wrap};
+use aho_corasick::PatternID;
+use std::cell::RefCell;
+
+/// The text under search and what was found so far.
+pub(crate) struct Scan<'t> {
+    pub(crate) text: &'t [u8],
+    pub(crate) mode: Mode,
+    surroundings: RefCell<Surroundings>,
+    pub(crate) names: Names<'t>,
+    found: Vec<Found>,
+    pub(crate) memory: Memory,
+    /// End of the last name that was looked at; its other words lead to the same place.
+    pub(crate) named: usize,
+    /// The last bare value that turned out to be no secret: names inside it are part of it.
+    pub(crate) rejected: (usize, usize),
+    /// End of the last command whose arguments were searched, and the rule that it was for.
+    pub(crate) commanded: (usize, &'static str),
+    /// End of the last heading of a table.
+    pub(crate) tabled: usize,
+    /// End of the last manifest of secrets.
+    pub(crate) manifested: usize,
+    /// The keyword that is looked at.
+    by: Hit,
+}
+
+/// Findings are nearly in order: one that a keyword leads to stands among the last ones.
+const RECENT: usize = 4;
+
+/// A secret in the view of a text.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Found {
+    rule: &'static Rule,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    reveal: Reveal,
+    /// The keyword that led to it. They are in order.
+    pub(crate) by: Hit,
+}
+
+/// All secrets of a text, in order and without overlaps.
+pub(crate) fn find(raw: &[u8], mode: Mode) -> Vec<Finding> {
+    find_in_parts(raw, mode, SIZES)
+}
+
+/// The same with parts of any size.
+pub(crate) fn find_in_parts(raw: &[u8], mode: Mode, sizes: Sizes) -> Vec<Finding> {
+    if raw.len() <= sizes.batch + sizes.margin {
+        return find_in_part(raw, mode);
+    }
+    let mut found = Vec::new();
+    let mut from = 0;
+    let mut batch = sizes.batch;
+    loop {
+        let begin = from - sizes.context.min(from);
+        let end = raw.len().min(from + batch + sizes.margin);
+        let part = raw.get(begin..end).unwrap_or_default();
+        let findings = find_in_part(part, mode);
+        let last = end == raw.len();
+        let cut =
+            if last { Some(part.len()) } else { parts::cut(part, from - begin, part.len() - sizes.margin, &findings) };
+        let Some(cut) = cut else {
+            batch *= 2;
+            continue;
+        };
+        let moved = |finding: Finding| Finding {
+            start: (finding.start + begin).max(from),
+            end: finding.end + begin,
+            ..finding
+        };
+        found.extend(
+            findings.into_iter().map(moved).filter(|finding| finding.end > from && finding.start < begin + cut),
+        );
+        if last {
+            return found;
+        }
+        from = begin + cut;
+        batch = sizes.batch;
+    }
+}
+
+fn find_in_part(raw: &[u8], mode: Mode) -> Vec<Finding> {
+    find_with(raw, mode, Some(Repeat::default()))
+}
+
+/// As [`find_in_part`]; without a [`Repeat`] every keyword is looked at.
+pub(crate) fn find_with(raw: &[u8], mode: Mode, repeat: Option<Repeat>) -> Vec<Finding> {
+    let Some(gate) = GATE.as_ref() else { return Vec::new() };
+    let view = View::of(raw);
+    let mut scan = Scan {
+        text: view.bytes(),
+        mode,
+        surroundings: RefCell::default(),
+        names: Names::new(),
+        found: Vec::new(),
+        memory: Memory::default(),
+        named: 0,
+        rejected: (0, 0),
+        commanded: (0, ""),
+        tabled: 0,
+        manifested: 0,
+        by: Hit { keyword: PatternID::ZERO, end: 0 },
+    };
+    scan.run(gate, repeat);
+    scan.into_findings(&view, raw)
+}
+
+impl<'t> Scan<'t> {
+    fn run(&mut self, gate: &Gate, mut repeat: Option<Repeat>) {
+        gate.each(self.text, |hit| {
+            self.by = hit;
+            if let Some(period) = repeat.as_mut().and_then(|repeat| repeat.period(self.text, hit, &self.found)) {
+                return self.find_again(period);
+            }
+            let Some((start, rules)) = gate.rules_of(hit) else { return };
+            for prepared in rules {
+                if !self.is_decided(start, prepared.rule) {
+                    self.check(prepared, start, hit.end);
+                }
+            }
+        });
+    }
+
+    /// Reports what the same keyword led to a period before.
+    fn find_again(&mut self, period: usize) {
+        let earlier = self.by.end - period;
+        let mut index = self.found.partition_point(|found| found.by.end < earlier);
+        while let Some(&found) = self.found.get(index).filter(|found| found.by.end == earlier) {
+            if found.by.keyword == self.by.keyword {
+                let (start, end) = (found.start + period, found.end + period);
+                self.found.push(Found { start, end, by: self.by, ..found });
+            }
+            index += 1;
+        }
+    }
+
+    /// Whether a place is inside a secret already. A token there may still tell whose secret it is.
+    fn is_decided(&self, start: usize, rule: &Rule) -> bool {
+        let inside = |found: &&Found| (found.start..found.end).contains(&start);
+        let Some(found) = self.found.iter().rev().take(RECENT).find(inside) else { return false };
+        !(matches!(rule.shape, Shape::Token(_)) && found.start == start)
+    }
+
+    /// The end of the last secret before `index`: what stands before it says nothing about what follows.
+    pub(crate) fn floor(&self, index: usize) -> usize {
+        let before = self.found.iter().rev().take(RECENT).map(|found| found.end).filter(|&end| end <= index);
+        before.max().unwrap_or(0)
+    }
+
+    fn check(&mut self, prepared: &Prepared, start: usize, end: usize) {
+        let rule = prepared.rule;
+        match rule.shape {
+            Shape::Name => pair::check(self, rule, start, end),
+            Shape::KeyBegin => key::begin(self, rule, start),
+            Shape::KeyEnd => key::end(self, rule, start, end),
+            Shape::Cookies => cookies::check(self, rule, end),
+            Shape::Command(_) | Shape::Option(_) => command::check(self, prepared, start, end),
+            Shape::Sentence => sentence::check(self, rule, start, end),
+            Shape::Insert => insert::check(self, rule, end),
+            Shape::Manifest => manifest::check(self, rule, start),
+            Shape::Token(_) => self.token(prepared, start, end),
+            Shape::From { reach, .. } => self.pattern(prepared, start, start, start + reach),
+            Shape::Back { class, run: (fewest, most), reach, .. } => {
+                let from = start.saturating_sub(most + 1).max(self.floor(start));
+                let before = self.text.get(from..start).unwrap_or_default();
+                let run = before.iter().rev().take_while(|&&byte| class.has(byte)).count();
+                if (fewest..=most).contains(&run) {
+                    self.pattern(prepared, start - run, start, end + reach);
+                }
+            }
+        }
+    }
+
+    /// A token that begins with its keyword.
+    fn token(&mut self, prepared: &Prepared, start: usize, end: usize) {
+        const LONGEST: usize = 8 * 1024;
+        let rule = prepared.rule;
+        let spelled = |keyword: &&&str| self.text.get(start..end) == Some(keyword.as_bytes());
+        if !self.starts_word(start) || !rule.keywords.iter().any(|keyword| spelled(&keyword)) {
+            return;
+        }
+        let Some(regex) = prepared.regex() else { return };
+        let window = self.text.get(end..self.text.len().min(end + LONGEST)).unwrap_or_default();
+        let length = regex.find(window).map(|found| found.end());
+        let whole = length.filter(|length| !is_word(at(self.text, end + length)));
+        match whole {
+            Some(length) => {
+                let secret_end = wrap::extended(self.text, start, end + length);
+                let body = self.text.get(end..end + length).unwrap_or_default();
+                if self.passes(rule, body) && !shape::is_filler(body) {
+                    self.report(rule, start, secret_end);
+                }
+            }
+            None => {
+                // A token that a terminal or a mail program cut in two.
+                let Some(joined) = wrap::joined(self.text, end, &self.memory) else { return };
+                let fits = regex.find(&joined.bytes).is_some_and(|found| found.end() == joined.bytes.len());
+                if fits && self.passes(rule, &joined.bytes) {
+                    self.report(rule, start, joined.end);
+                }
+            }
+        }
+    }
+
+    /// A pattern that begins at `from`. Most attempts fail within a few bytes; only a match pays for its groups.
+    fn pattern(&mut self, prepared: &Prepared, from: usize, keyword: usize, to: usize) {
+        let rule = prepared.rule;
+        if rule.checks.contains(&Check::Apart) && !self.stands_apart(from) {
+            return;
+        }
+        let window = self.text.get(from..to.min(self.text.len())).unwrap_or_default();
+        if rule.needs.is_some_and(|byte| memchr::memchr(byte, window).is_none()) {
+            return;
+        }
+        let Some(secret) = prepared.search(window, 0) else { return };
+        let value = match (secret, rule.reads) {
+            (Secret::Is(..), _) | (_, Reads::Argument) => self.value_of(secret, from),
+            (Secret::BeginsAt(start), Reads::Credential) => self.credential(from + start),
+            (Secret::BeginsAt(start), Reads::UpToKeyword) => {
+                Value { start: from + start, end: keyword, quoting: Quoting::Quoted }
+            }
+            (Secret::BeginsAt(start), reads) => {
+                let (start, loose) = (from + start, reads == Reads::LooseUserinfo);
+                Value { start, end: userinfo_end(self.text, start, loose), quoting: Quoting::Quoted }
+            }
+        };
+        if value.start < value.end && !value.is_between_strings(self.text) && self.passes(rule, value.of(self.text)) {
+            let run = if rule.reads == Reads::Credential {
+                credential_end(self.text, value.end, LONGEST_VALUE)
+            } else {
+                value.end
+            };
+            let end = wrap::extended(self.text, value.start, run);
+            self.report(rule, value.start, end);
+        }
+    }
+
+    /// As much of a credential as judgement needs. What turns out to be none is not read to its end again and again.
+    fn credential(&self, start: usize) -> Value {
+        const SHORTEST: usize = 6;
+        let end = credential_end(self.text, start, shape::WINDOW);
+        Value { start, end: if end - start < SHORTEST { start } else { end }, quoting: Quoting::Quoted }
+    }
+
+    /// The place of a secret that was matched in a window from `from` on.
+    pub(crate) fn value_of(&self, secret: Secret, from: usize) -> Value {
+        match secret {
+            Secret::Is(start, end) => Value { start: from + start, end: from + end, quoting: Quoting::Quoted },
+            Secret::BeginsAt(start) => Value::argument(self.text, from + start, &self.memory),
+        }
+    }
+
+    fn stands_apart(&self, index: usize) -> bool {
+        let before = index.checked_sub(1).map_or(b' ', |before| at(self.text, before));
+        !is_word(before) && !matches!(before, b')' | b']' | b'.' | b'+' | b'/' | b'\\' | b'-')
+    }
+
+    /// Whether a secret is what its rule asks for, and, in source code, no fixture.
+    pub(crate) fn passes(&self, rule: &Rule, secret: &[u8]) -> bool {
+        let head = shape::head(secret);
+        let fixture = || rule.confidence == Confidence::Low && (!shape::is_random(head) || verdict::is_fixture(head));
+        let fits = |check: &Check| match *check {
+            Check::Least(length) => secret.len() >= length,
+            Check::Most(length) => secret.len() <= length,
+            Check::Digits(fewest, most) => {
+                (fewest..=most).contains(&secret.iter().filter(|byte| byte.is_ascii_digit()).count())
+            }
+            Check::Digit => shape::has_digit(secret),
+            Check::Mixed => shape::is_mixed(secret),
+            Check::Dense => {
+                /// No word of a natural language is this long.
+                const LONGER_THAN_A_WORD: usize = 16;
+                shape::longest_stretch(secret) >= LONGER_THAN_A_WORD
+                    || shape::has_digit(secret) && shape::is_random(head)
+            }
+            Check::Random => shape::is_random(head),
+            Check::Entropy(bits) => shape::entropy(secret) >= bits,
+            Check::Real => !verdict::is_placeholder(secret) && !verdict::is_expression(secret),
+            Check::NotProse => !verdict::is_plain_word(secret),
+            Check::NotSentence => !verdict::is_prose(secret),
+            Check::NotSign => !matches!(secret.first(), Some(b'=' | b'/' | b'`' | b'-')),
+            Check::NotPort => {
+                let digits = secret.iter().take_while(|byte| byte.is_ascii_digit()).count();
+                digits == 0 || digits > 5 || !matches!(secret.get(digits), None | Some(b'/' | b'?' | b'#'))
+            }
+            Check::Apart => true,
+        };
+        rule.checks.iter().all(fits) && !(self.mode == Mode::Code && fixture())
+    }
+
+    pub(crate) fn report(&mut self, rule: &'static Rule, start: usize, end: usize) {
+        self.report_as(rule, start, end, rule.reveal);
+    }
+
+    pub(crate) fn report_as(&mut self, rule: &'static Rule, start: usize, end: usize, reveal: Reveal) {
+        if start >= end {
+            return;
+        }
+        match self.found.iter_mut().rev().take(RECENT).find(|found| found.start == start) {
+            Some(found) => {
+                found.end = found.end.max(end);
+                // A token inside a value names the value's vendor, and any rule says more than a sentence.
+                if matches!(rule.shape, Shape::Token(_)) || matches!(found.rule.shape, Shape::Sentence) {
+                    (found.rule, found.reveal) = (rule, reveal);
+                }
+            }
+            None => self.found.push(Found { rule, start, end, reveal, by: self.by }),
+        }
+    }
+
+    /// Whether the text around a place reads as a program.
+    pub(crate) fn is_code(&self, index: usize) -> bool {
+        self.surroundings.borrow_mut().is_code(self.text, index)
+    }
+
+    /// Whether a token may begin at `index`: no letter, digit, underscore or dash before it.
+    pub(crate) fn starts_word(&self, index: usize) -> bool {
+        index.checked_sub(1).is_none_or(|before| {
+            let byte = at(self.text, before);
+            !is_word(byte) && byte != b'-'
+        })
+    }
+
+    /// Findings at their places in the original; those that overlap become one.
+    fn into_findings(mut self, view: &View<'_>, raw: &[u8]) -> Vec<Finding> {
+        self.found.sort_by_key(|found| (found.start, found.end));
+        let mut findings: Vec<Finding> = Vec::with_capacity(self.found.len());
+        for found in self.found {
+            let start = mask::boundary_before(raw, view.raw_start(found.start));
+            let end = mask::boundary_after(raw, view.raw_end(found.end));
+            match findings.last_mut() {
+                Some(last) if start < last.end => last.end = last.end.max(end),
+                _ if start < end => findings.push(Finding {
+                    rule: found.rule.name,
+                    start,
+                    end,
+                    reveal: found.reveal,
+                    settled: matches!(
+                        found.rule.shape,
+                        Shape::Name | Shape::Option(_) | Shape::Command(_) | Shape::Cookies | Shape::Sentence
+                    ),
+                }),
+                _ => {}
+            }
+        }
+        findings
+    }
+}
+
+pub(crate) fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// Where the credential of a header ends that goes on after `end`.
+fn credential_end(text: &[u8], end: usize, most: usize) -> usize {
+    let inside = |byte: &&u8| {
+        byte.is_ascii_alphanumeric() || matches!(**byte, b'.' | b'_' | b'~' | b'+' | b'/' | b'=' | b'-' | URL_EQUALS)
+    };
+    let rest = text.get(end..).unwrap_or_default();
+    end + rest.iter().take(most).take_while(inside).count()
+}
+
+/// Where the `@` stands that ends the user information of an address; `from` if there is none.
+///
+/// A password of a database may have a slash in it, which should have been escaped; a slash behind an `@` begins the path.
+fn userinfo_end(text: &[u8], from: usize, loose: bool) -> usize {
+    const LONGEST: usize = 300;
+    let mut last = None;
+    let rest = text.get(from..).unwrap_or_default();
+    for (offset, &byte) in rest.iter().take(LONGEST).enumerate() {
+        match byte {
+            b'@' => last = Some(offset),
+            0..=b' ' | 0x7f | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\'
+                if !matches!(byte, URL_EQUALS | URL_AND | URL_QUOTE | URL_BLANK) =>
+            {
+                break;
+            }
+            b'/' | b'?' | b'#' if !loose || last.is_some() => break,
+            b':' if rest.get(offset..).is_some_and(|rest| rest.starts_with(b"://")) => break,
+            _ => {}
+        }
+    }
+    let host = |at: &usize| {
+        rest.get(at + 1).is_some_and(|&byte| {
+            byte.is_ascii_alphanumeric()
+                || matches!(byte, b'[' | b'{' | b'$' | b'%' | b'.' | b'*' | b'_')
+                || loose && rest.get(at + 1..).is_some_and(|rest| rest.starts_with(b"//"))
+        })
+    };
+    from + last.filter(host).unwrap_or(0)
+}

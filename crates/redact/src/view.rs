@@ -1,0 +1,418 @@
+//! The text as rules see it: what was escaped, coloured or hidden in it stands as if it had been written plainly.
+//!
+//! Rules are written for plain text. The same text arrives inside JSON, inside JSON inside JSON, inside a URL, with
+//! terminal colours or with characters that nobody sees. A view undoes that in one pass and remembers where each byte
+//! came from, so that what is found in it is masked in the original.
+//!
+//! What ends a value depends on how deep it is quoted: in `"a\"b"` the inner quote belongs to the value, in
+//! `{\"a\":\"b\"}` it ends it. The view therefore does not turn every quote into `"`, but writes one byte for each depth;
+//! patterns read them as characters of their own. The same holds for the signs of a URL inside a URL.
+
+use memchr::{memchr, memchr3};
+use std::borrow::Cow;
+
+/// `\"`: a quote inside a string.
+pub(crate) const QUOTE_1: u8 = 0x11;
+/// `\\\"`: a quote inside a string inside a string.
+pub(crate) const QUOTE_2: u8 = 0x12;
+/// The same one level deeper, and all below.
+pub(crate) const QUOTE_3: u8 = 0x13;
+/// `\'`.
+pub(crate) const APOSTROPHE: u8 = 0x14;
+/// `%26`.
+pub(crate) const URL_AND: u8 = 0x15;
+/// `%3D`.
+pub(crate) const URL_EQUALS: u8 = 0x16;
+/// `&quot;` and the quotation marks of printed text.
+pub(crate) const CODED_QUOTE: u8 = 0x17;
+/// `%20`, and the blank that a shell was told to keep.
+pub(crate) const URL_BLANK: u8 = 0x18;
+/// `%22`, `%27`.
+pub(crate) const URL_QUOTE: u8 = 0x19;
+/// `\n`: a line break inside a string, which ends lines but not the string. White space to patterns, too.
+pub(crate) const BREAK_1: u8 = 0x0B;
+/// The same one or more levels deeper.
+pub(crate) const BREAK_2: u8 = 0x0C;
+
+/// Whether a byte ends a line, in whatever string the line stands.
+pub(crate) fn is_break(byte: u8) -> bool {
+    matches!(byte, b'\n' | b'\r' | BREAK_1 | BREAK_2)
+}
+
+/// A text with its disguises taken off.
+pub(crate) struct View<'t> {
+    bytes: Cow<'t, [u8]>,
+    marks: Vec<Mark>,
+}
+
+/// From `view` on, up to the next mark, bytes of the view stand in the original from `raw` on.
+#[derive(Debug, Clone, Copy)]
+struct Mark {
+    view: usize,
+    raw: usize,
+    /// Whether the byte before `view` stands for several bytes that end at `raw`.
+    replaced: bool,
+}
+
+/// Parameters of a colour or cursor sequence are shorter.
+const LONGEST_SEQUENCE: usize = 24;
+
+impl<'t> View<'t> {
+    pub(crate) fn of(raw: &'t [u8]) -> Self {
+        let mut writer = Writer { raw, out: Vec::new(), marks: Vec::new(), copied: 0 };
+        let mut finder = Finder::new(raw);
+        while let Some(at) = finder.next() {
+            finder.from = match disguise(raw, at) {
+                Some((end, plain)) => {
+                    writer.replace(at, end, plain);
+                    end
+                }
+                None if at_byte(raw, at) == b'\\' => at + backslashes(raw, at),
+                None => at + 1,
+            };
+        }
+        writer.finish()
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Where the byte at `index` of the view begins in the original.
+    pub(crate) fn raw_start(&self, index: usize) -> usize {
+        let next = self.marks.partition_point(|mark| mark.view <= index);
+        match next.checked_sub(1).and_then(|last| self.marks.get(last)) {
+            Some(mark) => mark.raw + (index - mark.view),
+            None => index,
+        }
+    }
+
+    /// Where the byte before `index` of the view ends in the original.
+    pub(crate) fn raw_end(&self, index: usize) -> usize {
+        let at = self.marks.partition_point(|mark| mark.view < index);
+        match (self.marks.get(at), index.checked_sub(1)) {
+            (Some(mark), _) if mark.view == index && mark.replaced => mark.raw,
+            (_, Some(last)) => self.raw_start(last) + 1,
+            (_, None) => 0,
+        }
+    }
+}
+
+/// Finds the next byte that may begin a disguise. Three searches go over the text, each once and at memory speed.
+struct Finder<'t> {
+    raw: &'t [u8],
+    from: usize,
+    escape: usize,
+    entity: usize,
+    latin: usize,
+}
+
+impl<'t> Finder<'t> {
+    fn new(raw: &'t [u8]) -> Self {
+        Self { raw, from: 0, escape: escape(raw, 0), entity: entity(raw, 0), latin: latin(raw, 0) }
+    }
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        if self.escape < self.from {
+            self.escape = escape(self.raw, self.from);
+        }
+        if self.entity < self.from {
+            self.entity = entity(self.raw, self.from);
+        }
+        if self.latin < self.from {
+            self.latin = latin(self.raw, self.from);
+        }
+        let next = self.escape.min(self.entity).min(self.latin);
+        (next < self.raw.len()).then_some(next)
+    }
+}
+
+fn place(from: usize, found: Option<usize>) -> usize {
+    found.map_or(usize::MAX, |offset| from + offset)
+}
+
+fn escape(raw: &[u8], from: usize) -> usize {
+    place(from, memchr3(b'\\', 0x1b, b'%', raw.get(from..).unwrap_or_default()))
+}
+
+fn entity(raw: &[u8], from: usize) -> usize {
+    place(from, memchr3(b'&', 0xE2, 0xEF, raw.get(from..).unwrap_or_default()))
+}
+
+fn latin(raw: &[u8], from: usize) -> usize {
+    place(from, memchr(0xC2, raw.get(from..).unwrap_or_default()))
+}
+
+fn at_byte(raw: &[u8], index: usize) -> u8 {
+    raw.get(index).copied().unwrap_or(0)
+}
+
+fn backslashes(raw: &[u8], from: usize) -> usize {
+    raw.get(from..).unwrap_or_default().iter().take_while(|&&byte| byte == b'\\').count()
+}
+
+/// Copies what is plain and notes what is not.
+struct Writer<'t> {
+    raw: &'t [u8],
+    out: Vec<u8>,
+    marks: Vec<Mark>,
+    copied: usize,
+}
+
+impl<'t> Writer<'t> {
+    #[inline]
+    fn replace(&mut self, from: usize, to: usize, plain: Option<u8>) {
+        if self.out.capacity() == 0 {
+            self.out.reserve(self.raw.len());
+        }
+        self.out.extend_from_slice(self.raw.get(self.copied..from).unwrap_or_default());
+        self.out.extend(plain);
+        self.copied = to;
+        self.marks.push(Mark { view: self.out.len(), raw: to, replaced: plain.is_some() });
+    }
+
+    fn finish(mut self) -> View<'t> {
+        if self.marks.is_empty() {
+            return View { bytes: Cow::Borrowed(self.raw), marks: Vec::new() };
+        }
+        self.out.extend_from_slice(self.raw.get(self.copied..).unwrap_or_default());
+        View { bytes: Cow::Owned(self.out), marks: self.marks }
+    }
+}
+
+/// Where a disguise that begins at `at` ends, and the byte that stands for it, if any.
+fn disguise(raw: &[u8], at: usize) -> Option<(usize, Option<u8>)> {
+    let rest = raw.get(at..)?;
+    let (length, plain) = match rest {
+        [0x1b, ..] => (sequence(rest, 1)?, None),
+        [b'\\', ..] => return backslash(raw, at),
+        [b'%', ..] => percent(rest)?,
+        [b'&', ..] => named_entity(rest)?,
+        [0xC2, 0xA0, ..] => (2, Some(b' ')),
+        [0xC2, 0xAB | 0xBB, ..] => (2, Some(CODED_QUOTE)),
+        [0xC2, 0xAD, ..] => (2, None),
+        [0xE2, 0x80, 0x82..=0x8A | 0xAF, ..] => (3, Some(b' ')),
+        [0xE2, 0x80, 0x8B..=0x8F | 0xAA..=0xAE, ..] | [0xE2, 0x81, 0xA0..=0xAF, ..] | [0xEF, 0xBB, 0xBF, ..] => {
+            (3, None)
+        }
+        [0xE2, 0x80, 0x98..=0x9F, ..] => (3, Some(CODED_QUOTE)),
+        // The bars of drawn tables.
+        [0xE2, 0x94, 0x82 | 0x83, ..] | [0xE2, 0x95, 0x91, ..] => (3, Some(b'|')),
+        // Signs as wide as a Chinese character.
+        [0xEF, 0xBC, wide @ 0x81..=0xBF, ..] => (3, Some(wide - 0x60)),
+        [0xEF, 0xBD, wide @ 0x80..=0x9E, ..] => (3, Some(wide - 0x20)),
+        _ => return None,
+    };
+    Some((at + length, plain))
+}
+
+/// Length of a terminal sequence whose escape character takes `start` bytes: colours, cursor moves, links.
+fn sequence(rest: &[u8], start: usize) -> Option<usize> {
+    match rest.get(start)? {
+        b'[' => {
+            let parameters = rest.get(start + 1..)?.iter().take(LONGEST_SEQUENCE);
+            let length = parameters.take_while(|byte| matches!(byte, b'0'..=b'?' | b' '..=b'/')).count();
+            let last = rest.get(start + 1 + length)?;
+            last.is_ascii_alphabetic().then_some(start + length + 2)
+        }
+        b']' => {
+            const LONGEST_LINK: usize = 512;
+            let body = rest.get(start + 1..)?;
+            let body = body.get(..LONGEST_LINK).unwrap_or(body);
+            let end = memchr3(0x07, 0x1b, b'\n', body)?;
+            match body.get(end..)? {
+                [0x07, ..] => Some(start + end + 2),
+                [0x1b, b'\\', ..] => Some(start + end + 3),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Escapes of JSON, of programming languages and of shells, however often they were escaped again.
+fn backslash(raw: &[u8], at: usize) -> Option<(usize, Option<u8>)> {
+    let rest = raw.get(at..)?;
+    let run = backslashes(raw, at);
+    let end = at + run + 1;
+    let after = rest.get(run..)?;
+    let plain = match *after.first()? {
+        // A backslash before a line break joins the lines; JSON writes three of them.
+        b'n' if run % 2 == 1 && run > 1 => None,
+        b'n' => Some(if run == 1 { BREAK_1 } else { BREAK_2 }),
+        b'\n' if run == 1 => None,
+        b'\r' if run == 1 && after.get(1) == Some(&b'\n') => return Some((end + 1, None)),
+        b'r' => Some(b'\r'),
+        b't' => Some(b'\t'),
+        b'/' => Some(b'/'),
+        b' ' if run == 1 => Some(URL_BLANK),
+        b'\'' => Some(APOSTROPHE),
+        b'"' => return quote(at, run),
+        b'u' | b'x' => {
+            let (digits, code) = code_point(after)?;
+            let length = run + 1 + digits;
+            return match code {
+                0x1b => Some((at + sequence(rest, length)?, None)),
+                _ => Some((at + length, decoded(code)?)),
+            };
+        }
+        b'0' if after.starts_with(b"033[") => return Some((at + sequence(rest, run + 3)?, None)),
+        b'e' if after.starts_with(b"e[") => return Some((at + sequence(rest, run + 1)?, None)),
+        _ => return None,
+    };
+    Some((end, plain))
+}
+
+/// Each level of strings doubles the backslashes of the level inside and adds one for the quote.
+///
+/// Undoing the levels leaves an even number of backslashes, which belong to what stands before the quote.
+fn quote(at: usize, run: usize) -> Option<(usize, Option<u8>)> {
+    let (mut level, mut left) = (0, run);
+    while left % 2 == 1 {
+        level += 1;
+        left /= 2;
+    }
+    let byte = match level {
+        0 => return None,
+        1 => QUOTE_1,
+        2 => QUOTE_2,
+        _ => QUOTE_3,
+    };
+    Some((at + run + 1, Some(byte)))
+}
+
+/// The number after `u` (four digits) or `x` (two), and how many digits it has.
+fn code_point(after: &[u8]) -> Option<(usize, u32)> {
+    let digits = if after.first() == Some(&b'u') { 4 } else { 2 };
+    let text = std::str::from_utf8(after.get(1..=digits)?).ok()?;
+    let plain = text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    Some((digits, u32::from_str_radix(text, 16).ok().filter(|_| plain)?))
+}
+
+/// The byte for a character that was written as a number. The outer option is empty for what is left as it is.
+fn decoded(code: u32) -> Option<Option<u8>> {
+    Some(match code {
+        0x22 => Some(QUOTE_1),
+        0x09 | 0x0A | 0x0D | 0x20..=0x7E => u8::try_from(code).ok(),
+        0xA0 => Some(b' '),
+        0xAD | 0x200B..=0x200F | 0x202A..=0x202E | 0x2060..=0x206F | 0xFEFF => None,
+        0x2018..=0x201F => Some(CODED_QUOTE),
+        _ => return None,
+    })
+}
+
+/// What structures a URL or a form; all else stays encoded, because it is part of a value.
+fn percent(rest: &[u8]) -> Option<(usize, Option<u8>)> {
+    let mut digits = 1;
+    // `%253D` was encoded twice.
+    while digits < 7
+        && rest.get(digits..digits + 2) == Some(b"25")
+        && rest.get(digits + 2).is_some_and(u8::is_ascii_hexdigit)
+    {
+        digits += 2;
+    }
+    let plain = match rest.get(digits..digits + 2)? {
+        b"3D" | b"3d" => URL_EQUALS,
+        b"26" => URL_AND,
+        b"22" | b"27" => URL_QUOTE,
+        b"20" => URL_BLANK,
+        b"3A" | b"3a" => b':',
+        b"40" => b'@',
+        b"2F" | b"2f" => b'/',
+        b"3F" | b"3f" => b'?',
+        b"5B" | b"5b" => b'[',
+        b"5D" | b"5d" => b']',
+        b"7B" | b"7b" => b'{',
+        b"7D" | b"7d" => b'}',
+        b"0A" | b"0a" | b"0D" | b"0d" => b'\n',
+        other => {
+            // Letters, digits and what else never needs to be encoded.
+            let code = u8::from_str_radix(std::str::from_utf8(other).ok()?, 16).ok()?;
+            let plain = code.is_ascii_alphanumeric() || matches!(code, b'_' | b'-' | b'.' | b'~' | b'+');
+            plain.then_some(code)?
+        }
+    };
+    Some((digits + 2, Some(plain)))
+}
+
+/// Entities of HTML and XML that stand for structure.
+fn named_entity(rest: &[u8]) -> Option<(usize, Option<u8>)> {
+    const ENTITIES: [(&[u8], u8); 19] = [
+        (b"&equals;", b'='),
+        (b"&colon;", b':'),
+        (b"&amp;", b'&'),
+        (b"&quot;", CODED_QUOTE),
+        (b"&apos;", CODED_QUOTE),
+        (b"&#34;", CODED_QUOTE),
+        (b"&#39;", CODED_QUOTE),
+        (b"&#x22;", CODED_QUOTE),
+        (b"&#x27;", CODED_QUOTE),
+        (b"&#61;", b'='),
+        (b"&#x3D;", b'='),
+        (b"&#58;", b':'),
+        (b"&#x3A;", b':'),
+        (b"&#38;", b'&'),
+        (b"&lt;", b'<'),
+        (b"&gt;", b'>'),
+        (b"&#60;", b'<'),
+        (b"&#62;", b'>'),
+        (b"&nbsp;", b' '),
+    ];
+    let (name, plain) = ENTITIES.iter().find(|(name, _)| rest.starts_with(name))?;
+    Some((name.len(), Some(*plain)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain(raw: &str) -> String {
+        View::of(raw.as_bytes()).bytes().iter().map(|&byte| char::from(byte)).collect()
+    }
+
+    #[test]
+    fn disguises_come_off() {
+        for (raw, expected) in [
+            ("nothing here", "nothing here"),
+            ("a\\u003db\\u0026c", "a=b&c"),
+            ("a\\\\u003db", "a=b"),
+            ("x\\ny\\tz\\/", "x\u{b}y\tz/"),
+            ("\u{1b}[1;31mtoken\u{1b}[0m=x", "token=x"),
+            ("\\u001b[31mtoken\\x1b[0m\\033[1m\\e[0m", "token"),
+            ("gh\u{200b}p_\u{feff}\u{ad}x", "ghp_x"),
+            ("pass\u{ff1a}\u{201c}a\u{201d}", "pass:\u{17}a\u{17}"),
+            ("a%3Db%26c%253D", "a\u{16}b\u{15}c\u{16}"),
+            ("&quot;a&quot;&amp;b", "\u{17}a\u{17}&b"),
+            ("docker run \\\n  -e A", "docker run   -e A"),
+            ("100% of 5%", "100% of 5%"),
+            ("\\d+\\s", "\\d+\\s"),
+        ] {
+            assert_eq!(plain(raw), expected, "{raw}");
+        }
+    }
+
+    #[test]
+    fn quotes_tell_how_deep_they_are() {
+        assert_eq!(plain(r#""a""#), "\"a\"");
+        assert_eq!(plain(r#"\"a\""#), "\u{11}a\u{11}");
+        assert_eq!(plain(r#"\\\"a\\\""#), "\u{12}a\u{12}");
+        assert_eq!(plain(r#"\\\\\\\"a"#), "\u{13}a");
+        // A path that ends with a backslash, and its closing quote.
+        assert_eq!(plain(r#"C:\\""#), "C:\\\\\"");
+    }
+
+    #[test]
+    fn places_lead_back_to_the_original() {
+        let raw = "é\\u003d\u{1b}[1mab\u{200b}c\\n";
+        let view = View::of(raw.as_bytes());
+        let text = view.bytes().to_vec();
+        let at = |byte: u8| text.iter().position(|&found| found == byte).unwrap();
+        let span = |from: usize, to: usize| &raw[view.raw_start(from)..view.raw_end(to)];
+        assert_eq!(span(at(b'='), at(b'=') + 1), "\\u003d");
+        assert_eq!(span(at(b'a'), at(b'b') + 1), "ab");
+        assert_eq!(span(at(b'a'), at(b'c') + 1), "ab\u{200b}c");
+        assert_eq!(view.raw_end(text.len()), raw.len());
+        assert_eq!(view.raw_start(0), 0);
+    }
+}
