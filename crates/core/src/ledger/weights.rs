@@ -117,19 +117,19 @@ impl Default for Weights {
         let weight = |prior, share| SourceWeight { prior, share };
         Weights {
             sources: [
-                weight(3.00, 0.720), // User
+                weight(3.00, 0.450), // User
                 weight(4.80, 0.171), // Pasted
-                weight(1.50, 0.300), // Answer
+                weight(1.50, 0.480), // Answer
                 weight(0.62, 0.256), // Explanation
                 weight(1.60, 0.120), // Narration
-                weight(0.48, 0.050), // Report
-                weight(2.05, 0.480), // Edit
-                weight(0.35, 0.034), // Written
+                weight(0.30, 0.050), // Report
+                weight(2.05, 0.768), // Edit
+                weight(0.56, 0.021), // Written
                 weight(0.50, 0.050), // Document
                 weight(1.12, 0.050), // Command
-                weight(0.62, 0.050), // Output
+                weight(0.62, 0.080), // Output
                 weight(0.22, 0.075), // Read
-                weight(0.38, 0.025), // Arguments
+                weight(0.38, 0.016), // Arguments
             ],
             term_user: 3.0,
             term_assistant: 1.5,
@@ -142,10 +142,10 @@ impl Default for Weights {
             recency: 0.3,
             narration_fades: 0.6,
             heading: 0.5,
-            request: 40.0,
+            request: 64.0,
             statement: 90.0,
             rule: 2.0,
-            object: 0.2,
+            object: 0.32,
             change: 14.1,
             outcome: 5.0,
             failure: 20.0,

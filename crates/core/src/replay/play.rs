@@ -4,6 +4,7 @@ use super::session::{Exams, Piece, Session, pieces};
 use crate::cache::{Bill, Block, Layout, Outlook, Rules, Simulator, Tariff, Traffic, weigh};
 use crate::engine::{EngineError, Job, Setting, compact, observe_usage};
 use crate::event::Event;
+use crate::handoff;
 use crate::models::{ApiFamily, ModelTable};
 use crate::plan::{Outcome, StepKind};
 use crate::planner::{Request, Size, Trigger, Verdict, decide, decide_by_money};
@@ -227,7 +228,8 @@ impl Game<'_> {
         let violations = validate(&after).len() as u64;
         let page = Page::of(&after);
         let exam = exams.at(self.session, message);
-        let retention = (!exam.is_empty()).then(|| exam.score(page.lines()).total());
+        let root = done.plan.fold.as_ref().and_then(|fold| handoff::root(&fold.handoff.text));
+        let retention = (!exam.is_empty()).then(|| exam.clone().relative_to(root).score(page.lines()).total());
         let earliest = event.earliest_changed.unwrap_or(0);
         let measure = Measure { scale: self.session.scale, ..self.setting.as_ref()?.measure };
         self.held = pieces(&after, &measure)

@@ -34,6 +34,9 @@ const PATHS: [(Dialect, &str); 3] = [
     (Dialect::Anthropic, "/messages"),
 ];
 
+/// No vendor's keys are shorter.
+const SHORTEST_KEY: usize = 8;
+
 impl Endpoint {
     /// The endpoint at a base address, as vendors state it, or at the full address of a route.
     pub fn at(base: &str, dialect: Dialect, model: &str, key: Option<Key>) -> Result<Endpoint, AddressError> {
@@ -80,10 +83,11 @@ impl Endpoint {
         same_place && shown.iter().all(|name| headers.get(name) == ours.get(name))
     }
 
-    /// A text of the server without our key, which some servers repeat.
+    /// A text of the server without our key, which some servers repeat. A key that is shorter than any real one is left
+    /// alone: it is a placeholder for servers that need none, and its letters stand in every text.
     pub(super) fn without_key<'t>(&self, text: &'t str) -> Cow<'t, str> {
         match self.key.as_ref().map(ExposeSecret::expose_secret) {
-            Some(key) if text.contains(key) => Cow::Owned(text.replace(key, "***")),
+            Some(key) if key.len() >= SHORTEST_KEY && text.contains(key) => Cow::Owned(text.replace(key, "***")),
             _ => Cow::Borrowed(text),
         }
     }
@@ -192,6 +196,15 @@ mod tests {
         assert!(at(url, &with("k")) && at(&format!("{url}?beta=true"), &with("k")));
         assert!(!at(url, &with("other")) && !at(url, &HeaderMap::new()));
         assert!(!at("http://h:2/v1/chat/completions", &with("k")) && !at("http://h:1/v1/responses", &with("k")));
+    }
+
+    #[test]
+    fn a_placeholder_for_a_key_masks_nothing() {
+        let endpoint =
+            |key: &str| Endpoint::at("http://x", Dialect::Auto, "m", Some(Key::from(key.to_owned()))).unwrap();
+        assert_eq!(endpoint("x").without_key("fix the next index"), "fix the next index");
+        let key = "k".repeat(SHORTEST_KEY);
+        assert_eq!(endpoint(&key).without_key(&format!("bad key {key}")), "bad key ***");
     }
 
     #[test]
