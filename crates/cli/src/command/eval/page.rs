@@ -3,6 +3,7 @@
 use super::chart;
 use super::outputs::KindRow;
 use super::summary::{Evaluation, SessionRow};
+use super::told_page;
 use super::trial::Method;
 use crate::page::Page;
 use foldline_core::retention::{Class, Tally};
@@ -28,6 +29,7 @@ pub fn render(evaluation: &Evaluation) -> String {
                 (curve_table(evaluation))
             }
             section { h2 { "By class" } (class_table(evaluation)) }
+            @if let Some(asked) = &evaluation.questions { (told_page::section(evaluation, asked)) }
             section {
                 h2 { "Large outputs by kind" }
                 p { "Outputs over 500 tokens, each reduced by itself. “Needed” are names of an output that later turns use "
