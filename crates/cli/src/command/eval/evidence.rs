@@ -2,6 +2,7 @@
 
 use super::handles::Handles;
 use super::part::Part;
+use super::record;
 use super::sheets::Sheet;
 use super::trial::{Court, Method};
 use foldline_core::retention::{Page, Told};
@@ -21,6 +22,8 @@ pub struct Reading<'s> {
     pub bytes: usize,
     /// Method by method, budget by budget.
     pub marks: Vec<Mark>,
+    /// What the engine made of it, budget by budget.
+    pub records: Vec<Record>,
     /// What the check of handles found.
     pub handles: Handles,
 }
@@ -53,6 +56,14 @@ impl AddAssign for Size {
     }
 }
 
+/// A compacted part as somebody reads it.
+pub struct Record {
+    /// The budget in percent.
+    pub budget: f64,
+    /// Its text.
+    pub text: String,
+}
+
 /// Measures a session by the questions on it; says why that is not possible.
 pub fn read<'s>(court: &Court, sheet: &'s Sheet, session: &str) -> Result<Reading<'s>, String> {
     let transcript = wire::read(session, court.job.format).map_err(|error| error.to_string())?;
@@ -63,6 +74,7 @@ pub fn read<'s>(court: &Court, sheet: &'s Sheet, session: &str) -> Result<Readin
         tokens: part.tokens(),
         bytes: part.page.len(),
         marks: Vec::new(),
+        records: Vec::new(),
         handles: Handles::default(),
     };
     for &budget in &court.budgets {
@@ -105,6 +117,7 @@ fn engine(court: &Court, part: &Part<'_>, budget: f64, reading: &mut Reading<'_>
     };
     reading.handles.add(court.keep.check(&questions.session, &done));
     let page = Page::of(&after);
+    reading.records.push(Record { budget, text: record::of(&after, &page) });
     let told = questions.told(page.lines());
     let size = Size { tokens: done.plan.tokens.after, bytes: page.len() };
     Mark { method: Method::Foldline, budget, told, size: Ok(size) }

@@ -1,5 +1,6 @@
 //! An evaluation as a page.
 
+use super::ask;
 use super::chart;
 use super::outputs::KindRow;
 use super::summary::{Evaluation, SessionRow};
@@ -29,7 +30,10 @@ pub fn render(evaluation: &Evaluation) -> String {
                 (curve_table(evaluation))
             }
             section { h2 { "By class" } (class_table(evaluation)) }
-            @if let Some(asked) = &evaluation.questions { (told_page::section(evaluation, asked)) }
+            @if let Some(asked) = &evaluation.questions {
+                (told_page::section(evaluation, asked))
+                @if let Some(answers) = &asked.answers { (ask::page::section(asked, answers)) }
+            }
             section {
                 h2 { "Large outputs by kind" }
                 p { "Outputs over 500 tokens, each reduced by itself. “Needed” are names of an output that later turns use "
@@ -162,7 +166,7 @@ fn footnote(evaluation: &Evaluation) -> Markup {
         p {
             "Skipped: " (skipped.too_short.len()) " too short to cut, " (skipped.nothing_needed.len())
             " in which nothing was needed again, " (skipped.unreadable.len()) " not readable. "
-            "Where a session does not fit a budget, its facts count as lost. Measured without a model by Foldline "
+            "Where a session does not fit a budget, its facts count as lost. Compacted without a model by Foldline "
             (env!("CARGO_PKG_VERSION")) " in " (format!("{:.1}", evaluation.seconds)) " s."
         }
         @if !evaluation.handles.wrong.is_empty() {

@@ -69,6 +69,18 @@ impl Sheets {
         words
     }
 
+    /// Refuses questions whose answers nobody can grade.
+    pub fn require_grades(&self) -> Result<(), Failure> {
+        let lacking: Vec<String> = self.all.iter().filter_map(lacking).collect();
+        match lacking.is_empty() {
+            true => Ok(()),
+            false => Err(Failure::input(format!(
+                "--ask grades by `answer` or `key_points`; these questions have neither:\n  {}",
+                lacking.join("\n  ")
+            ))),
+        }
+    }
+
     /// The questions on a session.
     pub fn on(&self, session: &str) -> impl Iterator<Item = &Sheet> {
         self.all.iter().filter(move |sheet| sheet.questions.session == session)
@@ -127,4 +139,10 @@ fn no_match(homeless: &[String], names: &BTreeSet<String>) -> String {
     lines.extend(homeless.iter().take(SHOWN).map(|words| format!("  {words}")));
     lines.push(format!("expected `session` to be the name of a file without its ending: {}{more}", some.join(", ")));
     lines.join("\n")
+}
+
+fn lacking(sheet: &Sheet) -> Option<String> {
+    let ungraded = sheet.questions.questions.iter().filter(|question| !question.can_be_graded());
+    let ids: Vec<String> = ungraded.map(|question| question.id.to_string()).collect();
+    (!ids.is_empty()).then(|| format!("{}: {}", sheet.file.display(), ids.join(", ")))
 }

@@ -138,6 +138,11 @@ impl Evaluation {
         }
     }
 
+    /// Why a model that was asked answered nothing; `None` when it did, or none was asked.
+    pub fn unanswered(&self) -> Option<&str> {
+        self.questions.as_ref()?.answers.as_ref()?.nothing()
+    }
+
     /// The points of one method.
     pub fn points(&self, method: Method) -> impl Iterator<Item = &Point> {
         self.curve.iter().filter(move |point| point.method == method)

@@ -1,5 +1,6 @@
 //! An evaluation as tables for the terminal.
 
+use super::ask;
 use super::outputs::KindRow;
 use super::summary::{Evaluation, Point};
 use super::told_tables;
@@ -39,6 +40,10 @@ pub fn render(evaluation: &Evaluation, detail: Detail, paint: Paint) -> String {
         out.push_str(&told_tables::curve(evaluation, asked));
         out.push_str(&title("Evidence told by foldline, by kind of question"));
         out.push_str(&told_tables::kinds(evaluation, asked));
+        if let Some(answers) = &asked.answers {
+            out.push_str(&title(&ask::tables::title(answers)));
+            out.push_str(&ask::tables::means(asked, answers));
+        }
     }
     out.push_str(&title("Outputs over 500 tokens, by kind"));
     out.push_str(&kinds(evaluation));

@@ -1,5 +1,6 @@
 //! All sessions with questions together: how much of the evidence is told, by budget and by kind of question.
 
+use super::ask::Answers;
 use super::evidence::{Mark, Reading, Size};
 use super::summary::telling;
 use super::trial::Method;
@@ -22,6 +23,9 @@ pub struct Asked {
     pub curve: Vec<Point>,
     /// Session by session, the worst first.
     pub by_session: Vec<Row>,
+    /// What a model could answer, if one was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answers: Option<Answers>,
 }
 
 /// One method at one budget over all sessions.
@@ -84,7 +88,7 @@ pub struct Row {
 
 impl Asked {
     /// Sums up.
-    pub fn of(readings: &[Reading<'_>], left_out: Vec<String>, budgets: &[f64]) -> Asked {
+    pub fn of(readings: &[Reading<'_>], left_out: Vec<String>, budgets: &[f64], answers: Option<Answers>) -> Asked {
         let points = Method::ALL.iter().flat_map(|&method| budgets.iter().map(move |&budget| (method, budget)));
         let curve: Vec<Point> = points.map(|(method, budget)| point(readings, method, budget)).collect();
         let telling = telling(budgets);
@@ -98,6 +102,7 @@ impl Asked {
             left_out,
             curve,
             by_session,
+            answers,
         }
     }
 
