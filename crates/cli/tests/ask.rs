@@ -165,6 +165,17 @@ fn a_wrong_key_ends_it_after_one_call() {
 }
 
 #[test]
+fn a_server_that_says_nothing_is_left_alone_after_three_calls() {
+    let desk = desk();
+    (0..4).for_each(|n| desk.write(&format!("exam/more-{n}.json"), &questions().to_string()));
+    let model = model(|_, _| Act::Stall);
+    let done = ask(&desk, &model, "", &["--set", "summarizer.first_word_seconds=1"]);
+    assert_eq!(code(&done), 4, "{}", errors(&done));
+    assert!(errors(&done).contains("timeout: no first word within 1 s"), "{}", errors(&done));
+    assert_eq!(model.provider.requests().len(), 3, "of five sets of questions");
+}
+
+#[test]
 fn failures_that_may_pass_are_tried_again_as_for_summaries() {
     let desk = desk();
     let model = model(|request, earlier| match earlier {

@@ -68,6 +68,24 @@ fn sessions_without_questions_are_measured_by_names_alone() {
 }
 
 #[test]
+fn a_conversation_of_several_in_a_file_is_named_by_its_number() {
+    let desk = desk();
+    desk.write("sessions/many.jsonl", &format!("{}\n{}\n", session(), session()));
+    for (number, file) in [(2, "second.json"), (3, "third.json")] {
+        let mut sheet = questions();
+        sheet["session"] = json!(format!("many:{number}"));
+        desk.write(file, &sheet.to_string());
+    }
+    let args =
+        ["eval", "sessions", "--questions", "second.json", "--questions", "third.json", "--budgets", "100", "--json"];
+    let done = desk.run(&args);
+    let expected = "third.json asks about the session many:3, which is not among the paths";
+    assert_eq!((code(&done), errors(&done)), (0, format!("warning: {expected}\n")));
+    let asked = serde_json::from_str::<Value>(&text(&done)).unwrap()["questions"].take();
+    assert_eq!((&asked["by_session"][0]["name"], &asked["left_out"]), (&json!("many:2"), &json!([expected])));
+}
+
+#[test]
 fn questions_that_fit_no_session_are_told() {
     let desk = desk();
     let mut stray = questions();

@@ -64,7 +64,8 @@ Examples:
   foldline eval sessions/
   foldline eval sessions/ --budgets 5,10,25 --preset runway
   foldline eval sessions/ --questions exam/ --questions more.json --budgets 5,10
-  foldline eval sessions/ --questions exam/ --budgets 10 --ask http://127.0.0.1:8080 --ask-model qwen
+  foldline eval sessions/ --questions exam/ --budgets 10 \\
+    --ask http://127.0.0.1:8080 --ask-model qwen
   FOLDLINE_SUMMARIZER_KEY=… foldline eval sessions/ --questions exam/ --budgets 10 \\
     --ask https://api.example/v1 --ask-model small --json | jq .questions.answers.sheets
   foldline eval sessions/ --html report.html

@@ -24,12 +24,14 @@ pub fn render(evaluation: &Evaluation) -> String {
         style: "",
         content: html! {
             (figures(evaluation))
-            section {
-                h2 { "Facts kept over tokens" }
-                figure { (chart::curve(evaluation)) }
-                (curve_table(evaluation))
+            @if evaluation.sessions > 0 {
+                section {
+                    h2 { "Facts kept over tokens" }
+                    figure { (chart::curve(evaluation)) }
+                    (curve_table(evaluation))
+                }
+                section { h2 { "By class" } (class_table(evaluation)) }
             }
-            section { h2 { "By class" } (class_table(evaluation)) }
             @if let Some(asked) = &evaluation.questions {
                 (told_page::section(evaluation, asked))
                 @if let Some(answers) = &asked.answers { (ask::page::section(asked, answers)) }
@@ -40,10 +42,12 @@ pub fn render(evaluation: &Evaluation) -> String {
                     "before they see them elsewhere. Kinds that are rare in these sessions are measured on generated outputs, too." }
                 (kind_table(evaluation))
             }
-            section {
-                h2 { "Sessions" }
-                p { "Ordered by the facts kept at " (evaluation.ordered_by) " % of the tokens, the worst first." }
-                (session_table(evaluation))
+            @if evaluation.sessions > 0 {
+                section {
+                    h2 { "Sessions" }
+                    p { "Ordered by the facts kept at " (evaluation.ordered_by) " % of the tokens, the worst first." }
+                    (session_table(evaluation))
+                }
             }
             footer { (footnote(evaluation)) }
         },
@@ -52,11 +56,17 @@ pub fn render(evaluation: &Evaluation) -> String {
 }
 
 fn figures(evaluation: &Evaluation) -> Markup {
-    let shown = evaluation.points(Method::Foldline).filter(|point| [5.0, 10.0, 25.0].contains(&point.budget));
+    let is_shown = |budget: f64| [5.0, 10.0, 25.0].contains(&budget);
+    let names = evaluation.points(Method::Foldline).filter(|point| evaluation.sessions > 0 && is_shown(point.budget));
+    let asked = evaluation.questions.iter().flat_map(|asked| asked.points(Method::Foldline));
+    let evidence = asked.filter(|point| is_shown(point.budget));
     html! {
         dl.figures {
-            @for point in shown {
+            @for point in names {
                 div { dt { "kept at " (point.budget) " % of the tokens" } dd { (format!("{:.0}", point.kept_percent)) small { " %" } } }
+            }
+            @for point in evidence {
+                div { dt { "evidence told at " (point.budget) " %" } dd { (format!("{:.0}", point.total.told_percent)) small { " %" } } }
             }
             div { dt { "facts needed" } dd { (evaluation.facts.total().of) } }
             div { dt { "reduction of large outputs" } dd { (format!("{:.1}", evaluation.all_outputs.reduction() * 100.0)) small { " %" } } }

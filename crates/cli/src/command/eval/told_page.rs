@@ -13,7 +13,8 @@ pub fn section(evaluation: &Evaluation, asked: &Asked) -> Markup {
         section {
             h2 { "Evidence told" }
             p { (counts(asked)) ". The messages that they ask about are compacted. A place counts as told when four fifths "
-                "of its words stand together, on three neighbouring lines: then a reader could find the answer." }
+                "of its words stand together, on three neighbouring lines: then a reader could find the answer. Names kept are those "
+                "of all sessions, with or without questions." }
             (curve(evaluation, asked))
             h2 { "By kind of question" }
             (kinds(evaluation, asked))

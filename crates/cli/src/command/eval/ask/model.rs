@@ -6,7 +6,7 @@ use crate::command::summarise;
 use crate::failure::Failure;
 use crate::progress::{Voice, spinner};
 use foldline_core::Policy;
-use foldline_core::summary::FailureClass;
+use foldline_core::summary::{self, FailureClass};
 use foldline_gateway::summariser::{Progress, Summariser};
 use indicatif::ProgressBar;
 use serde_json::Value;
@@ -16,6 +16,8 @@ use tokio::runtime::Runtime;
 
 /// A call is given up after this long, tries and all: limits of the settings watch for silence only.
 const LONGEST: Duration = Duration::from_secs(20 * 60);
+/// A server that is too slow or fails so often in a row is not asked again: all other calls would take as long.
+const PATIENCE: u32 = 3;
 
 /// A model that can be asked.
 pub struct Model {
@@ -46,7 +48,7 @@ impl Model {
 
     /// Begins to ask.
     pub fn talk(&self) -> Talk<'_> {
-        Talk { model: self, bar: spinner(Voice::Heard), line: String::new(), calls: 0, hopeless: None }
+        Talk { model: self, bar: spinner(Voice::Heard), line: String::new(), calls: 0, in_vain: 0, hopeless: None }
     }
 }
 
@@ -56,6 +58,8 @@ pub struct Talk<'m> {
     bar: ProgressBar,
     line: String,
     calls: u32,
+    /// Calls in a row that the server did not answer.
+    in_vain: u32,
     /// Why every further call would be in vain, once that is known.
     hopeless: Option<String>,
 }
@@ -98,7 +102,7 @@ impl Talk<'_> {
         if let Some(why) = &self.hopeless {
             return Err(why.clone());
         }
-        let Talk { model, bar, line, calls, hopeless } = self;
+        let Talk { model, bar, line, calls, .. } = self;
         let mut progress = |step: Progress| {
             *calls += u32::from(matches!(step, Progress::Asking { .. }));
             summarise::show(bar, line, &step);
@@ -107,14 +111,28 @@ impl Talk<'_> {
             tokio::time::timeout(LONGEST, model.summariser.ask(system, user, reply, &mut progress)).await
         });
         let failure = match answer {
-            Ok(Ok(text)) => return Ok(text),
+            Ok(Ok(text)) => {
+                self.in_vain = 0;
+                return Ok(text);
+            }
             Ok(Err(failure)) => failure,
-            Err(_) => return Err(format!("timeout: no complete reply within {} minutes", LONGEST.as_secs() / 60)),
+            Err(_) => summary::Failure::new(FailureClass::Timeout, &format!("no complete reply within {LONGEST:?}")),
         };
         let why = format!("{failure}; {}", failure.class.advice());
-        if failure.class.holds_the_fold() || failure.class == FailureClass::NotFound {
-            *hopeless = Some(why.clone());
+        self.in_vain += u32::from(is_of_the_server(failure.class));
+        if self.in_vain == PATIENCE || is_final(failure.class) {
+            self.hopeless = Some(why.clone());
         }
         Err(why)
     }
+}
+
+/// Whether all other calls fail in the same way.
+fn is_final(class: FailureClass) -> bool {
+    class.holds_the_fold() || class == FailureClass::NotFound
+}
+
+/// Whether a failure says something about the server, not about what it was asked.
+fn is_of_the_server(class: FailureClass) -> bool {
+    matches!(class, FailureClass::Timeout | FailureClass::Rate | FailureClass::Server)
 }
