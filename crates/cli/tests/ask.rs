@@ -53,8 +53,8 @@ fn answers_are_graded_by_kind_beside_the_evidence() {
     assert_eq!((code(&done), errors(&done)), (0, String::new()));
     let expected = "
 Answers of small from foldline's text, by kind of question (0 to 1, a right guess counts half; 2 calls)
-  budget  decision  value   all  evidence  failed
-  100 %       0.25   1.00  0.50    66.7 %       0
+  budget  decision  value   all  evidence  not graded
+  100 %       0.25   1.00  0.50    66.7 %           0
 ";
     assert!(text(&done).contains(expected), "{}", text(&done));
     let page = desk.read("page.html");
@@ -137,8 +137,8 @@ fn what_stays_wrong_counts_as_failed_with_its_reason() {
     let done = ask(&desk, &lenient, "", &[]);
     assert_eq!((code(&done), errors(&done)), (0, String::new()));
     let expected = "
-  budget  decision  value   all  evidence  failed
-  100 %       0.25      –  0.25    66.7 %       1
+  budget  decision  value   all  evidence  not graded
+  100 %       0.25      –  0.25    66.7 %           1
   1 question failed: question 1: 0.8 is no grade; expected 0, 0.25, 0.5, 0.75 or 1
 ";
     assert!(text(&done).contains(expected), "{}", text(&done));

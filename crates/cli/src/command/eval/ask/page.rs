@@ -16,7 +16,7 @@ pub fn section(asked: &Asked, answers: &Answers) -> Markup {
             div.scroll { table {
                 thead { tr {
                     th { "budget" } @for kind in answers.kinds() { th.number { (kind) } }
-                    th.number { "all" } th.number { "evidence" } th.number { "failed" }
+                    th.number { "all" } th.number { "evidence" } th.number { "not graded" }
                 } }
                 tbody { @for point in &answers.curve { tr {
                     td { (point.budget) " %" }

@@ -19,7 +19,7 @@ pub fn title(answers: &Answers) -> String {
 
 /// Means by kind, beside the evidence, and what failed.
 pub fn means(asked: &Asked, answers: &Answers) -> String {
-    let head = ["budget"].into_iter().chain(answers.kinds()).chain(["all", "evidence", "failed"]);
+    let head = ["budget"].into_iter().chain(answers.kinds()).chain(["all", "evidence", "not graded"]);
     let mut table = table(head.map(str::to_owned));
     for point in &answers.curve {
         let mut row = vec![format!("{} %", point.budget)];
