@@ -14,7 +14,7 @@ use std::path::PathBuf;
   foldline search importer timeout                   find words in what was removed
 
 Exit codes: 0 done, 1 a check found violations, 2 bad usage or input, 3 the target cannot be met,
-4 the summariser failed and abort_on_failure is set.")]
+4 the summariser failed and abort_on_failure is set, or the model of eval --ask answered nothing.")]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]

@@ -207,6 +207,27 @@ async fn failures_that_may_pass_are_tried_again_as_the_server_asks() {
 }
 
 #[tokio::test]
+async fn any_question_is_put_to_the_same_endpoint_masked_and_again_where_that_helps() {
+    let busy = Act::status(429, "slow down").with_header("retry-after-ms", "20");
+    for dialect in [Dialect::OpenAiChat, Dialect::OpenAiResponses, Dialect::Anthropic] {
+        let provider = Provider::start([busy.clone(), Act::say("Yes.")]).await.unwrap();
+        let mut summariser = summariser(&provider.url(), dialect);
+        summariser.limits.retries = 1;
+        let mut waits = 0;
+        let mut progress = |step| waits += usize::from(matches!(step, Progress::Waiting { .. }));
+        let secret = format!("{}{}", "ghp_", "R4nd0mR4nd0mR4nd0mR4nd0mR4nd0mR4nd0m");
+        let user = format!("Is {secret} a secret?");
+        let answer = summariser.ask("You are brief.", &user, 500, &mut progress).await;
+        assert_eq!((answer.as_deref(), waits), (Ok("Yes."), 1));
+        let sent = provider.requests().remove(1).text();
+        assert!(sent.contains("You are brief.") && sent.contains("a secret?") && !sent.contains(&secret), "{sent}");
+    }
+    let provider = Provider::start([Act::error(401, "invalid_api_key", "no")]).await.unwrap();
+    let failure = summariser(&provider.url(), Dialect::Auto).ask("", "Well?", 500, &mut |_| ()).await.unwrap_err();
+    assert_eq!((failure.class, failure.calls), (FailureClass::Access, 1));
+}
+
+#[tokio::test]
 async fn the_main_model_is_asked_once_when_the_first_fails() {
     let provider = Provider::choosing(|request, _| match request.json()["model"].as_str() {
         Some("main") => Act::say(GOOD),

@@ -5,6 +5,7 @@ use crate::progress::{Voice, spinner};
 use foldline_core::Policy;
 use foldline_gateway::summariser::{Progress, Summariser, Summary, SummaryJob};
 use indicatif::ProgressBar;
+use tokio::runtime::Runtime;
 
 /// Asks the model that the settings name.
 pub fn run(policy: &Policy, job: &SummaryJob, voice: Voice) -> Result<Summary, Failure> {
@@ -12,32 +13,41 @@ pub fn run(policy: &Policy, job: &SummaryJob, voice: Voice) -> Result<Summary, F
     let Some(summariser) = summariser.map(|summariser| summariser.for_job(job)) else {
         return Err(Failure::input("a summary is wanted, but summarizer.url is not set"));
     };
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Failure::input(format!("cannot start: {error}")))?;
+    let runtime = runtime()?;
     let bar = spinner(voice);
     let summary = runtime.block_on(async {
         let mut line = String::new();
-        summariser.write(job, &mut |progress| show(&bar, &mut line, &progress)).await
+        let mut watch = |progress: Progress| {
+            if let Progress::Asking { model, step, steps } = &progress {
+                line = purpose(model, *step, *steps);
+            }
+            show(&bar, &line, &progress);
+        };
+        summariser.write(job, &mut watch).await
     });
     bar.finish_and_clear();
     Ok(summary)
 }
 
-fn show(bar: &ProgressBar, line: &mut String, progress: &Progress) {
-    match progress {
-        Progress::Asking { model, step, steps } => {
-            *line = match steps {
-                1 => format!("asking {model} for a handoff"),
-                _ => format!("asking {model} for a handoff, part {step} of {steps}"),
-            };
-            bar.set_message(line.clone());
-        }
-        Progress::Hearing { characters } => bar.set_message(format!("{line}: {characters} characters so far")),
-        Progress::Waiting { pause, failure } => {
-            bar.set_message(format!("{failure}; trying again in {:.1} s", pause.as_secs_f64()));
-        }
-        Progress::Switching { model, failure } => bar.set_message(format!("{failure}; asking {model} instead")),
+/// What calls run on.
+pub fn runtime() -> Result<Runtime, Failure> {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    builder.enable_all().build().map_err(|error| Failure::input(format!("cannot start: {error}")))
+}
+
+fn purpose(model: &str, step: usize, steps: usize) -> String {
+    match steps {
+        1 => format!("asking {model} for a handoff"),
+        _ => format!("asking {model} for a handoff, part {step} of {steps}"),
     }
+}
+
+/// Shows how far a call is; `line` says what it is for.
+pub fn show(bar: &ProgressBar, line: &str, progress: &Progress) {
+    bar.set_message(match progress {
+        Progress::Asking { .. } => line.to_owned(),
+        Progress::Hearing { characters } => format!("{line}: {characters} characters so far"),
+        Progress::Waiting { pause, failure } => format!("{failure}; trying again in {:.1} s", pause.as_secs_f64()),
+        Progress::Switching { model, failure } => format!("{failure}; asking {model} instead"),
+    });
 }

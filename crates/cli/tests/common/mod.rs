@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used)]
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod depot;
+
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};

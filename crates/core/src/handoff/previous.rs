@@ -174,8 +174,11 @@ impl Reader {
     }
 }
 
-/// Number, messages and words of a line that begins an episode: `3. User [5:8]: words`.
-fn episode_line(line: &str) -> Option<(u32, Option<(u32, u32)>, &str)> {
+/// Number, messages and words of a line that begins an episode.
+type Beginning<'l> = (u32, Option<(u32, u32)>, &'l str);
+
+/// Reads a line that begins an episode: `3. User [5:8]: words`.
+fn episode_line(line: &str) -> Option<Beginning<'_>> {
     let (number, rest) = line.split_once(". ")?;
     let number = number.parse().ok()?;
     let rest = rest.strip_prefix("User")?;

@@ -40,6 +40,6 @@ pub use baseline::{Baseline, baseline};
 pub use cut::{Cut, SHARE, TooShort, cut};
 pub use exam::{Exam, Fact, Score, Tally};
 pub use page::{Block, Page, Voice};
-pub use questions::{Question, Questions, Told};
+pub use questions::{Question, Questions, QuestionsError, Told};
 pub use timeline::Timeline;
 pub use token::Class;

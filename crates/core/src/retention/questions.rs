@@ -5,6 +5,7 @@
 
 use rustc_hash::FxHashSet;
 use serde::Deserialize;
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// The questions on one session.
@@ -35,6 +36,69 @@ pub struct Question {
     pub key_points: Vec<String>,
     /// The places of the session that tell the answer, verbatim.
     pub evidence: Vec<String>,
+}
+
+/// Questions that cannot be used: where in their file, and what was expected there.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {message}")]
+pub struct QuestionsError {
+    /// Line and column, or the element.
+    pub place: String,
+    /// What was found, and what was expected.
+    pub message: String,
+}
+
+/// What a file of questions looks like.
+const FORM: &str = r#"{"session": "name", "cut": 120, "questions": [{"id": 1, "kind": "decision", "question": "…", "evidence": ["…"]}]}"#;
+
+impl Questions {
+    /// Reads a file of questions, and says where it is wrong.
+    pub fn parse(text: &str) -> Result<Questions, QuestionsError> {
+        let wrong = |place: String, message: String| QuestionsError { place, message };
+        // Questions are read one by one: an error then names the question, not the end of the list.
+        let Outline { session, cut, questions: elements } = serde_json::from_str(text).map_err(|error| {
+            let place = format!("line {}, column {}", error.line(), error.column());
+            let message = error.to_string();
+            let message = message.split(" at line ").next().unwrap_or_default();
+            wrong(place, format!("{message}; expected {FORM}"))
+        })?;
+        if session.trim().is_empty() {
+            return Err(wrong("session".into(), "it is empty; expected the name of a session's file".into()));
+        }
+        if cut == 0 {
+            return Err(wrong("cut".into(), "0; expected how many messages are asked about".into()));
+        }
+        if elements.is_empty() {
+            return Err(wrong("questions".into(), format!("there are none; expected {FORM}")));
+        }
+        let mut places = BTreeMap::new();
+        let mut questions: Vec<Question> = Vec::with_capacity(elements.len());
+        for (at, element) in elements.into_iter().enumerate() {
+            let place = format!("questions[{at}]");
+            let question: Question = serde_json::from_value(element)
+                .map_err(|error| wrong(place.clone(), format!("{error}; expected questions as in {FORM}")))?;
+            if let Some(before) = places.insert(question.id, at) {
+                let message = format!("questions[{before}] has the id {}, too; expected one of its own", question.id);
+                return Err(wrong(place, message));
+            }
+            questions.push(question);
+        }
+        Ok(Questions { session, cut, questions })
+    }
+}
+
+#[derive(Deserialize)]
+struct Outline {
+    session: String,
+    cut: usize,
+    questions: Vec<Value>,
+}
+
+impl Question {
+    /// Whether there is something to grade an answer by.
+    pub fn can_be_graded(&self) -> bool {
+        std::iter::once(&self.answer).chain(&self.key_points).any(|text| !text.trim().is_empty())
+    }
 }
 
 /// How much of the evidence is told.
@@ -126,5 +190,38 @@ mod tests {
         assert_eq!(total("The staging database\n(new) listens on\nport 55432."), (1, 1));
         assert_eq!(total("The\n\n\n\nstaging database listens on port 55432"), (1, 1));
         assert_eq!(total("the staging\n\n\n\nport 55432"), (0, 1));
+    }
+
+    #[test]
+    fn a_file_that_is_wrong_is_told_by_its_place() {
+        let question = r#"{"id":1,"kind":"value","question":"Which port?","evidence":[]}"#;
+        let sheet = |questions: &str| format!(r#"{{"session":"s","cut":3,"questions":[{questions}]}}"#);
+        assert!(Questions::parse(&sheet(question)).is_ok());
+        for (text, expected) in [
+            ("{\n  \"session\": s", "line 2, column 14: expected value; expected {\"session\""),
+            (r#"{"session":"s","questions":[]}"#, "line 1, column 30: missing field `cut`; expected {"),
+            (r#"{"session":" ","cut":3,"questions":[]}"#, "session: it is empty; expected the name"),
+            (r#"{"session":"s","cut":0,"questions":[]}"#, "cut: 0; expected how many"),
+            (&sheet(""), "questions: there are none; expected {"),
+            (
+                &sheet(&format!(r#"{question},{{"id":2,"question":"?"}}"#)),
+                "questions[1]: missing field `kind`; expected ",
+            ),
+            (&sheet(&question.replace(":1", ":\"1\"")), "questions[0]: invalid type: string \"1\", expected u32; "),
+            (&sheet(&format!("{question},{question}")), "questions[1]: questions[0] has the id 1, too; expected one"),
+        ] {
+            let error = Questions::parse(text).expect_err("it is wrong").to_string();
+            assert!(error.starts_with(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_question_can_be_graded_by_an_answer_or_by_key_points() {
+        let graded = |more: &str| {
+            let text = format!(r#"{{"id":1,"kind":"value","question":"?","evidence":[]{more}}}"#);
+            serde_json::from_str::<Question>(&text).expect("it is valid").can_be_graded()
+        };
+        assert!(graded(r#","answer":"55432""#) && graded(r#","key_points":["55432"]"#));
+        assert!(!graded("") && !graded(r#","answer":" ","key_points":[]"#));
     }
 }

@@ -3,6 +3,7 @@
 use super::classify;
 use super::dialect::{self, Speech};
 use super::endpoint::Endpoint;
+use super::retry;
 use super::sse::Events;
 use super::write::Limits;
 use crate::outbound::{Outbound, OutboundError};
@@ -32,6 +33,11 @@ pub(super) struct Missed {
 impl Missed {
     fn of(class: FailureClass, words: &str) -> Missed {
         Missed { failure: Failure::new(class, words), headers: HeaderMap::new(), again: class.may_pass() }
+    }
+
+    /// How long to wait before the same is tried again; `None` when that is of no use, or was done often enough.
+    pub(super) fn pause(&self, tries: u32, most: u32) -> Option<Duration> {
+        retry::pause(tries, &self.headers).filter(|_| self.again && tries < most)
     }
 
     fn cut(words: &str) -> Missed {

@@ -3,7 +3,9 @@
 //! The core says what to ask and reads the replies ([`SummaryJob`]); this module sends. A
 //! [`Summariser`] asks its first endpoint, again where a failure may pass, then the second one once,
 //! and answers with a [`Summary`] in every case: words that are checked, or a failure with its class.
+//! [`Summariser::ask`] puts any other question to the same endpoint.
 
+mod ask;
 mod call;
 mod classify;
 mod dialect;

@@ -2,7 +2,6 @@
 
 use super::call::{Missed, call};
 use super::endpoint::Endpoint;
-use super::retry;
 use crate::outbound::Outbound;
 use foldline_core::summary::{Ask, Failure, FailureClass, Summary, SummaryJob, Writer};
 use foldline_core::wire::reply::ReportedUsage;
@@ -118,6 +117,25 @@ impl Summariser {
     }
 }
 
+impl Summariser {
+    /// Sends one prompt, once. `step` is which it is, of how many.
+    pub(super) async fn send(
+        &self,
+        endpoint: &Endpoint,
+        ask: &Ask,
+        (step, steps): (usize, usize),
+        progress: &mut (dyn FnMut(Progress) + Send),
+        spent: &mut Vec<Spent>,
+    ) -> Result<String, Missed> {
+        progress(Progress::Asking { model: endpoint.model.clone(), step, steps });
+        let mut heard = |characters: usize| progress(Progress::Hearing { characters });
+        let mut usage = None;
+        let answer = call(&self.outbound, endpoint, ask, self.limits, &mut heard, &mut usage).await;
+        spent.extend(usage.map(|usage| Spent { model: endpoint.model.clone(), usage }));
+        answer
+    }
+}
+
 struct Work<'w> {
     summariser: &'w Summariser,
     writer: Writer,
@@ -143,8 +161,7 @@ impl Work<'_> {
                 splits += 1;
                 continue;
             }
-            let pause = retry::pause(tries, &missed.headers).filter(|_| missed.again && tries < retries);
-            let Some(pause) = pause else {
+            let Some(pause) = missed.pause(tries, retries) else {
                 // The conversation as it is was only the cheaper way.
                 if self.writer.without_document() {
                     continue;
@@ -162,16 +179,8 @@ impl Work<'_> {
         // The conversation itself goes to its own model.
         let own = self.summariser.fallback.as_ref().filter(|_| matches!(ask, Ask::Document { .. }));
         let endpoint = own.unwrap_or(endpoint);
-        let (step, steps) = self.writer.step();
-        (self.progress)(Progress::Asking { model: endpoint.model.clone(), step, steps });
         self.calls += 1;
-        let progress = &mut *self.progress;
-        let mut heard = |characters: usize| progress(Progress::Hearing { characters });
-        let mut usage = None;
-        let limits = self.summariser.limits;
-        let answer = call(&self.summariser.outbound, endpoint, ask, limits, &mut heard, &mut usage).await;
-        self.spent.extend(usage.map(|usage| Spent { model: endpoint.model.clone(), usage }));
-        let text = answer?;
+        let text = self.summariser.send(endpoint, ask, self.writer.step(), self.progress, self.spent).await?;
         self.writer.reply(&text).map_err(|bad| Missed {
             failure: Failure::new(FailureClass::BadReply, &bad.to_string()),
             headers: Default::default(),

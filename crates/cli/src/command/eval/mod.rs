@@ -1,12 +1,21 @@
 //! `foldline eval`: how much of what agents need later survives, on real sessions.
 
+mod ask;
 mod chart;
+mod evidence;
 mod handles;
 mod outputs;
 mod page;
+mod part;
+mod record;
 mod samples;
+mod session;
+mod sheets;
 mod summary;
 mod tables;
+mod told;
+mod told_page;
+mod told_tables;
 mod trial;
 
 use super::settings;
@@ -16,13 +25,18 @@ use crate::failure::{Failure, Verdict};
 use crate::input;
 use crate::output;
 use crate::settings::{Surroundings, model_table};
+use ask::Model;
 use clap::Args;
+use evidence::Reading;
 use foldline_core::Job;
 use handles::Keep;
+use session::{Misfit, Outcome};
+use sheets::Sheets;
 use std::path::PathBuf;
 use std::time::Instant;
 use summary::{Evaluation, Skipped};
-use trial::{Court, Verdict as Outcome};
+use told::Asked;
+use trial::{Court, Trial, Verdict as Names};
 
 /// Shares of the tokens of the compacted part, in percent.
 const BUDGETS: [f64; 6] = [2.0, 5.0, 10.0, 20.0, 25.0, 40.0];
@@ -30,13 +44,30 @@ const BUDGETS: [f64; 6] = [2.0, 5.0, 10.0, 20.0, 25.0, 40.0];
 /// `foldline eval`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Each session is cut at 60 % of its text. The first part is compacted to each budget; the second part
-tells which paths, identifiers and hashes the agent needed of it. A name counts as kept when it still
-stands on a line with something it stood with. Nothing is written but the report.
+    after_help = "Each session is cut at 60 % of its text. The first part is compacted to each budget; the second
+part tells which paths, identifiers and hashes the agent needed of it. A name counts as kept when
+it still stands on a line with something it stood with. Nothing is written but the report.
+
+Names are not the story. With --questions, the first `cut` messages of each session that there are
+questions on are compacted as well, and the share of the evidence that is still told is shown by
+kind of question. A file of questions is
+  {\"session\": \"name of the file\", \"cut\": 120, \"questions\": [{\"id\": 1, \"kind\": \"decision\",
+   \"question\": \"Why …?\", \"evidence\": [\"the places that tell it, word for word\"]}]}
+
+Evidence says what a reader could find. With --ask, a model of your own reads each compacted text
+and answers the questions from it alone; a second call, which does not see the text, grades the
+answers 0, 0.25, 0.5, 0.75 or 1 by the \"answer\" and the \"key_points\" (a list) of each question. A
+right guess counts half. That is two calls per session and budget, one after the other; secrets
+are masked.
 
 Examples:
   foldline eval sessions/
   foldline eval sessions/ --budgets 5,10,25 --preset runway
+  foldline eval sessions/ --questions exam/ --questions more.json --budgets 5,10
+  foldline eval sessions/ --questions exam/ --budgets 10 \\
+    --ask http://127.0.0.1:8080 --ask-model qwen
+  FOLDLINE_SUMMARIZER_KEY=… foldline eval sessions/ --questions exam/ --budgets 10 \\
+    --ask https://api.example/v1 --ask-model small --json | jq .questions.answers.sheets
   foldline eval sessions/ --html report.html
   foldline eval a.json b.jsonl --json | jq .curve"
 )]
@@ -52,6 +83,16 @@ pub struct EvalArgs {
     /// What the compacted part may cost, in percent of its tokens.
     #[arg(long, value_name = "PERCENT,…", value_delimiter = ',', value_parser = percent, default_values_t = BUDGETS)]
     pub budgets: Vec<f64>,
+    /// Questions on some of the sessions, a file or a folder of them; may be given several times.
+    #[arg(long, value_name = "FILE|DIR")]
+    pub questions: Vec<PathBuf>,
+    /// Base URL of a model that answers the questions from what was compacted, and grades the answers.
+    #[arg(long, value_name = "URL", requires = "questions")]
+    pub ask: Option<String>,
+    /// The model to ask there; its key comes from where that of a summariser does (FOLDLINE_SUMMARIZER_KEY,
+    /// summarizer.key_env, summarizer.key_file).
+    #[arg(long, value_name = "NAME", requires = "ask")]
+    pub ask_model: Option<String>,
     /// Name the facts that were lost in the worst sessions.
     #[arg(long)]
     pub lost: bool,
@@ -76,6 +117,13 @@ pub fn run(args: &EvalArgs) -> Result<Verdict, Failure> {
     let settings = settings(&args.tuning, Vec::new())?;
     let models = model_table(settings.policy(), &Surroundings::of_process()).map_err(Failure::input)?;
     let files = batch::files(&args.paths)?;
+    let sheets = Sheets::read(&args.questions, &files)?;
+    // What would fail later fails before anything is measured.
+    let model = args.ask.as_deref().map(|url| Model::at(url, args.ask_model.as_deref(), settings.policy()));
+    let model = model.transpose()?;
+    if model.is_some() {
+        sheets.require_grades()?;
+    }
     let mut budgets = args.budgets.clone();
     budgets.sort_by(f64::total_cmp);
     budgets.dedup();
@@ -85,22 +133,14 @@ pub fn run(args: &EvalArgs) -> Result<Verdict, Failure> {
         keep: Keep::open(args.tuning.store.as_deref())?,
         budgets,
     };
-    let outcomes = batch::each(&files, "Measuring", |file| trial::try_file(&court, file));
-    let mut trials = Vec::new();
-    let mut skipped = Skipped::default();
-    for outcome in outcomes.into_iter().flatten() {
-        match outcome {
-            Outcome::Tried(trial) => trials.push(*trial),
-            Outcome::TooShort(name) => skipped.too_short.push(name),
-            Outcome::NothingNeeded(name) => skipped.nothing_needed.push(name),
-            Outcome::Unreadable(why) => skipped.unreadable.push(why),
-        }
+    let found = Found::of(batch::each(&files, "Measuring", |file| session::try_file(&court, &sheets, file)));
+    let asked = ask_about(&sheets, &found, &court, model.as_ref())?;
+    if found.trials.is_empty() && asked.is_none() {
+        return Err(Failure::input(nothing_to_measure(&found.skipped)));
     }
-    if trials.is_empty() {
-        return Err(Failure::input(nothing_to_measure(&skipped)));
-    }
-    let rows = outputs::with_samples(outputs::gathered(&trials));
-    let evaluation = Evaluation::of(&court, trials, rows, skipped, started.elapsed());
+    let rows = outputs::with_samples(outputs::gathered(&found.trials));
+    let mut evaluation = Evaluation::of(&court, found.trials, rows, found.skipped, asked, started.elapsed());
+    found.readings.into_iter().for_each(|reading| evaluation.handles.add(reading.handles));
     if let Some(path) = &args.html {
         output::write_file(path, &page::render(&evaluation))?;
     }
@@ -109,7 +149,60 @@ pub fn run(args: &EvalArgs) -> Result<Verdict, Failure> {
         false => tables::render(&evaluation, tables::Detail { lost: args.lost }, output::Paint::of_stdout()),
     };
     output::print(&text)?;
+    if let Some(why) = evaluation.unanswered() {
+        return Err(Failure::summariser(format!("no question could be answered and graded: {why}")));
+    }
     Ok(if evaluation.handles.wrong.is_empty() { Verdict::Fine } else { Verdict::Found })
+}
+
+/// What all files together gave.
+#[derive(Default)]
+struct Found<'s> {
+    trials: Vec<Trial>,
+    skipped: Skipped,
+    readings: Vec<Reading<'s>>,
+    misfits: Vec<Misfit<'s>>,
+}
+
+impl<'s> Found<'s> {
+    fn of(outcomes: Vec<Vec<Outcome<'s>>>) -> Found<'s> {
+        let mut found = Found::default();
+        for outcome in outcomes.into_iter().flatten() {
+            match outcome.names {
+                Names::Tried(trial) => found.trials.push(*trial),
+                Names::TooShort(name) => found.skipped.too_short.push(name),
+                Names::NothingNeeded(name) => found.skipped.nothing_needed.push(name),
+                Names::Unreadable(why) => found.skipped.unreadable.push(why),
+            }
+            for reading in outcome.readings {
+                match reading {
+                    Ok(reading) => found.readings.push(reading),
+                    Err(misfit) => found.misfits.push(misfit),
+                }
+            }
+        }
+        found
+    }
+}
+
+/// What the questions found out; `None` where there are none. Says which of them were left out.
+fn ask_about(
+    sheets: &Sheets,
+    found: &Found<'_>,
+    court: &Court,
+    model: Option<&Model>,
+) -> Result<Option<Asked>, Failure> {
+    if sheets.is_empty() {
+        return Ok(None);
+    }
+    let left_out = sheets.left_out(&found.readings, &found.misfits);
+    if found.readings.is_empty() {
+        let lines = left_out.join("\n  ");
+        return Err(Failure::input(format!("none of the questions can be put to its session:\n  {lines}")));
+    }
+    left_out.iter().for_each(|words| output::tell(&format!("warning: {words}\n")));
+    let answers = model.map(|model| ask::run(model, &found.readings));
+    Ok(Some(Asked::of(&found.readings, left_out, &court.budgets, answers)))
 }
 
 fn nothing_to_measure(skipped: &Skipped) -> String {

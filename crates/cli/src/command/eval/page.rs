@@ -1,8 +1,10 @@
 //! An evaluation as a page.
 
+use super::ask;
 use super::chart;
 use super::outputs::KindRow;
 use super::summary::{Evaluation, SessionRow};
+use super::told_page;
 use super::trial::Method;
 use crate::page::Page;
 use foldline_core::retention::{Class, Tally};
@@ -22,22 +24,30 @@ pub fn render(evaluation: &Evaluation) -> String {
         style: "",
         content: html! {
             (figures(evaluation))
-            section {
-                h2 { "Facts kept over tokens" }
-                figure { (chart::curve(evaluation)) }
-                (curve_table(evaluation))
+            @if evaluation.sessions > 0 {
+                section {
+                    h2 { "Facts kept over tokens" }
+                    figure { (chart::curve(evaluation)) }
+                    (curve_table(evaluation))
+                }
+                section { h2 { "By class" } (class_table(evaluation)) }
             }
-            section { h2 { "By class" } (class_table(evaluation)) }
+            @if let Some(asked) = &evaluation.questions {
+                (told_page::section(evaluation, asked))
+                @if let Some(answers) = &asked.answers { (ask::page::section(asked, answers)) }
+            }
             section {
                 h2 { "Large outputs by kind" }
                 p { "Outputs over 500 tokens, each reduced by itself. “Needed” are names of an output that later turns use "
                     "before they see them elsewhere. Kinds that are rare in these sessions are measured on generated outputs, too." }
                 (kind_table(evaluation))
             }
-            section {
-                h2 { "Sessions" }
-                p { "Ordered by the facts kept at " (evaluation.ordered_by) " % of the tokens, the worst first." }
-                (session_table(evaluation))
+            @if evaluation.sessions > 0 {
+                section {
+                    h2 { "Sessions" }
+                    p { "Ordered by the facts kept at " (evaluation.ordered_by) " % of the tokens, the worst first." }
+                    (session_table(evaluation))
+                }
             }
             footer { (footnote(evaluation)) }
         },
@@ -46,11 +56,17 @@ pub fn render(evaluation: &Evaluation) -> String {
 }
 
 fn figures(evaluation: &Evaluation) -> Markup {
-    let shown = evaluation.points(Method::Foldline).filter(|point| [5.0, 10.0, 25.0].contains(&point.budget));
+    let is_shown = |budget: f64| [5.0, 10.0, 25.0].contains(&budget);
+    let names = evaluation.points(Method::Foldline).filter(|point| evaluation.sessions > 0 && is_shown(point.budget));
+    let asked = evaluation.questions.iter().flat_map(|asked| asked.points(Method::Foldline));
+    let evidence = asked.filter(|point| is_shown(point.budget));
     html! {
         dl.figures {
-            @for point in shown {
+            @for point in names {
                 div { dt { "kept at " (point.budget) " % of the tokens" } dd { (format!("{:.0}", point.kept_percent)) small { " %" } } }
+            }
+            @for point in evidence {
+                div { dt { "evidence told at " (point.budget) " %" } dd { (format!("{:.0}", point.total.told_percent)) small { " %" } } }
             }
             div { dt { "facts needed" } dd { (evaluation.facts.total().of) } }
             div { dt { "reduction of large outputs" } dd { (format!("{:.1}", evaluation.all_outputs.reduction() * 100.0)) small { " %" } } }
@@ -160,7 +176,7 @@ fn footnote(evaluation: &Evaluation) -> Markup {
         p {
             "Skipped: " (skipped.too_short.len()) " too short to cut, " (skipped.nothing_needed.len())
             " in which nothing was needed again, " (skipped.unreadable.len()) " not readable. "
-            "Where a session does not fit a budget, its facts count as lost. Measured without a model by Foldline "
+            "Where a session does not fit a budget, its facts count as lost. Compacted without a model by Foldline "
             (env!("CARGO_PKG_VERSION")) " in " (format!("{:.1}", evaluation.seconds)) " s."
         }
         @if !evaluation.handles.wrong.is_empty() {

@@ -2,6 +2,7 @@
 
 use super::handles::Handles;
 use super::outputs::{KindMean, KindRow};
+use super::told::Asked;
 use super::trial::{Court, Mark, Method, Trial};
 use foldline_core::retention::Score;
 use serde::Serialize;
@@ -27,6 +28,9 @@ pub struct Evaluation {
     pub ordered_by: f64,
     /// Session by session, the worst first.
     pub by_session: Vec<SessionRow>,
+    /// What the questions found out, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub questions: Option<Asked>,
     /// Outputs by kind.
     pub outputs: Vec<KindRow>,
     /// All outputs.
@@ -104,10 +108,11 @@ impl Evaluation {
         trials: Vec<Trial>,
         outputs: Vec<KindRow>,
         skipped: Skipped,
+        questions: Option<Asked>,
         took: Duration,
     ) -> Evaluation {
         let budgets = court.budgets.clone();
-        let telling = nearest(&budgets, TELLING);
+        let telling = telling(&budgets);
         let points = Method::ALL.iter().flat_map(|&method| budgets.iter().map(move |&budget| (method, budget)));
         let curve: Vec<Point> = points.map(|(method, budget)| point(&trials, method, budget)).collect();
         let facts = curve.first().map(|point| point.score).unwrap_or_default();
@@ -124,6 +129,7 @@ impl Evaluation {
             budgets,
             curve,
             by_session,
+            questions,
             all_outputs: KindRow::total(&outputs),
             mean_of_kinds: KindMean::of(&outputs),
             outputs,
@@ -132,14 +138,20 @@ impl Evaluation {
         }
     }
 
+    /// Why a model that was asked answered nothing; `None` when it did, or none was asked.
+    pub fn unanswered(&self) -> Option<&str> {
+        self.questions.as_ref()?.answers.as_ref()?.nothing()
+    }
+
     /// The points of one method.
     pub fn points(&self, method: Method) -> impl Iterator<Item = &Point> {
         self.curve.iter().filter(move |point| point.method == method)
     }
 }
 
-fn nearest(budgets: &[f64], wanted: f64) -> usize {
-    let distance = |budget: &f64| (budget - wanted).abs();
+/// The place of the budget by which sessions are ordered.
+pub fn telling(budgets: &[f64]) -> usize {
+    let distance = |budget: &f64| (budget - TELLING).abs();
     let places = budgets.iter().enumerate().min_by(|one, two| distance(one.1).total_cmp(&distance(two.1)));
     places.map_or(0, |(place, _)| place)
 }

@@ -1,7 +1,9 @@
 //! An evaluation as tables for the terminal.
 
+use super::ask;
 use super::outputs::KindRow;
 use super::summary::{Evaluation, Point};
+use super::told_tables;
 use super::trial::Method;
 use crate::output::Paint;
 use anstyle::{AnsiColor, Style};
@@ -25,12 +27,24 @@ pub struct Detail {
 pub fn render(evaluation: &Evaluation, detail: Detail, paint: Paint) -> String {
     let title = |text: &str| format!("\n{}\n", paint.paint(Style::new().bold(), text));
     let mut out = headline(evaluation);
-    out.push_str(&title("Facts kept, by budget"));
-    out.push_str(&curve(evaluation));
-    out.push_str(&title("Facts kept by foldline, by class"));
-    out.push_str(&classes(evaluation));
-    out.push_str(&title(&format!("Worst sessions at {} %", evaluation.ordered_by)));
-    out.push_str(&worst(evaluation, &detail));
+    if evaluation.sessions > 0 {
+        out.push_str(&title("Facts kept, by budget"));
+        out.push_str(&curve(evaluation));
+        out.push_str(&title("Facts kept by foldline, by class"));
+        out.push_str(&classes(evaluation));
+        out.push_str(&title(&format!("Worst sessions at {} %", evaluation.ordered_by)));
+        out.push_str(&worst(evaluation, &detail));
+    }
+    if let Some(asked) = &evaluation.questions {
+        out.push_str(&title(&format!("Evidence told, by budget: {}", told_tables::counts(asked))));
+        out.push_str(&told_tables::curve(evaluation, asked));
+        out.push_str(&title("Evidence told by foldline, by kind of question"));
+        out.push_str(&told_tables::kinds(evaluation, asked));
+        if let Some(answers) = &asked.answers {
+            out.push_str(&title(&ask::tables::title(answers)));
+            out.push_str(&ask::tables::means(asked, answers));
+        }
+    }
     out.push_str(&title("Outputs over 500 tokens, by kind"));
     out.push_str(&kinds(evaluation));
     out.push_str(&handles(evaluation, paint));
@@ -39,15 +53,18 @@ pub fn render(evaluation: &Evaluation, detail: Detail, paint: Paint) -> String {
 
 fn headline(evaluation: &Evaluation) -> String {
     let facts = evaluation.facts;
-    let mut out = format!(
-        "{}, {} facts needed later ({} paths, {} identifiers, {} hashes), {:.1} s\n",
-        counted(evaluation.sessions, "session"),
-        facts.total().of,
-        facts.paths.of,
-        facts.identifiers.of,
-        facts.hashes.of,
-        evaluation.seconds
-    );
+    let mut out = match evaluation.sessions {
+        0 => format!("no session in which names were needed later, {:.1} s\n", evaluation.seconds),
+        sessions => format!(
+            "{}, {} facts needed later ({} paths, {} identifiers, {} hashes), {:.1} s\n",
+            counted(sessions, "session"),
+            facts.total().of,
+            facts.paths.of,
+            facts.identifiers.of,
+            facts.hashes.of,
+            evaluation.seconds
+        ),
+    };
     let skipped = &evaluation.skipped;
     if skipped.count() > 0 {
         let _ = writeln!(
@@ -159,14 +176,16 @@ fn handles(evaluation: &Evaluation, paint: Paint) -> String {
     out
 }
 
-fn table(head: impl Iterator<Item = String>) -> Table {
+/// A table without lines.
+pub fn table(head: impl Iterator<Item = String>) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_header(head);
     table
 }
 
-fn lines(mut table: Table, right: std::ops::Range<usize>) -> String {
+/// A table as text, with columns of numbers to the right.
+pub fn lines(mut table: Table, right: std::ops::Range<usize>) -> String {
     for column in right {
         if let Some(column) = table.column_mut(column) {
             column.set_cell_alignment(CellAlignment::Right);

@@ -2,15 +2,13 @@
 
 use super::handles::{Handles, Keep};
 use super::outputs::{self, Output};
-use crate::batch;
+use super::part::Part;
 use foldline_core::handoff;
 use foldline_core::repair::repair;
-use foldline_core::retention::{Baseline, Exam, Page, SHARE, Score, Timeline, baseline, cut};
-use foldline_core::tokens::measure;
+use foldline_core::retention::{Baseline, Exam, Page, SHARE, Score, Timeline, cut};
 use foldline_core::transcript::Transcript;
-use foldline_core::{Job, Policy, Request, SessionState, Setting, Trigger, compact, wire};
+use foldline_core::{Job, Policy, wire};
 use serde::Serialize;
-use std::path::Path;
 
 /// What all sessions are tried with.
 pub struct Court {
@@ -51,6 +49,9 @@ pub enum Method {
 impl Method {
     /// All of them, in the order of reports.
     pub const ALL: [Method; 3] = [Method::Foldline, Method::Stubs, Method::PlainTail];
+    /// Those that the engine is compared with.
+    pub const SIMPLER: [(Method, Baseline); 2] =
+        [(Method::PlainTail, Baseline::PlainTail), (Method::Stubs, Baseline::Stubs)];
 
     /// The words in reports.
     pub const fn name(self) -> &'static str {
@@ -95,22 +96,6 @@ pub struct Trial {
     pub outputs: Vec<Output>,
 }
 
-/// Tries all conversations of a file.
-pub fn try_file(court: &Court, file: &Path) -> Vec<Verdict> {
-    let name = file.file_stem().map_or_else(|| file.display().to_string(), |stem| stem.to_string_lossy().into_owned());
-    let text = match std::fs::read_to_string(file) {
-        Ok(text) => text,
-        Err(error) => return vec![Verdict::Unreadable(format!("{}: {error}", file.display()))],
-    };
-    let conversations = batch::conversations(&text);
-    let several = conversations.len() > 1;
-    let named = conversations.iter().zip(1..).map(|(text, number)| match several {
-        true => (text, format!("{name}:{number}")),
-        false => (text, name.clone()),
-    });
-    named.map(|(text, name)| try_session(court, name, text)).collect()
-}
-
 /// Tries one conversation.
 pub fn try_session(court: &Court, name: String, text: &str) -> Verdict {
     let transcript = match wire::read(text, court.job.format) {
@@ -137,49 +122,38 @@ fn try_sound(court: &Court, name: String, session: &Transcript<'_>) -> Verdict {
     if exam.is_empty() {
         return Verdict::NothingNeeded(name);
     }
-    let first = match wire::read(&cut.first, Some(session.format)) {
-        Ok(first) => first,
+    let part = match Part::read(court, &cut.first, session.format) {
+        Ok(part) => part,
         Err(error) => return Verdict::Unreadable(format!("{name}: {error}")),
     };
-    let setting = Setting::of(&first, &court.policy, &court.job, &SessionState::default());
-    let counts = measure(&first, &setting.measure);
-    let first_page = Page::of(&first);
     let mut trial = Trial {
         name,
-        tokens: counts.total(),
-        messages: first.messages.len(),
+        tokens: part.tokens(),
+        messages: part.messages(),
         marks: Vec::new(),
         lost: Vec::new(),
         handles: Handles::default(),
         outputs: outputs::measure_all(
-            &first,
-            &first_page,
+            &part.transcript,
+            &part.page,
             &timeline,
             page.first_block_of(cut.message),
-            &setting.measure,
+            &part.measure,
         ),
     };
     for &budget in &court.budgets {
-        let tokens = (counts.total() as f64 * budget / 100.0) as u64;
-        let mark = try_engine(court, &exam, &cut.first, budget, tokens, &mut trial);
+        let mark = try_engine(court, &exam, &part, budget, &mut trial);
         trial.marks.push(mark);
-        for (method, kind) in [(Method::PlainTail, Baseline::PlainTail), (Method::Stubs, Baseline::Stubs)] {
-            let lines = baseline(kind, &first, &first_page, &counts, tokens);
+        for (method, kind) in Method::SIMPLER {
+            let lines = part.simpler(kind, budget);
             let score = exam.score(lines.iter().map(String::as_str));
-            trial.marks.push(Mark { method, budget, tokens, score, unmet: None });
+            trial.marks.push(Mark { method, budget, tokens: part.allowed(budget), score, unmet: None });
         }
     }
     Verdict::Tried(Box::new(trial))
 }
 
-fn try_engine(court: &Court, exam: &Exam, first: &str, budget: f64, target: u64, trial: &mut Trial) -> Mark {
-    let request = Request {
-        trigger: Trigger::Manual,
-        target: Some(target),
-        keeps_originals: court.keep.is_on(),
-        ..Request::default()
-    };
-    let job = Job { request, ..court.job.clone() };
+fn try_engine(court: &Court, exam: &Exam, part: &Part<'_>, budget: f64, trial: &mut Trial) -> Mark {
     let failed = |why: String| Mark {
         method: Method::Foldline,
         budget,
@@ -187,11 +161,11 @@ fn try_engine(court: &Court, exam: &Exam, first: &str, budget: f64, target: u64,
         score: exam.score(std::iter::empty()),
         unmet: Some(why),
     };
-    let done = match compact(first, &court.policy, &SessionState::default(), &job) {
+    let done = match part.compacted(court, budget) {
         Ok(done) => done,
-        Err(error) => {
+        Err(why) => {
             trial.lost.push(exam.facts().map(|fact| fact.name.clone()).collect());
-            return failed(error.to_string());
+            return failed(why);
         }
     };
     trial.handles.add(court.keep.check(&trial.name, &done));

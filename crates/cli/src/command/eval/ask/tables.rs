@@ -1,0 +1,46 @@
+//! Answers and grades as a table for the terminal.
+
+use super::means::{Answers, Mean, Point};
+use crate::command::eval::tables::{lines, table};
+use crate::command::eval::told::Asked;
+use crate::command::eval::told_tables::percent;
+use crate::command::eval::trial::Method;
+use foldline_core::wording::counted;
+use std::fmt::Write as _;
+
+/// `Answers of small from foldline's text, by kind of question (0 to 1, a right guess counts half; 12 calls)`
+pub fn title(answers: &Answers) -> String {
+    format!(
+        "Answers of {} from foldline's text, by kind of question (0 to 1, a right guess counts half; {})",
+        answers.model,
+        counted(answers.calls as usize, "call")
+    )
+}
+
+/// Means by kind, beside the evidence, and what failed.
+pub fn means(asked: &Asked, answers: &Answers) -> String {
+    let head = ["budget"].into_iter().chain(answers.kinds()).chain(["all", "evidence", "not graded"]);
+    let mut table = table(head.map(str::to_owned));
+    for point in &answers.curve {
+        let mut row = vec![format!("{} %", point.budget)];
+        row.extend(point.kinds.values().map(|kind| mean(*kind)));
+        row.extend([mean(point.total), evidence(asked, point), point.total.failed.to_string()]);
+        table.add_row(row);
+    }
+    let mut out = lines(table, 1..answers.kinds().count() + 4);
+    for (why, count) in answers.failures() {
+        let _ = writeln!(out, "  {} failed: {why}", counted(count, "question"));
+    }
+    out
+}
+
+/// A mean, from 0 to 1.
+pub fn mean(mean: Mean) -> String {
+    mean.mean.map_or_else(|| "–".to_owned(), |mean| format!("{mean:.2}"))
+}
+
+/// The evidence that the same text tells.
+pub fn evidence(asked: &Asked, point: &Point) -> String {
+    let same = asked.points(Method::Foldline).find(|told| told.budget == point.budget);
+    same.map_or_else(String::new, |told| percent(told.total))
+}

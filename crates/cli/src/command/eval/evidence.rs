@@ -1,0 +1,124 @@
+//! Questions put to one session: how much of their evidence is told at each budget.
+
+use super::handles::Handles;
+use super::part::Part;
+use super::record;
+use super::sheets::Sheet;
+use super::trial::{Court, Method};
+use foldline_core::retention::{Page, Told};
+use foldline_core::rewrite::Rewrite;
+use foldline_core::transcript::Transcript;
+use foldline_core::wire;
+use foldline_core::wording::counted;
+use std::ops::AddAssign;
+
+/// A session that was measured by the questions on it.
+pub struct Reading<'s> {
+    /// The questions.
+    pub sheet: &'s Sheet,
+    /// Tokens of the part that they are about.
+    pub tokens: u64,
+    /// Bytes of its text, as far as it can be read.
+    pub bytes: usize,
+    /// Method by method, budget by budget.
+    pub marks: Vec<Mark>,
+    /// What the engine made of it, budget by budget.
+    pub records: Vec<Record>,
+    /// What the check of handles found.
+    pub handles: Handles,
+}
+
+/// One method at one budget.
+pub struct Mark {
+    /// The method.
+    pub method: Method,
+    /// The budget in percent.
+    pub budget: f64,
+    /// What it tells.
+    pub told: Told,
+    /// How large the result is; why the budget could not be met, and then nothing counts as told.
+    pub size: Result<Size, String>,
+}
+
+/// How large a result is.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Size {
+    /// Its tokens.
+    pub tokens: u64,
+    /// Bytes of its text, as far as it can be read.
+    pub bytes: usize,
+}
+
+impl AddAssign for Size {
+    fn add_assign(&mut self, other: Size) {
+        self.tokens += other.tokens;
+        self.bytes += other.bytes;
+    }
+}
+
+/// A compacted part as somebody reads it.
+pub struct Record {
+    /// The budget in percent.
+    pub budget: f64,
+    /// Its text.
+    pub text: String,
+}
+
+/// Measures a session by the questions on it; says why that is not possible.
+pub fn read<'s>(court: &Court, sheet: &'s Sheet, session: &str) -> Result<Reading<'s>, String> {
+    let transcript = wire::read(session, court.job.format).map_err(|error| error.to_string())?;
+    let first = beginning(&transcript, sheet.questions.cut)?;
+    let part = Part::read(court, &first, transcript.format).map_err(|error| error.to_string())?;
+    let mut reading = Reading {
+        sheet,
+        tokens: part.tokens(),
+        bytes: part.page.len(),
+        marks: Vec::new(),
+        records: Vec::new(),
+        handles: Handles::default(),
+    };
+    for &budget in &court.budgets {
+        let mark = engine(court, &part, budget, &mut reading);
+        reading.marks.push(mark);
+        for (method, kind) in Method::SIMPLER {
+            let lines = part.simpler(kind, budget);
+            let told = sheet.questions.told(lines.iter().map(String::as_str));
+            let bytes = lines.iter().map(|line| line.len() + 1).sum();
+            reading.marks.push(Mark { method, budget, told, size: Ok(Size { tokens: part.allowed(budget), bytes }) });
+        }
+    }
+    Ok(reading)
+}
+
+/// The document with as many of its messages as are asked about.
+fn beginning(transcript: &Transcript<'_>, cut: usize) -> Result<String, String> {
+    let messages = transcript.messages.len();
+    if cut > messages {
+        return Err(format!("`cut` is {cut}, but the session has {}", counted(messages, "message")));
+    }
+    let mut rewrite = Rewrite::default();
+    (cut..messages).for_each(|index| rewrite.remove(index));
+    Ok(rewrite.apply(transcript))
+}
+
+fn engine(court: &Court, part: &Part<'_>, budget: f64, reading: &mut Reading<'_>) -> Mark {
+    let questions = &reading.sheet.questions;
+    let unmet = |why: String| {
+        let told = questions.told(std::iter::empty());
+        Mark { method: Method::Foldline, budget, told, size: Err(why) }
+    };
+    let done = match part.compacted(court, budget) {
+        Ok(done) => done,
+        Err(why) => return unmet(why),
+    };
+    let after = match wire::read(&done.body, Some(done.format)) {
+        Ok(after) => after,
+        Err(error) => return unmet(error.to_string()),
+    };
+    reading.handles.add(court.keep.check(&questions.session, &done));
+    let page = Page::of(&after);
+    reading.records.push(Record { budget, text: record::of(&after, &page) });
+    let told = questions.told(page.lines());
+    let size = Size { tokens: done.plan.tokens.after, bytes: page.len() };
+    Mark { method: Method::Foldline, budget, told, size: Ok(size) }
+}

@@ -1,0 +1,61 @@
+//! The beginning of a session that is compacted, by the engine and by what it is compared with.
+
+use super::trial::Court;
+use foldline_core::retention::{Baseline, Page, baseline};
+use foldline_core::tokens::{Counts, Measure, measure};
+use foldline_core::transcript::{Format, Transcript};
+use foldline_core::wire::WireError;
+use foldline_core::{Compaction, Job, Request, SessionState, Setting, Trigger, compact, wire};
+
+/// What is compacted.
+pub struct Part<'t> {
+    /// The part as it stands in its document.
+    pub transcript: Transcript<'t>,
+    /// Its lines.
+    pub page: Page,
+    /// How its tokens are counted.
+    pub measure: Measure,
+    counts: Counts,
+}
+
+impl<'t> Part<'t> {
+    /// Reads a part.
+    pub fn read(court: &Court, text: &'t str, format: Format) -> Result<Part<'t>, WireError> {
+        let transcript = wire::read(text, Some(format))?;
+        let setting = Setting::of(&transcript, &court.policy, &court.job, &SessionState::default());
+        let counts = measure(&transcript, &setting.measure);
+        Ok(Part { page: Page::of(&transcript), measure: setting.measure, transcript, counts })
+    }
+
+    /// Its tokens.
+    pub fn tokens(&self) -> u64 {
+        self.counts.total()
+    }
+
+    /// Its messages.
+    pub fn messages(&self) -> usize {
+        self.transcript.messages.len()
+    }
+
+    /// The tokens of a budget in percent.
+    pub fn allowed(&self, budget: f64) -> u64 {
+        (self.tokens() as f64 * budget / 100.0) as u64
+    }
+
+    /// What the engine makes of it; why not, where the budget cannot be met.
+    pub fn compacted(&self, court: &Court, budget: f64) -> Result<Compaction<'t>, String> {
+        let request = Request {
+            trigger: Trigger::Manual,
+            target: Some(self.allowed(budget)),
+            keeps_originals: court.keep.is_on(),
+            ..Request::default()
+        };
+        let job = Job { request, ..court.job.clone() };
+        compact(self.transcript.text, &court.policy, &SessionState::default(), &job).map_err(|error| error.to_string())
+    }
+
+    /// The lines that something simpler leaves.
+    pub fn simpler(&self, kind: Baseline, budget: f64) -> Vec<String> {
+        baseline(kind, &self.transcript, &self.page, &self.counts, self.allowed(budget))
+    }
+}
