@@ -6,8 +6,8 @@
 use crate::Failure;
 use crate::chats::Chat;
 use crate::fit::json_files;
+use foldline_core::ledger::letters::{KINDS, SLOTS, slots};
 use foldline_core::ledger::statement::{SIGNS, contrasts, write_fitted};
-use foldline_core::ledger::wording::{KINDS, SLOTS, slots};
 use foldline_core::ledger::{Statement, Stretches, Weights, Wishes, gather};
 use foldline_core::wire;
 use std::fmt::Write as _;

@@ -8,6 +8,7 @@
 mod diff;
 mod episodes;
 mod exits;
+pub mod letters;
 pub mod names;
 mod paragraphs;
 mod pins;
@@ -22,7 +23,7 @@ mod terms;
 mod todo;
 mod tool;
 mod weights;
-pub mod wording;
+
 mod work;
 
 pub(crate) use episodes::offered;

@@ -1,11 +1,11 @@
 //! How likely a sentence of the user lays something down: a rule, a fact, a decision.
 //!
-//! Two things tell: its letters ([`wording`]) and its form, which is much the same in every language: statements are
+//! Two things tell: its letters ([`letters`](super::letters)) and its form, which is much the same in every language: statements are
 //! longer than reactions, have numbers and names, are no questions, do not open a message unless the assistant had
 //! asked something, and the assistant comes back to their words. `foldline-lab statements` fits both.
 
 use super::episodes::has_question;
-use super::wording::{KINDS, SLOTS, Table};
+use super::letters::{KINDS, SLOTS, Table};
 
 /// What is looked at, in the order of [`Statement::seen`].
 pub const SIGNS: [&str; 15] = [
