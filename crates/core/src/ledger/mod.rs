@@ -48,11 +48,12 @@ use terms::{Terms, Voice};
 
 /// Only this much of the newest folded text is searched for passages of outputs: recency rules what is needed next, and
 /// the work stays bounded however long a conversation gets.
-const QUOTABLE_BYTES: usize = 1 << 20;
+const QUOTABLE_BYTES: usize = 3 << 18;
 /// A sentence of a user that is longer is not said twice, but pasted twice.
 const LONG_SENTENCE: usize = 80;
-/// How commands ended is read from so many older messages: what they say of the state has been replaced before that.
-const RUNS_READ: usize = 600;
+/// Calls of so many older messages are still told, and how commands ended: what older ones say of the state has been
+/// replaced, and there is no room for them.
+const CALLS_READ: usize = 1_000;
 /// Of older messages only texts of this size are told: what people say and short commands.
 const TALK_BYTES: usize = 2 << 10;
 
@@ -349,6 +350,7 @@ impl<'t, 'a> Gathering<'t, 'a> {
                     let words = handoff::own_words(transcript, part);
                     self.assistant_text(index, part_index, &words);
                 }
+                (PartKind::ToolCall, _) if index + CALLS_READ < self.quotable => self.worked(index),
                 (PartKind::ToolCall, _) => self.call(index, part_index, quotable),
                 (PartKind::ToolResult, _) => self.result(index, part_index, quotable),
                 _ => {}

@@ -190,7 +190,7 @@ impl Gathering<'_, '_> {
         let (act, asks) =
             place.and_then(|at| self.work.steps.get(at)).map_or((Act::Use, false), |step| (step.act, step.asks));
         // Old outputs are not read again unless they can tell how something ended.
-        let tells_state = act == Act::Run && index + super::RUNS_READ >= self.quotable;
+        let tells_state = act == Act::Run && index + super::CALLS_READ >= self.quotable;
         if !quotable && !part.failed && !tells_state && !asks {
             return;
         }
