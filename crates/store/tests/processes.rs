@@ -147,11 +147,16 @@ fn a_reader_does_not_wait_for_a_writer() {
     assert!(matches!(store.get(NOW, "", Handle::of("less")).unwrap(), Recall::Unknown));
 }
 
+const NOBODY: u32 = 65_534;
+
+fn is_root() -> bool {
+    std::os::unix::fs::MetadataExt::uid(&std::fs::metadata("/proc/self").unwrap()) == 0
+}
+
 /// Root may write anywhere, so a worker that must not is somebody else.
 fn as_nobody(mut command: Command) -> Command {
-    let root = std::os::unix::fs::MetadataExt::uid(&std::fs::metadata("/proc/self").unwrap()) == 0;
-    if root {
-        command.uid(65_534).gid(65_534);
+    if is_root() {
+        command.uid(NOBODY).gid(NOBODY);
     }
     command
 }
@@ -171,7 +176,11 @@ fn a_file_that_cannot_be_written_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("originals.db");
     drop(Store::open(&path, Limits::default()).unwrap());
-    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o444)).unwrap();
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o400)).unwrap();
+    if is_root() {
+        // A file of somebody else is refused for that reason.
+        std::os::unix::fs::chown(&path, Some(NOBODY), Some(NOBODY)).unwrap();
+    }
     std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o555)).unwrap();
     let error = error_of(as_nobody(command(&path, "n", 1, 1, 1)).spawn().unwrap());
     assert!(error.contains("originals.db: is read-only; make the file"), "{error}");
