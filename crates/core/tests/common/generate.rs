@@ -250,8 +250,11 @@ impl Writer {
                 format!(r#"{{"role":"{role}","content":[{block}]}}"#)
             }
             Format::OpenAiResponses => {
-                let kind = if role == "assistant" { "output_text" } else { "input_text" };
-                format!(r#"{{"type":"message","role":"{role}","content":[{{"type":"{kind}","text":{text}}}]}}"#)
+                let (kind, id) = match role {
+                    "assistant" => ("output_text", format!(r#""id":"msg_{}","#, self.messages.len())),
+                    _ => ("input_text", String::new()),
+                };
+                format!(r#"{{"type":"message",{id}"role":"{role}","content":[{{"type":"{kind}","text":{text}}}]}}"#)
             }
             Format::ShareGpt => {
                 let from = match role {
