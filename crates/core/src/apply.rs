@@ -4,6 +4,7 @@ use crate::edit::Span;
 use crate::handoff;
 use crate::plan::{Fold, Plan, Step, StepKind};
 use crate::prune;
+use crate::reasoning;
 use crate::rewrite::Rewrite;
 use crate::transcript::{Format, Message, PartKind, Place, Role, Transcript};
 use crate::wire::{
@@ -21,6 +22,7 @@ pub(crate) fn apply(plan: &Plan, transcript: &Transcript<'_>) -> String {
             StepKind::Media => replace_media(transcript, &mut rewrite, step),
             StepKind::SystemNote => note_in_system(transcript, &mut rewrite, step),
             StepKind::DropSealed => drop_sealed(transcript, &mut rewrite, plan, step),
+            StepKind::DropId => reasoning::release(transcript, &mut rewrite, step.message),
             StepKind::Reduce | StepKind::Duplicate | StepKind::Superseded | StepKind::Arguments | StepKind::Clamp => {
                 if let Some((span, value)) = prune::replacement(transcript, step) {
                     rewrite.edits.replace(span, value);

@@ -87,6 +87,7 @@ pub fn name_of(kind: StepKind) -> &'static str {
         StepKind::Fold => "fold",
         StepKind::Clamp => "clamp",
         StepKind::DropSealed => "unseal",
+        StepKind::DropId => "unname",
         StepKind::Carry => "carry",
         StepKind::SystemNote => "note",
         StepKind::Repair => "repair",

@@ -19,6 +19,7 @@ pub mod planner;
 pub mod policy;
 pub mod prune;
 pub mod reading;
+pub mod reasoning;
 pub mod recall;
 pub mod reduce;
 pub mod repair;

@@ -47,6 +47,8 @@ pub enum StepKind {
     Clamp,
     /// Signed reasoning dropped as a whole because something before it changed.
     DropSealed,
+    /// The id taken off an item whose reasoning goes: its provider would ask for that.
+    DropId,
     /// A request of the middle that stays alive in front of the tail.
     Carry,
     /// A note appended to the system prompt.

@@ -7,6 +7,7 @@
 use crate::handoff;
 use crate::ledger;
 use crate::policy::{Budgets, CompressionPolicy};
+use crate::reasoning;
 use crate::tokens::Counts;
 use crate::transcript::{Format, PartKind, Role, Transcript};
 use serde::Serialize;
@@ -249,6 +250,8 @@ impl Cuts {
                 forbid(index, index);
             }
         }
+        // A reasoning item needs what follows it, and what follows needs the reasoning.
+        reasoning::continuations(transcript).into_iter().for_each(|index| forbid(index, index));
         let mut open = 0;
         let mut legal: Vec<bool> = crossing
             .iter()
@@ -300,12 +303,6 @@ fn is_glued(transcript: &Transcript<'_>, index: usize) -> bool {
         return false;
     };
     match transcript.format {
-        // A reasoning item needs the item that follows it.
-        Format::OpenAiResponses => {
-            transcript.parts_of(previous).iter().any(|part| part.kind == PartKind::Sealed)
-                && previous.role == Role::Assistant
-                && transcript.parts_of(previous).len() == 1
-        }
         // One reply, several lines.
         Format::ClaudeCode => {
             !message.reply.is_empty() && transcript.raw(message.reply) == transcript.raw(previous.reply)

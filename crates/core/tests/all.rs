@@ -20,6 +20,7 @@ mod suite {
     mod policy;
     mod prune;
     mod reading;
+    mod reasoning;
     mod state;
     mod summary;
     mod tokens;

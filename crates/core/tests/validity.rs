@@ -4,8 +4,9 @@
 mod common;
 
 use common::generate::{Knobs, any_transcript};
-use foldline_core::repair::repair;
-use foldline_core::validate::{in_flight, validate};
+use foldline_core::repair::{Fix, repair};
+use foldline_core::transcript::PartKind;
+use foldline_core::validate::{Rule, in_flight, validate, validate_rewrite};
 use foldline_core::{Format, wire};
 use proptest::prelude::*;
 
@@ -25,7 +26,7 @@ fn check_repair(format: Format, text: &str) -> Result<(), TestCaseError> {
     prop_assert!(!repaired.fixes.is_empty());
     let after = wire::read(&repaired.text, Some(format))
         .map_err(|error| TestCaseError::fail(format!("{error}\n{}", repaired.text)))?;
-    let left = validate(&after);
+    let left = validate_rewrite(&before, &after);
     prop_assert!(left.is_empty(), "{left:?}\n{}\nfixes: {:#?}", repaired.text, repaired.fixes);
     prop_assert!(repair(&after).is_none());
     prop_assert!(!repaired.fixes.iter().any(|fix| fix.what.contains(GIVEN_UP)), "{:#?}", repaired.fixes);
@@ -48,14 +49,16 @@ fn check_repair(format: Format, text: &str) -> Result<(), TestCaseError> {
     // are out of order, lines of one reply can come together only by a repair: then nothing flies any more.
     for call in in_flight(&before) {
         let raw = before.raw(before.parts[call].span);
+        // Without its reasoning it goes on without the id that asks for it.
+        let is_unnamed = |fix: &Fix| fix.rule == Rule::LostReasoning && fix.message == before.message_of(call);
         let flies_on = format != Format::ClaudeCode || in_flight(&after).len() >= in_flight(&before).len();
         prop_assert!(
-            !flies_on || repaired.text.contains(raw),
+            !flies_on || repaired.text.contains(raw) || repaired.fixes.iter().any(is_unnamed),
             "the call in flight was touched: {raw}\n{}",
             repaired.text
         );
     }
-    for part in after.parts.iter().filter(|part| part.kind == foldline_core::transcript::PartKind::Sealed) {
+    for part in after.parts.iter().filter(|part| part.kind == PartKind::Sealed) {
         prop_assert!(text.contains(after.raw(part.span)));
     }
     Ok(())
@@ -106,20 +109,85 @@ proptest! {
     }
 }
 
-#[test]
-fn the_generator_reaches_every_rule() {
+/// What the generator makes in its worst mood, again and again.
+fn chaos(count: usize) -> impl Iterator<Item = (Format, String)> {
     use proptest::strategy::ValueTree;
     let mut runner = proptest::test_runner::TestRunner::deterministic();
-    let mut seen = std::collections::BTreeSet::new();
     let strategy = any_transcript(Knobs::CHAOS);
-    for _ in 0..4000 {
-        let (format, text) = strategy.new_tree(&mut runner).unwrap().current();
+    (0..count).map(move |_| strategy.new_tree(&mut runner).unwrap().current())
+}
+
+#[test]
+fn the_generator_reaches_every_rule_in_every_format_that_has_it() {
+    let mut seen = std::collections::BTreeSet::new();
+    for (format, text) in chaos(4000) {
         if let Ok(transcript) = wire::read(&text, Some(format)) {
-            seen.extend(validate(&transcript).into_iter().map(|violation| violation.rule));
+            seen.extend(validate(&transcript).into_iter().map(|violation| (violation.rule.id(), format.name())));
         }
     }
     for (rule, id, _) in foldline_core::validate::RULES {
-        // A bare prompt is no list of messages; the unit tests have it.
-        assert!(seen.contains(&rule) || id == "bare-prompt", "{id} never occurs");
+        for format in formats_with(rule) {
+            assert!(seen.contains(&(id, format.name())), "{id} never occurs in {format}");
+        }
     }
+}
+
+/// The formats in which a transcript can break a rule.
+fn formats_with(rule: Rule) -> &'static [Format] {
+    use Format::{Anthropic, ClaudeCode, OpenAiChat, OpenAiResponses, ShareGpt};
+    match rule {
+        // A bare prompt is no list of messages; the unit tests have it.
+        Rule::BarePrompt => &[],
+        Rule::UnknownRole | Rule::NullContent | Rule::ContentShape | Rule::NoUserMessage | Rule::OrphanResult => {
+            &[OpenAiChat, OpenAiResponses, Anthropic, ClaudeCode, ShareGpt]
+        }
+        Rule::EmptyMessage
+        | Rule::BadArguments
+        | Rule::ForeignCall
+        | Rule::EmptyCallId
+        | Rule::DuplicateCallId
+        | Rule::UnansweredCall
+        | Rule::DuplicateResult => &[OpenAiChat, OpenAiResponses, Anthropic, ClaudeCode],
+        Rule::SameRoleNeighbours => &[OpenAiChat, Anthropic, ClaudeCode, ShareGpt],
+        Rule::MisplacedResult => &[OpenAiChat, Anthropic, ClaudeCode],
+        Rule::LeadingRole => &[Anthropic, ClaudeCode, ShareGpt],
+        Rule::BlankText | Rule::ResultsNotFirst | Rule::TooManyMarks | Rule::SealedLast => &[Anthropic, ClaudeCode],
+        Rule::EmptyToolCalls => &[OpenAiChat],
+        Rule::DanglingReasoning => &[OpenAiResponses],
+        // Only a rewrite can lose it.
+        Rule::LostReasoning => &[],
+        other => unreachable!("{other} is in no format"),
+    }
+}
+
+/// Shapes that only one place of the rules knows: a table of rules would not miss them.
+#[test]
+fn the_generator_makes_what_is_easily_taken_for_valid() {
+    let (mut partly_answered, mut silent) = (0, 0);
+    for (format, text) in chaos(2000) {
+        let Ok(transcript) = wire::read(&text, Some(format)) else {
+            continue;
+        };
+        let violations = validate(&transcript);
+        let is_broken = |id: &str, message: usize| {
+            violations.iter().any(|violation| violation.rule.id() == id && violation.message == message)
+        };
+        if format == Format::Anthropic
+            && let Some(last) = transcript.messages.len().checked_sub(1)
+            && last > 0
+            && is_broken("unanswered-call", last - 1)
+            && transcript.parts_at(last).iter().any(|part| part.kind == PartKind::ToolResult)
+            && !is_broken("orphan-result", last)
+        {
+            partly_answered += 1;
+        }
+        if format == Format::OpenAiChat {
+            let texts = |index: usize| transcript.parts_at(index).iter().any(|part| part.kind == PartKind::Text);
+            silent += (0..transcript.messages.len())
+                .filter(|&index| texts(index) && is_broken("empty-message", index))
+                .count();
+        }
+    }
+    assert!(partly_answered >= 10, "{partly_answered} last messages that answer only some calls");
+    assert!(silent >= 20, "{silent} assistant messages without a word");
 }

@@ -86,9 +86,13 @@ fn set_role(current: &Transcript<'_>, index: usize, change: &mut Change) {
     change.note(index, Rule::UnknownRole, format!("the role became `{role}`"));
 }
 
-/// A message without content goes, unless it carries something beside it or answers a call.
+/// A message without content goes, unless it carries something beside it or answers a call. Thoughts are nothing that
+/// an assistant message could be sent for.
 fn fill_or_remove(current: &Transcript<'_>, finding: &Finding, change: &mut Change) {
+    let is_silent = finding.rule == Rule::EmptyMessage
+        && current.messages.get(finding.message).is_some_and(|message| message.role == Role::Assistant);
     let carries_more = current.format == Format::OpenAiChat
+        && !is_silent
         && current.parts_at(finding.message).iter().any(|part| part.place != Place::Block);
     if carries_more {
         compose::set_content(current, &mut change.rewrite, finding.message, "\"\"");

@@ -13,6 +13,7 @@ mod content;
 mod pairs;
 mod sequence;
 
+use crate::reasoning::{self, Needs};
 use crate::transcript::{Format, Transcript};
 use crate::validate::{Finding, Rule, find};
 use crate::wire;
@@ -94,9 +95,12 @@ fn stage_of(rule: Rule, format: Format) -> Stage {
             Format::Anthropic | Format::ClaudeCode => Stage::EarlyMerge,
             _ => Stage::LateMerge,
         },
-        Rule::LeadingRole | Rule::NoUserMessage | Rule::TooManyMarks | Rule::SealedLast | Rule::DanglingReasoning => {
-            Stage::Ends
-        }
+        Rule::LeadingRole
+        | Rule::NoUserMessage
+        | Rule::TooManyMarks
+        | Rule::SealedLast
+        | Rule::DanglingReasoning
+        | Rule::LostReasoning => Stage::Ends,
     }
 }
 
@@ -121,12 +125,23 @@ pub fn repair(transcript: &Transcript<'_>) -> Option<Repaired> {
         };
         let findings = find(&current);
         if findings.is_empty() {
-            return Some(next);
+            return Some(released(transcript, &current, &next).unwrap_or(next));
         }
         let after = one_round(&current, findings, round, &next);
         done = std::mem::replace(&mut next, after);
     }
     (!done.fixes.is_empty()).then_some(done)
+}
+
+/// What is `done`, without the ids of items whose reasoning went; `None` when there are none.
+fn released(source: &Transcript<'_>, current: &Transcript<'_>, done: &Repaired) -> Option<Repaired> {
+    let unmet = Needs::of(source).unmet(current, |_| true);
+    let mut change = Change::default();
+    for &index in &unmet {
+        reasoning::release(current, &mut change.rewrite, index);
+        change.note(index, Rule::LostReasoning, "the id of an item whose reasoning went was taken off");
+    }
+    (!unmet.is_empty()).then(|| change.apply(current, done))
 }
 
 /// Repairs the findings of the lowest stage, on top of what is `done`.

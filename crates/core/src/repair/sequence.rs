@@ -3,10 +3,11 @@
 use super::MISSING_START;
 use super::change::{Change, Draft};
 use crate::edit::Span;
+use crate::reasoning::is_reasoning;
 use crate::rewrite::Rewrite;
 use crate::transcript::{PartKind, Place, Role, Transcript};
 use crate::validate::turns::Turns;
-use crate::validate::{Finding, MOST_MARKS, Rule, is_reasoning, marks_in_messages};
+use crate::validate::{Finding, MOST_MARKS, Rule, marks_in_messages};
 use crate::wire::json::{Kind, Scanner};
 use crate::wire::{compose, field};
 

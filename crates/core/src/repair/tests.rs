@@ -52,6 +52,24 @@ fn a_stub_leads_the_user_message_that_follows() {
 }
 
 #[test]
+fn results_that_a_last_message_leaves_out_are_put_behind_those_it_has() {
+    let both = USE.replace("}]}", r#"},{"type":"tool_use","id":"c2","name":"f","input":{}}]}"#);
+    let answer = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"ok"}]}"#;
+    let stub = format!(r#",{{"type":"tool_result","tool_use_id":"c2","content":"{MISSING_RESULT}"}}]}}"#);
+    let after = repaired(BLOCKS, &[USER, &both, answer]);
+    assert_eq!(after, [USER, &both, &answer.replace("]}", &stub)]);
+}
+
+#[test]
+fn an_assistant_message_of_chat_that_says_nothing_goes() {
+    for content in [r#""""#, r#"" ""#, r#"[{"type":"text","text":""}]"#, r#""","reasoning_content":"Hm.""#, "null"] {
+        let silent = format!(r#"{{"role":"assistant","content":{content}}}"#);
+        assert_eq!(repaired(CHAT, &[USER, SAYS, NEXT, &silent]), [USER, SAYS, NEXT], "{content}");
+        assert_eq!(repaired(CHAT, &[USER, &silent, CALL, RESULT]), [USER, CALL, RESULT], "{content}");
+    }
+}
+
+#[test]
 fn calls_that_were_written_one_by_one_become_parallel() {
     let other = USE.replace("c1", "c2");
     let answers = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1"},{"type":"tool_result","tool_use_id":"c2"}]}"#;

@@ -76,6 +76,8 @@ impl Check<'_, '_> {
                 let has_blocks = self.own_parts().any(|part| part.place == Place::Block);
                 if !(has_blocks || self.may_be_empty() || self.says_otherwise(format)) {
                     self.add(Rule::EmptyMessage, Subject::Message, "the content is an empty array");
+                } else if format == Format::OpenAiChat && self.is_silent() {
+                    self.add(Rule::EmptyMessage, Subject::Message, "all texts are blank, no call, no refusal");
                 }
             }
             // Of the final assistant message an empty array is taken, an empty text is not.
@@ -87,6 +89,9 @@ impl Check<'_, '_> {
             (Content::Absent, Format::OpenAiChat) if self.says_otherwise(Format::OpenAiChat) => {}
             (Content::Absent, Format::OpenAiChat) if self.message.role == Role::Assistant => {
                 self.add(Rule::EmptyMessage, Subject::Message, "no content, no call, no refusal");
+            }
+            (Content::Text(_), Format::OpenAiChat) if self.is_silent() => {
+                self.add(Rule::EmptyMessage, Subject::Message, "the text is blank, no call, no refusal");
             }
             (Content::Absent, _) => self.add(Rule::NullContent, Subject::Message, "the content is missing or null"),
             _ => {}
@@ -204,6 +209,14 @@ impl Check<'_, '_> {
         format == Format::OpenAiChat
             && self.message.role == Role::Assistant
             && (self.own_parts().any(|part| part.kind == PartKind::ToolCall) || says("refusal") || says("audio"))
+    }
+
+    /// Whether a Chat assistant message has texts, none of which says anything, and nothing beside them.
+    fn is_silent(&self) -> bool {
+        let is_blank = |part: &Part| part.kind == PartKind::Text && self.transcript.is_blank(part);
+        self.message.role == Role::Assistant
+            && !self.says_otherwise(Format::OpenAiChat)
+            && self.own_parts().filter(|part| matches!(part.place, Place::Whole | Place::Block)).all(is_blank)
     }
 
     fn is_anthropic(&self) -> bool {

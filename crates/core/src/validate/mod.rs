@@ -10,11 +10,12 @@ mod sequence;
 pub(crate) mod turns;
 
 use crate::edit::Span;
+use crate::reasoning::Needs;
 use crate::transcript::{Format, Shape, Transcript};
 use crate::wire::field;
 pub(crate) use content::function_of;
 use pairs::Pairs;
-pub(crate) use sequence::{MOST_MARKS, is_reasoning, marks_in_messages};
+pub(crate) use sequence::{MOST_MARKS, marks_in_messages};
 use std::fmt;
 use turns::Turns;
 
@@ -45,10 +46,11 @@ pub enum Rule {
     TooManyMarks,
     SealedLast,
     DanglingReasoning,
+    LostReasoning,
 }
 
 /// Every rule with its stable id and what it demands.
-pub const RULES: [(Rule, &str, &str); 22] = [
+pub const RULES: [(Rule, &str, &str); 23] = [
     (Rule::BarePrompt, "bare-prompt", "messages are a list, and a prompt that is a bare string says something"),
     (Rule::UnknownRole, "unknown-role", "every message has a role that its provider knows"),
     (Rule::NullContent, "null-content", "only assistant messages may leave their content out"),
@@ -71,6 +73,7 @@ pub const RULES: [(Rule, &str, &str); 22] = [
     (Rule::TooManyMarks, "too-many-marks", "there are at most four cache marks"),
     (Rule::SealedLast, "sealed-last", "signed reasoning is not the end of an assistant message"),
     (Rule::DanglingReasoning, "dangling-reasoning", "a reasoning item is followed by what was reasoned about"),
+    (Rule::LostReasoning, "lost-reasoning", "an item that comes back under its id comes with its reasoning"),
 ];
 
 impl Rule {
@@ -143,6 +146,20 @@ pub fn validate(transcript: &Transcript<'_>) -> Vec<Violation> {
     let as_violation =
         |finding: Finding| Violation { message: finding.message, rule: finding.rule, detail: finding.detail };
     find(transcript).into_iter().map(as_violation).collect()
+}
+
+/// [`validate`], and what only the transcript `before` a rewrite can tell: items whose reasoning is gone while they
+/// still have the ids under which their provider remembers it.
+pub fn validate_rewrite(before: &Transcript<'_>, after: &Transcript<'_>) -> Vec<Violation> {
+    let mut violations = validate(after);
+    let lost = Needs::of(before).unmet(after, |_| true).into_iter().map(|message| Violation {
+        message,
+        rule: Rule::LostReasoning,
+        detail: "the reasoning that it was written with is gone, its id is not".to_owned(),
+    });
+    violations.extend(lost);
+    violations.sort_by_key(|violation| (violation.message, violation.rule));
+    violations
 }
 
 /// The calls (part indices) that wait for their results at the very end of the transcript.

@@ -274,7 +274,8 @@ fn is_judged(transcript: &Transcript<'_>, part_index: usize) -> bool {
 }
 
 /// From which turn on calls without results are still in flight: the last assistant turn (or run of
-/// assistant items), if only results come after it.
+/// assistant items), if only results come after it. Anthropic wants all results of a turn in one message, so one that
+/// is there is about to be sent, and nothing flies any more; a session file gets its results line by line.
 fn first_flying_turn(transcript: &Transcript<'_>, turns: &Turns) -> Option<usize> {
     let list = &turns.list;
     match transcript.format {
@@ -296,6 +297,9 @@ fn first_flying_turn(transcript: &Transcript<'_>, turns: &Turns) -> Option<usize
             let (last, turn) = speakers.next()?;
             if turn.role == Role::Assistant {
                 return Some(last);
+            }
+            if transcript.format == Format::Anthropic {
+                return None;
             }
             let mut messages = turns.messages_of(turn).iter().filter_map(|&index| transcript.messages.get(index));
             let answers = turn.role == Role::User && messages.all(|message| only_answers(transcript, message));

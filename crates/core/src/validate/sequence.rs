@@ -2,6 +2,7 @@
 
 use super::turns::Turns;
 use super::{Finding, Rule, Subject};
+use crate::reasoning::is_reasoning;
 use crate::transcript::{Format, Part, PartKind, Place, Role, Transcript};
 
 /// Anthropic refuses a request with more.
@@ -118,11 +119,6 @@ fn check_reasoning(transcript: &Transcript<'_>, add: &mut impl FnMut(usize, Rule
             add(index, Rule::DanglingReasoning, format!("a reasoning item is followed by {what}"));
         }
     }
-}
-
-/// Whether the message is a Responses item of reasoning.
-pub(crate) fn is_reasoning(transcript: &Transcript<'_>, index: usize) -> bool {
-    matches!(transcript.parts_at(index), [Part { kind: PartKind::Sealed, place: Place::Item, .. }])
 }
 
 /// In a trajectory, a tool speaks only after the model.

@@ -198,10 +198,28 @@ fn a_call_in_flight_is_no_violation() {
     check(Format::OpenAiChat, &[USER, &CALL.replace(r#""{}""#, r#""{\"a""#)], &[]);
     check(Format::Anthropic, &[USER, USE], &[]);
     let both = r#"{"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"f","input":{}},{"type":"tool_use","id":"c2","name":"f","input":{}}]}"#;
-    check(Format::Anthropic, &[USER, both, ANSWER], &[]);
-    let text = format!("[{USER},{both},{ANSWER}]");
-    let transcript = read(&text, Some(Format::Anthropic)).unwrap();
+    let line = |message: &str| format!(r#"{{"type":"x","uuid":"u","message":{message}}}"#);
+    let text = [line(USER), line(both), line(ANSWER)].join("\n");
+    let transcript = read(&text, Some(Format::ClaudeCode)).unwrap();
+    assert_eq!(validate(&transcript), []);
     let flying: Vec<&str> =
         in_flight(&transcript).iter().map(|&part| transcript.raw(transcript.parts[part].id)).collect();
     assert_eq!(flying, ["c2"]);
+    // All results of a turn are in one message: the one that is there is about to be sent.
+    check(Format::Anthropic, &[USER, both, ANSWER], &["unanswered-call"]);
+    check(Format::Anthropic, &[USER, both, r#"{"role":"system","content":"x"}"#, ANSWER], &["unanswered-call"]);
+}
+
+#[test]
+fn an_assistant_message_of_chat_says_something() {
+    let chat = |message: &str, expected: &[&str]| check(Format::OpenAiChat, &[USER, message], expected);
+    let silent = r#"{"role":"assistant","content":""}"#;
+    chat(silent, &["empty-message"]);
+    chat(&silent.replace(r#""""#, r#"" \n""#), &["empty-message"]);
+    chat(&silent.replace(r#""""#, r#"[{"type":"text","text":""}]"#), &["empty-message"]);
+    chat(&silent.replace(r#""""#, r#""","reasoning_content":"Hm.""#), &["empty-message"]);
+    chat(&silent.replace(r#""""#, r#""","refusal":"No.""#), &[]);
+    chat(&CALL.replace("null", r#""""#), &[]);
+    chat(&CALL.replace("null", r#"[{"type":"text","text":""}]"#), &[]);
+    check(Format::OpenAiChat, &[r#"{"role":"user","content":""}"#], &[]);
 }

@@ -45,7 +45,7 @@ pub fn transcript(format: Format, knobs: Knobs) -> BoxedStrategy<String> {
                 writer.say("user", "Hello", Mark::None);
             }
             let mut messages = writer.messages;
-            if !finished && knobs.accidents == 0 && !turns.is_empty() {
+            if !finished && !turns.is_empty() {
                 // A request ends with what the model shall answer.
                 messages.pop();
             }
@@ -91,6 +91,8 @@ struct Round {
 #[derive(Clone, Debug)]
 struct Call {
     reused_id: bool,
+    /// Nobody wrote its result down.
+    lost: bool,
     arguments: &'static str,
     result: String,
     blocks: bool,
@@ -146,9 +148,11 @@ fn call(knobs: Knobs) -> impl Strategy<Value = Call> {
         _ => prop_oneof![6 => good, 1 => bad].boxed(),
     };
     let reused = prop::bool::weighted(if knobs.odd == 0 { 0.0 } else { 0.1 });
+    let lost = prop::bool::weighted(if knobs.odd == 0 { 0.0 } else { 0.15 });
     let result = prop_oneof![8 => words(knobs), 1 => Just(String::new())];
-    (reused, arguments, result, any::<bool>(), mark(knobs))
-        .prop_map(|(reused_id, arguments, result, blocks, mark)| Call { reused_id, arguments, result, blocks, mark })
+    (reused, lost, arguments, result, any::<bool>(), mark(knobs)).prop_map(
+        |(reused_id, lost, arguments, result, blocks, mark)| Call { reused_id, lost, arguments, result, blocks, mark },
+    )
 }
 
 fn mark(knobs: Knobs) -> impl Strategy<Value = Mark> {
@@ -246,8 +250,11 @@ impl Writer {
                 format!(r#"{{"role":"{role}","content":[{block}]}}"#)
             }
             Format::OpenAiResponses => {
-                let kind = if role == "assistant" { "output_text" } else { "input_text" };
-                format!(r#"{{"type":"message","role":"{role}","content":[{{"type":"{kind}","text":{text}}}]}}"#)
+                let (kind, id) = match role {
+                    "assistant" => ("output_text", format!(r#""id":"msg_{}","#, self.messages.len())),
+                    _ => ("input_text", String::new()),
+                };
+                format!(r#"{{"type":"message",{id}"role":"{role}","content":[{{"type":"{kind}","text":{text}}}]}}"#)
             }
             Format::ShareGpt => {
                 let from = match role {
@@ -310,7 +317,7 @@ impl Writer {
             r#"{{"role":"assistant","content":{content},"tool_calls":[{}]{reasoning},"x_unknown":1.50}}"#,
             calls.join(", ")
         ));
-        for (call, id) in round.calls.iter().zip(ids) {
+        for (call, id) in round.calls.iter().zip(ids).filter(|(call, _)| !call.lost) {
             let result = quoted(&call.result);
             let content = if call.blocks { format!(r#"[{{"type":"text","text":{result}}}]"#) } else { result };
             self.messages.push(format!(r#"{{"role":"tool","tool_call_id":"{id}","name":"read","content":{content}}}"#));
@@ -336,6 +343,7 @@ impl Writer {
             let output = if call.blocks { format!(r#"[{{"type":"input_text","text":{result}}}]"#) } else { result };
             let output = format!(r#"{{"type":"function_call_output","call_id":"{id}","output":{output}}}"#);
             match round.interleaved {
+                _ if call.lost => {}
                 true => self.messages.push(output),
                 false => results.push(output),
             }
@@ -346,7 +354,10 @@ impl Writer {
     fn block_round(&mut self, round: &Round, ids: &[String]) {
         let (blocks, results) = blocks_of_round(round, ids);
         self.messages.push(format!(r#"{{"role":"assistant","content":[{}]}}"#, blocks.join(",")));
-        self.messages.push(format!(r#"{{ "content" : [{}], "role" : "user" }}"#, results.join(" , ")));
+        let results: Vec<String> = results.into_iter().flatten().collect();
+        if !results.is_empty() {
+            self.messages.push(format!(r#"{{ "content" : [{}], "role" : "user" }}"#, results.join(" , ")));
+        }
     }
 
     /// One line per block, results between them or after them.
@@ -359,7 +370,7 @@ impl Writer {
                 "assistant",
                 format!(r#"{{"id":"msg_{}","role":"assistant","content":[{block}]}}"#, self.replies),
             );
-            if let Some(result) = at.checked_sub(first_call).and_then(|call| results.get(call)) {
+            if let Some(Some(result)) = at.checked_sub(first_call).and_then(|call| results.get(call)) {
                 match round.interleaved {
                     true => self.push("user", format!(r#"{{"role":"user","content":[{result}]}}"#)),
                     false => waiting.push(result),
@@ -393,7 +404,8 @@ impl Writer {
     }
 }
 
-fn blocks_of_round(round: &Round, ids: &[String]) -> (Vec<String>, Vec<String>) {
+/// The blocks of the model, and for each call its result, unless that is lost.
+fn blocks_of_round(round: &Round, ids: &[String]) -> (Vec<String>, Vec<Option<String>>) {
     let mut blocks = Vec::new();
     if round.thinks {
         blocks.push(r#"{"type":"thinking","thinking":"Hm.","signature":"mocksig-4b"}"#.to_owned());
@@ -415,7 +427,8 @@ fn blocks_of_round(round: &Round, ids: &[String]) -> (Vec<String>, Vec<String>) 
             true => format!("[{}]", text_block(&text, Mark::None)),
             false => text,
         };
-        results.push(format!(r#"{{"type":"tool_result","tool_use_id":"{id}","content":{content}{mark}}}"#));
+        let result = format!(r#"{{"type":"tool_result","tool_use_id":"{id}","content":{content}{mark}}}"#);
+        results.push((!call.lost).then_some(result));
     }
     (blocks, results)
 }

@@ -19,6 +19,11 @@ const ODD_CHAT: &[&str] = &[
     r#"{"role":"system","content":null}"#,
     r#"{"role":"assistant","content":null}"#,
     r#"{"role":"assistant","content":null,"refusal":"No."}"#,
+    r#"{"role":"assistant","content":""}"#,
+    r#"{"role":"assistant","content":" \n","refusal":null}"#,
+    r#"{"role":"assistant","content":"","reasoning_content":"I wonder."}"#,
+    r#"{"role":"assistant","content":[{"type":"text","text":""},{"type":"text","text":" "}]}"#,
+    r#"{"role":"assistant","content":"","tool_calls":[{"id":"c3","type":"function","function":{"name":"f","arguments":"{}"}}]}"#,
     r#"{"role":"assistant","content":null,"reasoning_content":"I wonder."}"#,
     r#"{"role":"assistant","content":"done","tool_calls":[]}"#,
     r#"{"role":"assistant","content":"done","tool_calls":null}"#,
@@ -114,6 +119,9 @@ const ODD_LINES: &[&str] = &[
     r#"{"parentUuid":"o5","type":"assistant","message":{"id":"msg_1","role":"assistant","content":[{"type":"tool_use","id":"c1","name":"f","input":7}]},"uuid":"o6"}"#,
     r#"{"parentUuid":"o6","type":"user","message":{"role":"user","content":[{"type":"text","text":"by the way"},{"type":"tool_result","tool_use_id":"c1","content":"x"}]},"uuid":"o7"}"#,
     r#"{"parentUuid":"o8","type":"user","message":{"role":"tool","content":"x"},"uuid":"o8"}"#,
+    r#"{"parentUuid":"o8","type":"user","message":{"role":"user","content":[{"type":"text","text":" "},"bare",{"no":"type"}]},"uuid":"o9"}"#,
+    r#"{"parentUuid":"o9","type":"assistant","message":{"id":"msg_2","role":"assistant","content":[{"type":"tool_use","name":"f","input":{}}]},"uuid":"o10"}"#,
+    r#"{"parentUuid":"o10","type":"user","message":{"role":"user","content":[{"type":"tool_use","id":"c8","name":"f","input":{}},{"type":"text","text":"odd"}]},"uuid":"o11"}"#,
     r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"x","cache_control":{"type":"ephemeral"}}]}}"#,
 ];
 

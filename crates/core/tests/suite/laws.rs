@@ -10,7 +10,7 @@ use foldline_core::plan::{Outcome, StepKind};
 use foldline_core::policy::{AutoOr, Preset, SignedReasoning};
 use foldline_core::recall::Handle;
 use foldline_core::transcript::{PartKind, Role};
-use foldline_core::validate::{in_flight, validate};
+use foldline_core::validate::{in_flight, validate_rewrite};
 use foldline_core::zone::{Zone, last_request};
 use foldline_core::{
     Compaction, EngineError, Format, Job, Policy, Report, SessionState, Transcript, compact, handoff, wire,
@@ -87,8 +87,8 @@ proptest! {
 
     #[test]
     fn what_comes_out_is_what_a_provider_takes(case in case()) {
-        on_result(&case, |_, _, done, after| {
-            prop_assert_eq!(validate(after), vec![], "{:?}: {}", done.plan.outcome, done.body);
+        on_result(&case, |_, before, done, after| {
+            prop_assert_eq!(validate_rewrite(before, after), vec![], "{:?}: {}", done.plan.outcome, done.body);
             Ok(())
         })?;
     }
@@ -103,11 +103,13 @@ proptest! {
         policy.model.window = AutoOr::Fixed(window);
         let mut job = Job { format: Some(format), ..Job::default() };
         job.request.target = target;
-        prop_assume!(wire::read(&text, Some(format)).is_ok());
+        let before = wire::read(&text, Some(format));
+        prop_assume!(before.is_ok());
+        let before = before.unwrap();
         match compact(&text, &policy, &SessionState::default(), &job) {
             Ok(done) => {
                 let after = wire::read(&done.body, Some(format)).unwrap();
-                prop_assert_eq!(validate(&after), vec![], "{:?}: {}", done.plan.outcome, done.body);
+                prop_assert_eq!(validate_rewrite(&before, &after), vec![], "{:?}: {}", done.plan.outcome, done.body);
             }
             Err(EngineError::CannotFit(_)) => {}
             Err(error) => return Err(TestCaseError::fail(error.to_string())),
@@ -158,7 +160,8 @@ proptest! {
     #[test]
     fn every_step_saves(case in case()) {
         on_result(&case, |_, _, done, _| {
-            for step in done.plan.steps.iter().filter(|step| !matches!(step.kind, StepKind::Carry | StepKind::Repair)) {
+            let is_neutral = |kind: StepKind| matches!(kind, StepKind::Carry | StepKind::Repair | StepKind::DropId);
+            for step in done.plan.steps.iter().filter(|step| !is_neutral(step.kind)) {
                 prop_assert!(step.after < step.before, "{step:?}");
             }
             Ok(())
@@ -344,7 +347,7 @@ proptest! {
             for step in &done.plan.steps {
                 let in_middle = zones.zone_of(step.message) == Zone::Middle;
                 match step.kind {
-                    StepKind::DropSealed | StepKind::Repair => {}
+                    StepKind::DropSealed | StepKind::DropId | StepKind::Repair => {}
                     _ if done.plan.outcome == Outcome::Clamped => {}
                     // What is huge comes in reduced form from the start, wherever it stands.
                     StepKind::Reduce if case.policy().compression.admission => {}

@@ -79,7 +79,9 @@ impl Checkpoint {
         measure: &Measure,
         seals: Seals,
     ) -> Option<Checkpoint> {
-        let lead = identity::leading_instructions(compacted);
+        // Instructions that the client put further in come first once the messages before them are folded. They are no
+        // part of its lead, and nobody sends them again where the checkpoint stands.
+        let lead = sight.lead.min(identity::leading_instructions(compacted));
         let messages = compacted.messages.len().checked_sub(lead)?;
         let same = (1..=messages.min(sight.len().checked_sub(1)?))
             .take_while(|&back| {

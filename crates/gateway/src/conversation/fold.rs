@@ -13,6 +13,7 @@ use super::sight::Sight;
 use super::tally;
 use foldline_core::plan::Outcome as PlanOutcome;
 use foldline_core::policy::SignedReasoning;
+use foldline_core::reasoning::{self, Needs};
 use foldline_core::rewrite::Rewrite;
 use foldline_core::summary::{Summary, SummaryJob};
 use foldline_core::transcript::PartKind;
@@ -203,6 +204,8 @@ impl Fold<'_, '_> {
                 parts.by_ref().filter(|&part| is_sealed(part)).for_each(|part| rewrite.remove_part(&transcript, part));
             }
         }
+        let unmet = Needs::of(&transcript).unmet(&transcript, |index| !rewrite.removes(index));
+        unmet.into_iter().for_each(|index| reasoning::release(&transcript, &mut rewrite, index));
         let unsealed = rewrite.apply(&transcript);
         let compacted = wire::read(&unsealed, Some(format))?;
         let measure = tally::measure(image_tokens);

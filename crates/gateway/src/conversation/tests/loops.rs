@@ -275,6 +275,24 @@ fn a_rewound_history_matches_an_earlier_checkpoint_or_none() {
 }
 
 #[test]
+fn instructions_in_the_middle_survive_every_fold() {
+    for dialect in Dialect::ALL {
+        let gateway = Conversations::open(settings(24_000, None)).unwrap();
+        let mut client = Client::new(dialect);
+        client.user("Make all parts work.").system("Skills of this session: MARK-OF-THE-MIDDLE.");
+        client.assistant("I begin.").user("Go on.");
+        let mut folds = 0;
+        for step in 0..160 {
+            client.work(step);
+            let (sent, outcome) = turn(&gateway, &client, &provider(1.0), step as i64);
+            folds += usize::from(outcome == Outcome::Folded);
+            assert_eq!(sent.matches("MARK-OF-THE-MIDDLE").count(), 1, "{dialect:?}: step {step}, fold {folds}");
+        }
+        assert!(folds >= 3, "{dialect:?}: {folds} folds");
+    }
+}
+
+#[test]
 fn signed_reasoning_is_whole_or_gone() {
     use foldline_core::policy::{AutoOr, SignedReasoning};
     let mut settings = settings(WINDOW, None);

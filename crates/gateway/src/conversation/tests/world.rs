@@ -37,6 +37,8 @@ pub(super) struct Client {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Said {
     User(String),
+    /// Instructions that come while the conversation goes on.
+    System(String),
     Assistant(String),
     /// Signed reasoning goes with it where it is not empty.
     Call {
@@ -70,6 +72,11 @@ impl Client {
 
     pub(super) fn user(&mut self, text: &str) -> &mut Client {
         self.messages.push(Said::User(text.to_owned()));
+        self
+    }
+
+    pub(super) fn system(&mut self, text: &str) -> &mut Client {
+        self.messages.push(Said::System(text.to_owned()));
         self
     }
 
@@ -156,6 +163,7 @@ impl Client {
             ""
         };
         let _ = match (self.dialect, said) {
+            (_, Said::System(text)) => write!(out, r#"{{"role":"system","content":{}}}"#, quoted(text)),
             (Dialect::Messages, Said::User(text)) if mark.is_empty() && self.marks != MarkStyle::None => {
                 write!(out, r#"{{"role":"user","content":{}}}"#, quoted(text))
             }
