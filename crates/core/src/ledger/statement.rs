@@ -133,7 +133,7 @@ fn number(at: usize) -> f32 {
     FITTED.get(at * 4..).and_then(|bytes| bytes.first_chunk()).copied().map_or(0.0, f32::from_le_bytes)
 }
 
-/// Writes fitted numbers as [`FITTED`] holds them.
+/// Writes fitted numbers as `statement.bin` holds them.
 pub fn write_fitted(rule: &[f32; SIGNS.len()], keep: &[f32; SIGNS.len()], table: &[[f32; KINDS]]) -> Vec<u8> {
     let most = table.iter().flatten().fold(0.0_f32, |most, weight| most.max(weight.abs()));
     let scale = most.max(1e-6) / f32::from(i8::MAX);

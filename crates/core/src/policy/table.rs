@@ -201,7 +201,7 @@ table! {
         upstream_anthropic: Option<String> = Kind::Text, "https://api.anthropic.com";
         /// Host names that clients may use beside loopback's and the address reached; `*.x` for names under x, a star for all.
         hosts: Vec<String> = Kind::Names, "";
-        /// Origins of web pages, such as https://app.example, that may use the gateway beside this machine's; a star for all.
+        /// Origins of web pages, such as `https://app.example`, that may use the gateway beside this machine's; a star for all.
         origins: Vec<String> = Kind::Names, "";
         /// File with the keys of clients, one a line, and the upstream keys to send in their place; null admits all.
         client_keys: Option<String> = Kind::Text, "null";
