@@ -97,7 +97,7 @@ pub fn run(options: &Options, out: &mut dyn Write) -> Result<(), Failure> {
         for knob in 0..knobs(&mut weights).len() {
             for factor in [step, 1.0 / step] {
                 let mut tried = weights.clone();
-                if let Some(value) = knobs(&mut tried).into_iter().nth(knob) {
+                if let Some((_, value)) = knobs(&mut tried).into_iter().nth(knob) {
                     *value *= factor;
                 }
                 let result = figure(&tasks, options, &tried);
@@ -112,10 +112,12 @@ pub fn run(options: &Options, out: &mut dyn Write) -> Result<(), Failure> {
         writeln!(out, "round {}: {moved} moved, goal {:.2}\n{}", round + 1, best.goal(options.names), best.line())?;
         out.flush()?;
     }
-    write_weights(&weights, out)
+    write_weights(weights, out)
 }
 
-fn knobs(weights: &mut Weights) -> Vec<&mut f32> {
+/// All weights with their names; those of sources come first and have none.
+fn knobs(weights: &mut Weights) -> Vec<(&'static str, &mut f32)> {
+    // A weight that is added to the type must be added here.
     let Weights {
         sources,
         term_user,
@@ -137,50 +139,40 @@ fn knobs(weights: &mut Weights) -> Vec<&mut f32> {
         outcome,
         failure,
     } = weights;
-    let mut all: Vec<&mut f32> = Vec::new();
-    for source in sources {
-        all.push(&mut source.prior);
-        all.push(&mut source.share);
-    }
-    all.extend([term_user, term_assistant, term_call, term_tool, term_coined, term_number, term_once]);
-    all.extend(again.iter_mut());
-    all.extend([recency, narration_fades, heading, request, statement, rule, object, change, outcome, failure]);
-    all
+    let [again, again_twice, again_thrice] = again;
+    let sources = sources.iter_mut().flat_map(|source| [("", &mut source.prior), ("", &mut source.share)]);
+    let named = [
+        ("term_user", term_user),
+        ("term_assistant", term_assistant),
+        ("term_call", term_call),
+        ("term_tool", term_tool),
+        ("term_coined", term_coined),
+        ("term_number", term_number),
+        ("term_once", term_once),
+        ("again", again),
+        ("again twice", again_twice),
+        ("again three times", again_thrice),
+        ("recency", recency),
+        ("narration_fades", narration_fades),
+        ("heading", heading),
+        ("request", request),
+        ("statement", statement),
+        ("rule", rule),
+        ("object", object),
+        ("change", change),
+        ("outcome", outcome),
+        ("failure", failure),
+    ];
+    sources.chain(named).collect()
 }
 
-fn write_weights(weights: &Weights, out: &mut dyn Write) -> Result<(), Failure> {
+fn write_weights(mut weights: Weights, out: &mut dyn Write) -> Result<(), Failure> {
     for (source, weight) in Source::ALL.iter().zip(&weights.sources) {
         writeln!(out, "weight({:.2}, {:.3}), // {source:?}", weight.prior, weight.share)?;
     }
-    let Weights {
-        term_user,
-        term_assistant,
-        term_call,
-        term_tool,
-        term_coined,
-        term_number,
-        term_once,
-        again,
-        recency,
-        narration_fades,
-        heading,
-        request,
-        statement,
-        rule,
-        object,
-        change,
-        outcome,
-        failure,
-        ..
-    } = weights;
-    writeln!(
-        out,
-        "term_user: {term_user:.2}, term_assistant: {term_assistant:.2}, term_call: {term_call:.2}, term_tool: {term_tool:.2}, term_coined: {term_coined:.2}, term_number: {term_number:.2}, term_once: {term_once:.2},"
-    )?;
-    writeln!(
-        out,
-        "again: {again:.3?}, recency: {recency:.2}, narration_fades: {narration_fades:.2}, heading: {heading:.2}, request: {request:.1}, statement: {statement:.2}, rule: {rule:.2}, object: {object:.2}, change: {change:.1}, outcome: {outcome:.1}, failure: {failure:.1},"
-    )?;
+    for (name, value) in knobs(&mut weights).iter().filter(|(name, _)| !name.is_empty()) {
+        writeln!(out, "{name}: {value:.3},")?;
+    }
     Ok(())
 }
 

@@ -83,6 +83,25 @@ pub struct Entry {
     terms: Stretch,
 }
 
+impl Entry {
+    /// An entry of the ledger's own that says nothing yet.
+    fn new(section: Section, index: usize, worth: f32) -> Entry {
+        Entry {
+            section,
+            group: None,
+            message: index as u32,
+            source: None,
+            worth,
+            counts: 1.0,
+            by: Author::Ledger,
+            joined: false,
+            statement: None,
+            text: Stretch::default(),
+            terms: Stretch::default(),
+        }
+    }
+}
+
 /// Who wrote something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -216,20 +235,7 @@ impl Ledger {
     /// Adds what a model says about the work.
     pub fn say(&mut self, section: Section, message: u32, text: &str, worth: f32) {
         let text = self.store(text);
-        let terms = Stretch::default();
-        self.entries.push(Entry {
-            section,
-            group: None,
-            message,
-            source: None,
-            worth,
-            by: Author::Model,
-            joined: false,
-            counts: 1.0,
-            statement: None,
-            text,
-            terms,
-        });
+        self.entries.push(Entry { by: Author::Model, text, ..Entry::new(section, message as usize, worth) });
     }
 
     fn store(&mut self, text: &str) -> Stretch {
@@ -404,59 +410,25 @@ impl<'t, 'a> Gathering<'t, 'a> {
             }
         }
         let text = self.ledger.store(text);
-        self.ledger.entries.push(Entry {
-            section,
-            group: Some(group),
-            message: index as u32,
-            source: Some(source),
-            worth,
-            by: Author::Ledger,
-            joined: false,
-            counts: 1.0,
-            statement: None,
-            text,
-            terms,
-        });
+        let entry = Entry::new(section, index, worth);
+        self.ledger.entries.push(Entry { group: Some(group), source: Some(source), text, terms, ..entry });
         Some(place)
     }
 
     /// Adds a group's heading as something that may be told alone.
     fn heading(&mut self, index: usize, group: u32, source: Source, worth: f32) {
-        let Some(Group { section, terms, .. }) = self.ledger.groups.get(group as usize) else {
+        let Some(&Group { section, terms, .. }) = self.ledger.groups.get(group as usize) else {
             return;
         };
-        self.ledger.entries.push(Entry {
-            section: *section,
-            group: Some(group),
-            message: index as u32,
-            source: Some(source),
-            worth,
-            by: Author::Ledger,
-            joined: false,
-            counts: 1.0,
-            statement: None,
-            text: Stretch::default(),
-            terms: *terms,
-        });
+        let entry = Entry::new(section, index, worth);
+        self.ledger.entries.push(Entry { group: Some(group), source: Some(source), terms, ..entry });
     }
 
     /// Adds a fact to a section.
     fn fact(&mut self, index: usize, section: Section, text: &str, worth: f32) {
         let terms = self.note_terms(text, Voice::Tool);
         let text = self.ledger.store(text);
-        self.ledger.entries.push(Entry {
-            section,
-            group: None,
-            message: index as u32,
-            source: None,
-            worth,
-            by: Author::Ledger,
-            joined: false,
-            counts: 1.0,
-            statement: None,
-            text,
-            terms,
-        });
+        self.ledger.entries.push(Entry { text, terms, ..Entry::new(section, index, worth) });
     }
 
     fn note_terms(&mut self, text: &str, voice: Voice) -> Stretch {

@@ -2,7 +2,7 @@
 
 use super::episodes::{DECISION_WORTH, REQUEST_BESIDE};
 use super::terms::Voice;
-use super::{Author, Entry, Episode, Gathering, Group, GroupKind, Source, paragraphs, rules};
+use super::{Episode, Gathering, Group, GroupKind, Source, paragraphs, rules};
 use crate::handoff::{self, Line, Section};
 
 /// What was chosen once is worth more than what was never weighed.
@@ -102,21 +102,7 @@ impl Gathering<'_, '_> {
             Section::Blocked => 6.0,
             _ => 4.0,
         };
-        let terms = self.note_terms(text, Voice::Tool);
-        let text = self.ledger.store(text);
-        self.ledger.entries.push(Entry {
-            section,
-            group: None,
-            message: index as u32,
-            source: None,
-            worth,
-            by: Author::Ledger,
-            joined: false,
-            counts: 1.0,
-            statement: None,
-            text,
-            terms,
-        });
+        self.fact(index, section, text, worth);
     }
 }
 

@@ -34,16 +34,16 @@ mod tests {
     #[test]
     fn the_deepest_folder_of_most_paths_is_the_root() {
         let paths = [
-            "/home/u/work/a/x.rs",
-            "/home/u/work/a/y.rs",
-            "/home/u/work/b/z.rs",
-            "/home/u/work/b/q.rs",
-            "/home/u/work/c",
-            "/home/u/work/d",
+            "/srv/shop/a/x.rs",
+            "/srv/shop/a/y.rs",
+            "/srv/shop/b/z.rs",
+            "/srv/shop/b/q.rs",
+            "/srv/shop/c",
+            "/srv/shop/d",
             "/tmp/q",
             "rel/path",
         ];
-        assert_eq!(common(paths.into_iter()), "/home/u/work");
+        assert_eq!(common(paths.into_iter()), "/srv/shop");
         assert_eq!(common(["/a/b"].into_iter()), "");
         assert_eq!(common(["/a/b", "/c/d"].into_iter()), "");
     }

@@ -35,11 +35,7 @@ pub fn shapes() -> Vec<Shape> {
         ("shells", SHELLS),
         ("kubernetes", KUBERNETES),
     ];
-    let numbered = all.iter().flat_map(|(group, templates)| templates.iter().map(move |template| (*group, *template)));
-    numbered
-        .enumerate()
-        .map(|(seed, (group, template))| Shape::new(group, template, 500_000 + 7 * seed as u64))
-        .collect()
+    Shape::of_templates(&all, 500_000, 7)
 }
 
 const VENDORS: &[&str] = &[

@@ -48,6 +48,13 @@ impl Shape {
         Self { group, text: marked.replace(['«', '»'], ""), secrets }
     }
 
+    /// The shapes of groups of templates, each filled from a seed of its own.
+    fn of_templates(groups: &[(&'static str, &[&str])], seed: u64, step: u64) -> Vec<Shape> {
+        let templates = groups.iter().flat_map(|(group, all)| all.iter().map(move |template| (*group, *template)));
+        let numbered = templates.zip(0..);
+        numbered.map(|((group, template), at)| Shape::new(group, template, seed + step * at)).collect()
+    }
+
     /// What remains of its secrets after masking, if anything can be read.
     pub fn leak(&self) -> Option<String> {
         let masked = redact(&self.text, Mode::Text);

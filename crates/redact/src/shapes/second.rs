@@ -37,8 +37,7 @@ pub fn shapes() -> Vec<Shape> {
         ("kubernetes", KUBERNETES),
         ("kubeconfig", KUBECONFIG),
     ];
-    let numbered = all.iter().flat_map(|(group, templates)| templates.iter().map(move |template| (*group, *template)));
-    numbered.enumerate().map(|(seed, (group, template))| Shape::new(group, template, 7_000 + seed as u64)).collect()
+    Shape::of_templates(&all, 7_000, 1)
 }
 
 const VENDORS: &[&str] = &[

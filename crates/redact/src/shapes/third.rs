@@ -39,11 +39,7 @@ pub fn shapes() -> Vec<Shape> {
         ("programs", PROGRAMS),
         ("outputs", OUTPUTS),
     ];
-    let numbered = all.iter().flat_map(|(group, templates)| templates.iter().map(move |template| (*group, *template)));
-    numbered
-        .enumerate()
-        .map(|(seed, (group, template))| Shape::new(group, template, 90_000 + 3 * seed as u64))
-        .collect()
+    Shape::of_templates(&all, 90_000, 3)
 }
 
 const VENDORS: &[&str] = &[
