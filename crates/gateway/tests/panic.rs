@@ -63,6 +63,10 @@ impl Rewriter for Clumsy {
         self.conversations.overflow(ask, turn, refusal, attempt)
     }
 
+    fn reject(&self, turn: &Turn) {
+        self.conversations.reject(turn);
+    }
+
     fn observe(&self, turn: &Turn, usage: ReportedUsage, now: Timestamp) {
         self.conversations.observe(turn, usage, now);
         self.trip(Falls::Observing, MARK);

@@ -286,6 +286,8 @@ impl Inner {
     pub(super) fn keep(&self, rules: &Rules, keeping: Keeping<'_>) -> Result<Arc<Checkpoint>, StoreError> {
         let Keeping { credential, dialect, root, mut checkpoint, originals, precedence, session, durability, now } =
             keeping;
+        // What a provider rejected is in nobody's way.
+        let precedence = if self.memory().is_rejected(&checkpoint.key) { Precedence::Latest } else { precedence };
         if let Some(store) = self.store_for(rules).filter(|_| durability == Durability::Disk) {
             let namespace = credential.namespace();
             let record = serde_json::to_string(&checkpoint.facts).unwrap_or_default();
@@ -308,6 +310,7 @@ impl Inner {
         }
         let checkpoint = Arc::new(checkpoint);
         let mut memory = self.memory();
+        memory.readmit(&checkpoint.key);
         memory.admit_root(root, vec![(checkpoint.key, checkpoint.facts)], rules.bounds());
         memory.admit_text(Arc::clone(&checkpoint), rules.bounds());
         Ok(checkpoint)

@@ -16,6 +16,9 @@ use std::sync::Arc;
 /// come under the same name, and what is left of it after the client compacted.
 const MOST_LANES: usize = 16;
 
+/// Rejected checkpoints that are remembered.
+const MOST_REJECTED: usize = 4_096;
+
 /// Events that wait for the next flush; beyond them the oldest are lost, which only history feels.
 const MOST_EVENTS: usize = 20_000;
 
@@ -28,6 +31,8 @@ pub(super) struct Memory {
     texts: HashMap<Key, (Arc<Checkpoint>, u64)>,
     text_bytes: usize,
     pub(super) flights: HashSet<(SessionId, Key)>,
+    /// Checkpoints that a provider rejected. After a restart one may be tried once more.
+    rejected: HashSet<Key>,
     /// Windows that providers named when they refused something, by model.
     pub(super) windows: HashMap<(CredentialId, String), u32>,
     pub(super) events: Vec<EventRow>,
@@ -248,7 +253,33 @@ impl Memory {
             return Vec::new();
         };
         let keys = known.positions.iter().rev().filter_map(|&position| key_at(position));
-        keys.filter_map(|key| Some((key, *known.facts.get(&key)?))).collect()
+        keys.filter(|key| !self.rejected.contains(key)).filter_map(|key| Some((key, *known.facts.get(&key)?))).collect()
+    }
+
+    /// A provider rejected the checkpoint of this name.
+    pub(super) fn reject(&mut self, root: &Key, name: &str) {
+        let known = self.roots.get(root).into_iter().flat_map(|known| known.facts.keys().copied());
+        let Some(key) = known.into_iter().find(|key| super::inner::name(key) == name) else {
+            return;
+        };
+        if self.rejected.len() >= MOST_REJECTED {
+            self.rejected.clear();
+        }
+        self.rejected.insert(key);
+        self.forget(root, &key);
+        if let Some((gone, _)) = self.texts.remove(&key) {
+            self.text_bytes -= gone.text.len();
+        }
+    }
+
+    /// Whether a provider rejected what stood for these messages.
+    pub(super) fn is_rejected(&self, key: &Key) -> bool {
+        self.rejected.contains(key)
+    }
+
+    /// Something else stands for these messages now.
+    pub(super) fn readmit(&mut self, key: &Key) {
+        self.rejected.remove(key);
     }
 
     /// A checkpoint is gone from the store.

@@ -20,6 +20,7 @@ mod prepare;
 mod prepared;
 mod purpose;
 mod refusal;
+mod reject;
 mod rewriter;
 mod sessions;
 mod settings;
@@ -97,6 +98,12 @@ impl Conversations {
         attempt: u8,
     ) -> Result<Option<Prepared<'a>>, Fault> {
         overflow::overflow(&self.inner, ask, turn, refusal, attempt)
+    }
+
+    /// Drops what stands for the beginning of a conversation: the provider rejected this turn, and not for its size,
+    /// but minds nothing in the request as it came.
+    pub fn reject(&self, turn: &Turn) {
+        reject::reject(&self.inner, turn);
     }
 
     /// Plans a fold in the background: first step, on a blocking thread.

@@ -8,7 +8,7 @@ use super::gate::{Beside, Course, Move, choose};
 use super::inner::{Inner, Rules, name};
 use super::memory::{Lane, Reports};
 use super::moment;
-use super::prepared::{Durability, Outcome, Prepared, Recovery, Turn};
+use super::prepared::{Durability, Outcome, Prepared, Recovery, Turn, Whole};
 use super::purpose::{Purpose, purpose};
 use super::sessions::Sums;
 use super::settings::Mode;
@@ -395,6 +395,7 @@ impl<'a> Path<'_, 'a> {
             counted: self.counted(sent),
             end: (self.sight.key(self.sight.len()).map(|key| name(&key)).unwrap_or_default(), self.sight.len()),
             sent: sent.map_or(messages, |sent| messages - sent.facts.position + sent.facts.messages),
+            whole: Whole { counted: self.counted(None), sent: messages },
             checkpoint: sent.map(|sent| name(&sent.key)),
             budgets: self.setting.budgets,
             model: self.setting.model.clone(),

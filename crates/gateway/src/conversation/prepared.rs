@@ -96,11 +96,36 @@ pub struct Turn {
     pub(super) end: (String, usize),
     /// Messages that go out, standing instructions included.
     pub(super) sent: usize,
+    /// Both, of the request as it came.
+    pub(super) whole: Whole,
     pub(super) checkpoint: Option<String>,
     pub(super) budgets: Budgets,
     pub(super) model: ModelProfile,
     /// The model as the request spells it.
     pub(super) asked_model: String,
+}
+
+/// The size of a request as it came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Whole {
+    /// Tokens, as estimated.
+    pub(super) counted: u64,
+    /// Messages, standing instructions included.
+    pub(super) sent: usize,
+}
+
+impl Turn {
+    /// The same turn, sent as it came after the provider rejected what we made of it.
+    pub fn as_it_came(&self) -> Turn {
+        Turn {
+            outcome: Outcome::FailedOpen,
+            tokens: (self.tokens.0, self.tokens.0),
+            counted: self.whole.counted,
+            sent: self.whole.sent,
+            checkpoint: None,
+            ..self.clone()
+        }
+    }
 }
 
 /// Whether a request may be folded after its provider refused it.

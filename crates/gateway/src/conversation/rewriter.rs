@@ -20,6 +20,8 @@ pub trait Rewriter: Send + Sync {
         refusal: &Refusal,
         attempt: u8,
     ) -> Result<Option<Prepared<'a>>, Fault>;
+    /// Drops what the provider rejected in a turn while it took the request as it came.
+    fn reject(&self, turn: &Turn);
     /// Takes note of what the provider reported for a forwarded request.
     fn observe(&self, turn: &Turn, usage: ReportedUsage, now: Timestamp);
     /// Plans a fold in the background.
@@ -41,6 +43,10 @@ impl Rewriter for Conversations {
         attempt: u8,
     ) -> Result<Option<Prepared<'a>>, Fault> {
         Conversations::overflow(self, ask, turn, refusal, attempt)
+    }
+
+    fn reject(&self, turn: &Turn) {
+        Conversations::reject(self, turn);
     }
 
     fn observe(&self, turn: &Turn, usage: ReportedUsage, now: Timestamp) {

@@ -49,6 +49,8 @@ pub struct Exchange {
 struct Sent {
     exchange: Exchange,
     turn: Option<Turn>,
+    /// The turn as the provider rejected it, until it is known whether it minds the request as it came.
+    rejected: Option<Turn>,
     session: Option<SessionId>,
     outcome: &'static str,
     tokens: Option<(u64, u64)>,
@@ -112,6 +114,7 @@ impl Sent {
         let mut sent = Sent {
             exchange,
             turn: None,
+            rejected: None,
             session: None,
             outcome: rewritten.outcome,
             tokens: None,
@@ -173,6 +176,9 @@ impl Sent {
         let mut reply = first;
         let mut changed = changed;
         loop {
+            if reply.status().is_success() {
+                self.drop_rejected().await;
+            }
             if !may_be_refusal(reply.status()) || (self.turn.is_none() && !changed) {
                 return Ok(Answer::Open(reply));
             }
@@ -183,16 +189,18 @@ impl Sent {
             };
             let refusal = read_refusal(self.exchange.question.dialect, parts.status.as_u16(), &plain);
             let again = match refusal {
-                Some(refusal) => self.shorten(refusal).await,
+                Some(refusal) => {
+                    self.drop_rejected().await;
+                    self.shorten(refusal).await
+                }
                 None if changed && rejects(parts.status) => {
-                    changed = false;
                     self.restore(&plain);
                     Some(None)
                 }
                 None => None,
             };
             let Some(next) = again else { return Ok(Answer::Read(parts, body)) };
-            changed = changed && next.is_some();
+            changed = next.is_some();
             // A second try that cannot even be sent is no better than the first answer.
             reply = match self.send(next).await {
                 Ok(reply) => reply,
@@ -230,7 +238,17 @@ impl Sent {
         tracing::warn!(kind = "rejected", "forwarded as it came");
         self.outcome = FAILED_OPEN;
         self.usage = Usage::Theirs;
-        self.turn = None;
+        // A refusal for its size can still be recovered.
+        self.rejected = self.turn.take();
+        self.turn = self.rejected.as_ref().map(Turn::as_it_came);
+    }
+
+    /// What the provider rejected is not tried again: it minds our change, not the request.
+    async fn drop_rejected(&mut self) {
+        if let Some(turn) = self.rejected.take() {
+            let gateway = self.exchange.gateway.clone();
+            self.exchange.question.reject(&gateway, turn).await;
+        }
     }
 
     /// The reply to the client.
@@ -306,6 +324,7 @@ impl Sent {
                 question: exchange.question.clone(),
             },
             turn: self.turn.clone(),
+            rejected: None,
             session: self.session.clone(),
             outcome: self.outcome,
             tokens: self.tokens,

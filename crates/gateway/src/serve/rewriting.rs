@@ -143,6 +143,18 @@ impl Question {
         }
     }
 
+    /// Drops what the provider rejected in a turn.
+    pub async fn reject(&self, gateway: &Arc<Gateway>, turn: Turn) {
+        let rewriter = gateway.rewriter.clone();
+        let work = move || {
+            rewriter.reject(&turn);
+            Ok(())
+        };
+        if let Err(trouble) = guarded(gateway, gateway.setup().patience.prepare, work).await {
+            trouble.record(gateway, trouble.kind());
+        }
+    }
+
     /// What conversations are asked.
     pub fn ask<'a>(&'a self, text: &'a str) -> Ask<'a> {
         Ask {

@@ -233,6 +233,44 @@ async fn what_a_provider_rejects_of_ours_goes_out_as_it_came() {
 }
 
 #[tokio::test]
+async fn what_goes_out_as_it_came_and_is_too_long_is_folded_again() {
+    let body = long();
+    let original = body.len();
+    let choose = move |request: &foldline_script::Received, at| match (at, request.body.len() < original) {
+        (0, true) => Act::error(400, "invalid_request_error", "messages: this shape is not liked here"),
+        (_, true) => Act::say("Done."),
+        (_, false) => Act::error(400, "invalid_request_error", "prompt is too long: 25000 tokens > 16000 maximum"),
+    };
+    let desk = Desk::choosing(choose, narrow).await;
+    let seen = desk.post(MESSAGES, &body).await;
+    let requests = desk.provider.requests();
+    assert_eq!((seen.status, requests.len()), (200, 3), "{}", seen.text());
+    assert!(requests[1].text() == body && requests[2].body.len() < original);
+    assert!(requests[2].text() != requests[0].text(), "what was rejected is not tried again");
+    // The next turn goes on from what was taken.
+    assert_eq!(desk.post(MESSAGES, &body).await.status, 200);
+    assert_eq!(desk.provider.requests().len(), 4);
+}
+
+#[tokio::test]
+async fn what_is_rejected_either_way_is_kept() {
+    let body = long();
+    let rejecting = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let (flag, order) = (rejecting.clone(), std::sync::atomic::Ordering::Relaxed);
+    let choose = move |_: &foldline_script::Received, _| match flag.load(order) {
+        true => Act::error(400, "invalid_request_error", "temperature: not here"),
+        false => Act::say("Done."),
+    };
+    let desk = Desk::choosing(choose, narrow).await;
+    assert_eq!(desk.post(MESSAGES, &body).await.status, 200);
+    rejecting.store(true, order);
+    assert_eq!(desk.post(MESSAGES, &body).await.status, 400);
+    rejecting.store(false, order);
+    let seen = desk.post(MESSAGES, &body).await;
+    assert_eq!((seen.status, seen.header("x-foldline-outcome")), (200, Some("checkpoint")));
+}
+
+#[tokio::test]
 async fn a_shadow_decides_and_changes_nothing() {
     let desk = Desk::tuned([Act::say("Done.")], |policy| {
         narrow(policy);

@@ -1,7 +1,7 @@
 //! Long loops: every request valid, inside the window, and byte-stable between folds.
 
 use super::super::*;
-use super::world::{Client, MarkStyle, Provider, Said, finish, marks_of, names, settings, turn, with_model};
+use super::world::{Client, MarkStyle, Provider, Said, finish, marks_of, names, output, settings, turn, with_model};
 use foldline_core::wire;
 
 const WINDOW: u32 = 32_000;
@@ -289,6 +289,30 @@ fn instructions_in_the_middle_survive_every_fold() {
             assert_eq!(sent.matches("MARK-OF-THE-MIDDLE").count(), 1, "{dialect:?}: step {step}, fold {folds}");
         }
         assert!(folds >= 3, "{dialect:?}: {folds} folds");
+    }
+}
+
+#[test]
+fn no_item_of_responses_comes_back_without_its_reasoning() {
+    for beside in [false, true] {
+        let live = settings(WINDOW, None);
+        let gateway = Conversations::open(if beside { with_model(live) } else { live }).unwrap();
+        let mut client = Client::new(Dialect::Responses);
+        client.user("Make all parts work.");
+        let mut folds = 0;
+        for step in 0..150 {
+            client.call_with_thought("bash", &format!(r#"{{"command":"make part-{step}"}}"#), &output(step), "gAAAA");
+            let (sent, outcome) = turn(&gateway, &client, &provider(1.0), step as i64);
+            folds += usize::from(outcome == Outcome::Folded || outcome == Outcome::Checkpoint);
+            let body: serde_json::Value = serde_json::from_str(&sent).unwrap();
+            let ids: Vec<&str> =
+                body["input"].as_array().unwrap().iter().filter_map(|item| item["id"].as_str()).collect();
+            for id in &ids {
+                let (_, number) = id.split_once('_').unwrap();
+                assert!(ids.contains(&format!("rs_{number}").as_str()), "step {step}: {id} without its reasoning");
+            }
+        }
+        assert!(folds >= 3, "{folds} folds");
     }
 }
 

@@ -62,6 +62,47 @@ fn a_refusal_without_numbers_or_by_bytes_shrinks_too() {
 }
 
 #[test]
+fn a_checkpoint_that_was_rejected_is_dropped_and_folded_anew() {
+    for dialect in Dialect::ALL {
+        let folder = tempfile::tempdir().unwrap();
+        let gateway = Conversations::open(settings(32_000, Some(&folder.path().join("s.db")))).unwrap();
+        let mut client = working(dialect, 22);
+        let body = client.body();
+        let before = client.clone();
+        let rejected = gateway.prepare(&before.ask(&body, 1)).unwrap();
+        assert!(rejected.turn.checkpoint.is_some(), "{dialect:?}: {:?}", rejected.outcome);
+        gateway.reject(&rejected.turn);
+        let (rejected, whole) = (rejected.turn.checkpoint.clone(), rejected.turn.as_it_came());
+        gateway.observe(&whole, PROVIDER.answer(dialect, &body).unwrap(), Timestamp(2));
+        client.work(22);
+        let body = client.body();
+        let before = client.clone();
+        let anew = gateway.prepare(&before.ask(&body, 3)).unwrap();
+        assert!(matches!(anew.outcome, Outcome::Folded | Outcome::Pruned), "{dialect:?}: {:?}", anew.outcome);
+        assert!(anew.turn.checkpoint.is_some() && anew.turn.checkpoint != rejected, "{dialect:?}: not tried again");
+        let taken = anew.turn.checkpoint.clone();
+        gateway.observe(&anew.turn, PROVIDER.answer(dialect, &anew.body).unwrap(), Timestamp(4));
+        client.work(23);
+        let body = client.body();
+        let next = gateway.prepare(&client.ask(&body, 5)).unwrap();
+        assert_eq!((next.outcome, next.turn.checkpoint.clone()), (Outcome::Checkpoint, taken), "{dialect:?}");
+    }
+}
+
+#[test]
+fn what_went_out_as_it_came_can_still_be_folded_harder() {
+    let gateway = Conversations::open(settings(32_000, None)).unwrap();
+    let client = working(Dialect::Responses, 22);
+    let body = client.body();
+    let ask = client.ask(&body, 1);
+    let rejected = gateway.prepare(&ask).unwrap();
+    gateway.reject(&rejected.turn);
+    let refusal = Refusal { kind: RefusalKind::Window, asked: Some(24_000), limit: Some(16_000) };
+    let harder = gateway.overflow(&ask, &rejected.turn.as_it_came(), &refusal, 1).unwrap().unwrap();
+    assert!(harder.body.len() < body.len() && harder.body != rejected.body);
+}
+
+#[test]
 fn what_cannot_shrink_is_left_to_the_provider() {
     let gateway = Conversations::open(settings(200_000, None)).unwrap();
     let mut client = Client::new(Dialect::Chat);

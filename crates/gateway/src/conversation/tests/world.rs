@@ -212,6 +212,12 @@ impl Client {
                 r#"{{"type":"message","role":"assistant","content":[{{"type":"output_text","text":{}}}]}}"#,
                 quoted(text)
             ),
+            (Dialect::Responses, Said::Call { id, tool, arguments, thought }) if !thought.is_empty() => write!(
+                out,
+                r#"{{"type":"reasoning","id":"rs_{index}","summary":[],"encrypted_content":{}}},{{"type":"message","id":"msg_{index}","role":"assistant","content":[{{"type":"output_text","text":"I look."}}]}},{{"type":"function_call","id":"fc_{index}","call_id":"{id}","name":"{tool}","arguments":{}}}"#,
+                quoted(thought),
+                quoted(arguments)
+            ),
             (Dialect::Responses, Said::Call { id, tool, arguments, .. }) => write!(
                 out,
                 r#"{{"type":"function_call","call_id":"{id}","name":"{tool}","arguments":{}}}"#,
