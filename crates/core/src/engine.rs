@@ -233,7 +233,16 @@ fn compact_sound<'a>(
     let mut summary_job = None;
     if let (Some(fold), true) = (&plan.fold, asks_a_model && planner.failure.is_none()) {
         let models = job.models.as_ref().unwrap_or(ModelTable::embedded());
-        summary_job = SummaryJob::of(transcript, fold, &counts, policy, &setting, models, &job.request);
+        summary_job = SummaryJob::of(summary::Input {
+            transcript,
+            fold,
+            ledger: &planner.ledger_of(fold),
+            counts: &counts,
+            policy,
+            setting: &setting,
+            models,
+            request: &job.request,
+        });
         if summary_job.is_none() {
             plan.warnings.push("the summariser's window has no room for a prompt (summarizer.window)".to_owned());
         }

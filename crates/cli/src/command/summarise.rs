@@ -18,8 +18,8 @@ pub fn run(policy: &Policy, job: &SummaryJob, voice: Voice) -> Result<Summary, F
     let summary = runtime.block_on(async {
         let mut line = String::new();
         let mut watch = |progress: Progress| {
-            if let Progress::Asking { model, step, steps } = &progress {
-                line = purpose(model, *step, *steps);
+            if let Progress::Asking { model } = &progress {
+                line = format!("asking {model} for a handoff");
             }
             show(&bar, &line, &progress);
         };
@@ -33,13 +33,6 @@ pub fn run(policy: &Policy, job: &SummaryJob, voice: Voice) -> Result<Summary, F
 pub fn runtime() -> Result<Runtime, Failure> {
     let mut builder = tokio::runtime::Builder::new_current_thread();
     builder.enable_all().build().map_err(|error| Failure::input(format!("cannot start: {error}")))
-}
-
-fn purpose(model: &str, step: usize, steps: usize) -> String {
-    match steps {
-        1 => format!("asking {model} for a handoff"),
-        _ => format!("asking {model} for a handoff, part {step} of {steps}"),
-    }
 }
 
 /// Shows how far a call is; `line` says what it is for.

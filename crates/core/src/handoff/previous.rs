@@ -51,6 +51,10 @@ pub enum Line {
 /// Indent of the parts of an episode and of what stands under them.
 pub(super) const STEP: &str = "   ";
 pub(super) const UNDER: &str = "     ";
+/// Headings on whose line the words begin.
+pub(super) const SPEAKERS: [&str; 3] = ["Assistant:", "User:", IN_SHORT];
+/// The heading of what a model says about an episode.
+pub(crate) const IN_SHORT: &str = "In short:";
 /// Where something was left out.
 pub(super) const GAP: &str = "[…]";
 
@@ -120,9 +124,7 @@ impl Reader {
         match inner.strip_prefix("- ") {
             Some(step) => {
                 self.source = source_of(step);
-                let said = ["Assistant:", "User:"]
-                    .iter()
-                    .find_map(|who| Some((*who, step.strip_prefix(who)?.strip_prefix(' ')?)));
+                let said = SPEAKERS.iter().find_map(|who| Some((*who, step.strip_prefix(who)?.strip_prefix(' ')?)));
                 let (title, text) = said.unwrap_or((step, ""));
                 self.lines.push(Line::Step { title: title.to_owned(), source: self.source, text: text.to_owned() });
                 self.is_open = !text.is_empty();

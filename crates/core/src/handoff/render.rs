@@ -2,7 +2,7 @@
 
 use super::frame::Frame;
 use super::mark::NOTHING;
-use super::previous::{GAP, STEP, UNDER, WORDLESS};
+use super::previous::{GAP, SPEAKERS, STEP, UNDER, WORDLESS};
 use super::quote::quoted;
 use super::section::Section;
 use super::select::select;
@@ -73,6 +73,24 @@ pub fn write(ledger: &Ledger, frame: &Frame<'_>, budget: u32, measure: &Measure)
     }
 }
 
+/// What a model reads who writes about the folded messages: the sections without their frame, in at most `room` tokens.
+pub fn record(ledger: &Ledger, room: u32, measure: &Measure) -> String {
+    let mut wanted = room;
+    loop {
+        let chosen = select(ledger, wanted, measure);
+        let mut text = String::new();
+        for (section, title) in Section::ALL {
+            write_section(&chosen, ledger, section, title, false, &mut text);
+        }
+        let text = redact(&ledger.secrets.hide(&text), Mode::Text).into_owned();
+        let tokens = measure.text(&text);
+        if tokens <= room || chosen.is_empty() {
+            return text;
+        }
+        wanted = wanted.saturating_sub((tokens - room).max(wanted / 50 + 1));
+    }
+}
+
 fn held(chosen: &[usize], ledger: &Ledger) -> Vec<Held> {
     let entries = chosen.iter().filter_map(|&at| ledger.entries.get(at));
     let rules = entries.filter(|entry| entry.section == Section::Constraints);
@@ -84,26 +102,17 @@ fn render(chosen: &[usize], ledger: &Ledger, frame: &Frame<'_>) -> String {
     let mut empty = Vec::new();
     for (section, title) in Section::ALL {
         let before = out.len();
-        let _ = write!(out, "\n## {title}\n");
-        let start = out.len();
-        if section == Section::ActiveTask {
+        let has_task = section == Section::ActiveTask && {
+            let _ = write!(out, "\n## {title}\n");
+            let start = out.len();
             frame.write_task(&mut out);
-        }
-        let entries: Vec<usize> = chosen
-            .iter()
-            .copied()
-            .filter(|&at| ledger.entries.get(at).is_some_and(|entry| entry.section == section))
-            .collect();
-        match section {
-            Section::CompletedActions | Section::ResolvedQuestions => {
-                write_chronicle(&entries, ledger, frame.handle.is_some(), &mut out);
-            }
-            Section::RelevantFiles => write_files(&entries, ledger, &mut out),
-            _ => write_facts(&entries, ledger, &mut out),
-        }
-        if out.len() == start {
+            out.len() > start
+        };
+        if !has_task {
             out.truncate(before);
-            empty.push(title);
+            if !write_section(chosen, ledger, section, title, frame.handle.is_some(), &mut out) {
+                empty.push(title);
+            }
         }
     }
     if !empty.is_empty() && !frame.is_brief {
@@ -112,6 +121,35 @@ fn render(chosen: &[usize], ledger: &Ledger, frame: &Frame<'_>) -> String {
     out.push('\n');
     out.push_str(&frame.closing());
     out
+}
+
+/// Writes the chosen entries of a section under its title, if there are any.
+fn write_section(
+    chosen: &[usize],
+    ledger: &Ledger,
+    section: Section,
+    title: &str,
+    names_turns: bool,
+    out: &mut String,
+) -> bool {
+    let entries: Vec<usize> = chosen
+        .iter()
+        .copied()
+        .filter(|&at| ledger.entries.get(at).is_some_and(|entry| entry.section == section))
+        .collect();
+    let before = out.len();
+    let _ = write!(out, "\n## {title}\n");
+    let start = out.len();
+    match section {
+        Section::CompletedActions | Section::ResolvedQuestions => write_chronicle(&entries, ledger, names_turns, out),
+        Section::RelevantFiles => write_files(&entries, ledger, out),
+        _ => write_facts(&entries, ledger, out),
+    }
+    let says_something = out.len() > start;
+    if !says_something {
+        out.truncate(before);
+    }
+    says_something
 }
 
 /// Facts in the order in which they were learnt.
@@ -133,18 +171,20 @@ fn write_chronicle(entries: &[usize], ledger: &Ledger, names_turns: bool, out: &
     // What belongs to no episode comes from handoffs of other making.
     let loose: Vec<usize> = entries.iter().copied().filter(|&at| group_of(at).is_none()).collect();
     write_facts(&loose, ledger, out);
-    let mut told: Vec<(u32, u32, usize)> = entries
+    let mut told: Vec<(u32, bool, u32, usize)> = entries
         .iter()
         .filter_map(|&at| {
-            let group = group_of(at)?;
-            Some((ledger.groups.get(group as usize)?.episode, group, at))
+            let place = group_of(at)?;
+            let group = ledger.groups.get(place as usize)?;
+            let comes_first = matches!(group.kind, GroupKind::Request | GroupKind::InShort);
+            Some((group.episode, !comes_first, place, at))
         })
         .collect();
     told.sort_unstable();
     let mut episode = None;
     let mut heads_episode = false;
     let mut previous: Option<(u32, usize)> = None;
-    for (place, group_at, at) in told {
+    for (place, _, group_at, at) in told {
         let (Some(group), Some(entry)) = (ledger.groups.get(group_at as usize), ledger.entries.get(at)) else {
             continue;
         };
@@ -157,7 +197,7 @@ fn write_chronicle(entries: &[usize], ledger: &Ledger, names_turns: bool, out: &
         // A second message of the user before any answer is a step of the same episode.
         let is_request = group.kind == GroupKind::Request;
         let title = if is_request { "User:" } else { group.title.as_str() };
-        let speaks = title == "Assistant:" || title == "User:";
+        let speaks = SPEAKERS.contains(&title);
         if begins && !(is_request && is_new) {
             let _ = write!(out, "{STEP}- {}", quoted(&ledger.relative(title)));
             out.push(if speaks && !text.is_empty() { ' ' } else { '\n' });

@@ -10,12 +10,17 @@ const LONGEST_PIECE: usize = 5;
 const MOST_LINES: usize = 800;
 /// A longer line is cut.
 const LONGEST_LINE: usize = 240;
+/// Of more lines that go, only so many of the outermost are told, and how many went: what is gone can no longer be
+/// worked with.
+const MOST_GONE: usize = 5;
 
 /// A few neighbouring lines of a change.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Piece {
     /// `- old` and `+ new` lines.
     pub(super) text: String,
+    /// Further lines that went.
+    pub(super) also_gone: Vec<String>,
 }
 
 /// The changes that a call makes to a file, by its arguments: an old and a new text, several of them, or a patch.
@@ -71,12 +76,31 @@ fn compare(old: &str, new: &str, all: &mut Vec<Piece>) {
         if matches!(change, DiffOp::Equal { .. }) {
             continue;
         }
-        let mut lines = Vec::new();
-        let gone = old.get(change.old_range()).unwrap_or_default().iter().map(|line| marked("-", line));
-        let come = new.get(change.new_range()).unwrap_or_default().iter().map(|line| marked("+", line));
-        lines.extend(gone.chain(come));
+        let (mut lines, also_gone) = gone(old.get(change.old_range()).unwrap_or_default());
+        lines.extend(new.get(change.new_range()).unwrap_or_default().iter().map(|line| marked("+", line)));
+        let first = all.len();
         cut(&mut lines, all);
+        if let Some(piece) = all.get_mut(first) {
+            piece.also_gone = also_gone;
+        }
     }
+}
+
+/// The lines that went: those that are told, and the others.
+fn gone(lines: &[&str]) -> (Vec<String>, Vec<String>) {
+    let says_something = |line: &&str| line.chars().any(char::is_alphanumeric);
+    let count = lines.iter().filter(|line| says_something(line)).count();
+    if count <= MOST_GONE {
+        return (lines.iter().map(|line| marked("-", line)).collect(), Vec::new());
+    }
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let mut outermost: Vec<usize> = (0..lines.len()).filter(|&at| lines.get(at).is_some_and(says_something)).collect();
+    outermost.sort_by_key(|&at| lines.get(at).map_or(0, |line| indent(line)));
+    outermost.truncate(MOST_GONE - 1);
+    outermost.sort_unstable();
+    let mut told: Vec<String> = outermost.iter().filter_map(|&at| Some(marked("-", lines.get(at)?))).collect();
+    told.push(format!("- … {} lines removed in all", lines.len()));
+    (told, lines.iter().map(|line| (*line).to_owned()).collect())
 }
 
 fn marked(mark: &str, line: &str) -> String {
@@ -89,7 +113,7 @@ fn marked(mark: &str, line: &str) -> String {
 fn cut(lines: &mut Vec<String>, all: &mut Vec<Piece>) {
     lines.retain(|line| line.len() > 3);
     for piece in lines.chunks(LONGEST_PIECE) {
-        all.push(Piece { text: piece.join("\n") });
+        all.push(Piece { text: piece.join("\n"), also_gone: Vec::new() });
     }
     lines.clear();
 }
@@ -110,6 +134,15 @@ mod tests {
         let new = "fn a() {\n    one();\n    three();\n}\nfn b() {}";
         assert_eq!(told(old, new), "- two();\n+ three();\n~\n+ fn b() {}");
         assert_eq!(told("same", "same"), "");
+    }
+
+    #[test]
+    fn of_much_that_goes_the_outermost_lines_are_told() {
+        let old = "// about a\nfn a() {\n    one();\n    two();\n    three();\n    four();\n}\nfn b() {\n    five();\n}\nfn c() {}";
+        assert_eq!(
+            told(old, "fn c() {}"),
+            "- // about a\n- fn a() {\n- one();\n- fn b() {\n- … 10 lines removed in all"
+        );
     }
 
     #[test]

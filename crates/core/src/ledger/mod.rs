@@ -5,6 +5,7 @@
 //! output. Each carries its terms, so that a handoff can choose the passages that together tell most; that choice is
 //! made elsewhere. State, rules and what is left to do are entries of their own sections.
 
+mod code;
 mod diff;
 mod episodes;
 mod exits;
@@ -160,6 +161,8 @@ pub enum GroupKind {
     Request,
     /// Something that was said or done in an episode.
     Step,
+    /// What a model says about an episode.
+    InShort,
     /// A file.
     File,
 }
@@ -236,6 +239,42 @@ impl Ledger {
     pub fn say(&mut self, section: Section, message: u32, text: &str, worth: f32) {
         let text = self.store(text);
         self.entries.push(Entry { by: Author::Model, text, ..Entry::new(section, message as usize, worth) });
+    }
+
+    /// Adds what a model says about the episode with this number; false when there is none.
+    pub fn say_of(&mut self, number: u32, text: &str, worth: f32) -> bool {
+        let Some(episode) = self.episodes.iter().rposition(|episode| episode.number == number) else {
+            return false;
+        };
+        let group = self.groups.len() as u32;
+        self.groups.push(Group {
+            section: Section::CompletedActions,
+            kind: GroupKind::InShort,
+            title: handoff::IN_SHORT.to_owned(),
+            message: self.newest,
+            episode: episode as u32,
+            terms: Stretch::default(),
+        });
+        self.say(Section::CompletedActions, self.newest, text, worth);
+        if let Some(entry) = self.entries.last_mut() {
+            entry.group = Some(group);
+        }
+        true
+    }
+
+    /// The requests by number, each with its first words.
+    pub fn requests(&self) -> Vec<(u32, &str)> {
+        let mut found: Vec<(u32, &str)> = Vec::new();
+        for entry in &self.entries {
+            let group = entry.group.and_then(|group| self.groups.get(group as usize));
+            let episode = group
+                .filter(|group| group.kind == GroupKind::Request)
+                .and_then(|group| self.episodes.get(group.episode as usize));
+            if let Some(episode) = episode.filter(|one| found.last().is_none_or(|(last, _)| *last != one.number)) {
+                found.push((episode.number, self.text(entry)));
+            }
+        }
+        found
     }
 
     fn store(&mut self, text: &str) -> Stretch {

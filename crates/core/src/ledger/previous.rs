@@ -110,7 +110,7 @@ impl Gathering<'_, '_> {
 pub(crate) fn source_of(title: &str) -> Source {
     let is = |word: &str| title.starts_with(word);
     match () {
-        () if is("Assistant:") => Source::Answer,
+        () if is("Assistant:") || is(handoff::IN_SHORT) => Source::Answer,
         () if is("User") => Source::User,
         () if is("EDIT ") => Source::Edit,
         () if is("WRITE ") => Source::Document,

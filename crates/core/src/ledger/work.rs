@@ -2,7 +2,7 @@
 
 use super::terms::Voice;
 use super::tool::{Act, Arguments, Call, understand_with};
-use super::{Gathering, GroupKind, Source, diff, edges, exits, paragraphs, speech, todo};
+use super::{Gathering, GroupKind, Source, code, diff, edges, exits, paragraphs, speech, todo};
 use crate::handoff::Section;
 use crate::reduce;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -17,8 +17,6 @@ const LONGEST_LINE: usize = 240;
 const OUTPUT_LINES: usize = 3;
 /// An output up to this size is told whole or not at all.
 const SHORT_OUTPUT: usize = 400;
-/// Lines of a file that are told together.
-const FILE_LINES: usize = 3;
 /// JSON up to this size is told by its fields.
 const MOST_JSON: usize = 64 << 10;
 /// Values in JSON that are longer say too much.
@@ -125,7 +123,7 @@ impl Gathering<'_, '_> {
                 let pieces = if quotable { diff::pieces(arguments) } else { Vec::new() };
                 for piece in pieces {
                     let place = self.passage(index, group, Source::Edit, &piece.text, 0.0);
-                    self.outdate(&call.target, &piece.text, place);
+                    self.outdate(&call.target, &piece, place);
                 }
             }
             Act::Write => {
@@ -138,8 +136,8 @@ impl Gathering<'_, '_> {
             }
             Act::Run => {
                 self.note_place(&call.target);
-                if quotable && call.target.len() > LONGEST_COMMAND {
-                    self.lines(index, group, Source::Command, &call.target, OUTPUT_LINES);
+                if quotable {
+                    self.lines(index, group, Source::Command, behind_heading(&call.target), OUTPUT_LINES);
                 }
             }
             Act::Delegate | Act::Use if quotable => {
@@ -159,22 +157,24 @@ impl Gathering<'_, '_> {
         let is_document = [".md", ".txt", ".rst", ".adoc", ".org"].iter().any(|ending| path.ends_with(ending));
         match is_document {
             true => self.paragraphs(index, group, Source::Document, content),
-            false => self.runs(index, group, Source::Written, content),
+            false => self.code(index, group, Source::Written, code::runs(content)),
         }
     }
 
     /// Remembers which piece a line came with, and outdates the pieces whose lines go.
-    fn outdate(&mut self, path: &str, piece: &str, place: Option<usize>) {
+    fn outdate(&mut self, path: &str, piece: &diff::Piece, place: Option<usize>) {
         let key = |line: &str| FxBuildHasher.hash_one((path, line.trim()));
-        for line in piece.lines() {
-            if let Some(gone) = line.strip_prefix("- ")
-                && let Some(older) = self.work.came_with.remove(&key(gone))
+        let gone = piece.text.lines().filter_map(|line| line.strip_prefix("- "));
+        for line in gone.chain(piece.also_gone.iter().map(String::as_str)) {
+            if let Some(older) = self.work.came_with.remove(&key(line))
                 && let Some(entry) = self.ledger.entries.get_mut(older)
             {
                 entry.terms = super::Stretch::default();
                 entry.worth = 0.0;
             }
-            if let (Some(come), Some(place)) = (line.strip_prefix("+ "), place) {
+        }
+        for come in piece.text.lines().filter_map(|line| line.strip_prefix("+ ")) {
+            if let Some(place) = place {
                 self.work.came_with.insert(key(come), place);
             }
         }
@@ -242,7 +242,7 @@ impl Gathering<'_, '_> {
             // What a change says when it worked is known.
             Act::Edit | Act::Write if !failed => {}
             Act::Todo => {}
-            Act::Read => self.runs(index, group, Source::Read, printed),
+            Act::Read => self.code(index, group, Source::Read, code::outline(printed)),
             Act::Delegate | Act::Fetch => self.paragraphs(index, group, Source::Report, printed),
             Act::Use if looks_like_json(printed) => {
                 let lines = fields(printed);
@@ -356,43 +356,25 @@ impl Gathering<'_, '_> {
         self.passage(index, group, source, &piece, 0.0);
     }
 
-    /// Tells source code by runs of neighbouring lines, which blank lines end.
-    fn runs(&mut self, index: usize, group: u32, source: Source, text: &str) {
-        let mut piece = String::new();
-        let mut count = 0;
-        for line in text.lines() {
-            let (number, code) = numbered(line);
-            let code = code.trim();
-            let is_blank = code.len() < 2;
-            if (is_blank || count == FILE_LINES) && count > 0 {
-                self.passage(index, group, source, &piece, 0.0);
-                piece.clear();
-                count = 0;
-            }
-            if is_blank {
-                continue;
-            }
-            match number {
-                Some(number) => push_line(&mut piece, &format!("{number}: {}", cut(code))),
-                None => push_line(&mut piece, cut(code)),
-            }
-            count += 1;
+    /// Tells source code in pieces of a few lines.
+    fn code(&mut self, index: usize, group: u32, source: Source, pieces: Vec<String>) {
+        for piece in pieces {
+            self.passage(index, group, source, &piece, 0.0);
         }
-        self.passage(index, group, source, &piece, 0.0);
     }
 }
 
 /// A paragraph that is longer is told by its lines.
 const LONGEST_PARAGRAPH: usize = 1_600;
 
-fn push_line(piece: &mut String, line: &str) {
+pub(super) fn push_line(piece: &mut String, line: &str) {
     if !piece.is_empty() {
         piece.push('\n');
     }
     piece.push_str(line);
 }
 
-fn cut(line: &str) -> &str {
+pub(super) fn cut(line: &str) -> &str {
     line.get(..line.floor_char_boundary(LONGEST_LINE)).unwrap_or(line)
 }
 
@@ -406,15 +388,11 @@ pub(super) fn first_line(text: &str, longest: usize) -> String {
     format!("{} …", line.get(..line.floor_char_boundary(longest)).unwrap_or_default())
 }
 
-/// Number and code of a line of a numbered file read.
-fn numbered(line: &str) -> (Option<&str>, &str) {
-    let start = line.trim_start();
-    let digits = start.bytes().take_while(u8::is_ascii_digit).count();
-    let rest = start.get(digits..).unwrap_or_default();
-    match (digits, rest.strip_prefix('→').or_else(|| rest.strip_prefix('\t'))) {
-        (1.., Some(code)) => (start.get(..digits), code),
-        _ => (None, line),
-    }
+/// What the heading of a command does not say of it.
+fn behind_heading(command: &str) -> &str {
+    let command = command.trim();
+    let line = command.lines().next().unwrap_or_default();
+    command.get(line.floor_char_boundary(LONGEST_COMMAND)..).unwrap_or_default().trim_start()
 }
 
 fn looks_like_json(text: &str) -> bool {
@@ -455,12 +433,5 @@ mod tests {
             r#"{"issue":{"id":"ENT-241","labels":["bug","git"],"priority":{"value":3,"name":"Medium"}},"none":null}"#;
         assert_eq!(fields(text), "id: ENT-241\nlabels: bug\nlabels: git\nvalue: 3\nname: Medium\n");
         assert_eq!(fields("{broken"), "{broken");
-    }
-
-    #[test]
-    fn line_numbers_of_reads_are_kept() {
-        assert_eq!(numbered("   12→\tlet x = 1;"), (Some("12"), "\tlet x = 1;"));
-        assert_eq!(numbered("12\tlet"), (Some("12"), "let"));
-        assert_eq!(numbered("plain 12→"), (None, "plain 12→"));
     }
 }

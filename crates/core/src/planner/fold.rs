@@ -68,6 +68,13 @@ impl Planner<'_, '_> {
         ledger
     }
 
+    /// The facts that a fold is told by.
+    pub(crate) fn ledger_of(&self, fold: &Fold) -> Ledger {
+        let is_folded = |index: &usize| fold.messages.binary_search(index).is_ok();
+        let live: Vec<usize> = (0..self.transcript.messages.len()).filter(|index| !is_folded(index)).collect();
+        self.ledger(&fold.messages, &live)
+    }
+
     /// The rules and pins of the whole conversation.
     pub(crate) fn held(&self) -> Vec<Held> {
         let all = Zones { head: 0, tail: self.transcript.messages.len(), ..self.zones() };

@@ -175,8 +175,6 @@ table! {
         idle_seconds: u32 = count(1, 3600), "60";
         /// Further tries after a failure that may pass (busy, broken connection).
         retries: u32 = count(0, 10), "2";
-        /// Most prompts of one fold; a middle that needs more is quoted more briefly.
-        max_calls: u32 = count(1, 1000), "16";
         /// PEM file with certificate authorities to trust beside those of the operating system.
         ca_file: Option<String> = Kind::Text, "null";
     }

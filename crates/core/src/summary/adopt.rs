@@ -22,6 +22,11 @@ pub(crate) fn adopt(ledger: &mut Ledger, written: &Written, handoffs: &[usize]) 
         if *section == Section::ActiveTask {
             continue;
         }
+        if let (Section::CompletedActions, Some((number, said))) = (section, numbered(line))
+            && ledger.say_of(number, said, worth(*section))
+        {
+            continue;
+        }
         let gist = Gist::of(line);
         let same = recorded.iter().find(|(at, known)| {
             gist.is_told_by(known) && ledger.entries.get(*at).is_some_and(|entry| entry.section == *section)
@@ -44,6 +49,15 @@ fn recorded(ledger: &Ledger, written: &Written) -> Vec<(usize, Gist)> {
         .filter(|(_, entry)| entry.group.is_none() && is_told(entry.section))
         .map(|(at, entry)| (at, Gist::of(ledger.text(entry))))
         .collect()
+}
+
+/// Number and words of a line about one request: `- 3: …`.
+fn numbered(line: &str) -> Option<(u32, &str)> {
+    let line = line.trim_start_matches(['-', ' ', '*', '#']);
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    let number = line.get(..digits)?.parse().ok()?;
+    let said = line.get(digits..)?.strip_prefix([':', '.', ')'])?.trim();
+    (!said.is_empty()).then_some((number, said))
 }
 
 /// What only a model can know is worth most.

@@ -1,5 +1,5 @@
 //! Which way of asking is cheaper: the model that has the conversation in its cache, or another one
-//! that reads the turns written out.
+//! that reads the record of it.
 
 use crate::models::ModelProfile;
 use serde::Serialize;
@@ -23,7 +23,7 @@ pub enum PrefixCall {
 pub enum Route {
     /// The conversation as it is, with one more message, to its own model.
     CachedPrefix,
-    /// The turns written out, to the summary model.
+    /// The record of it, to the summary model.
     Serialised,
 }
 
@@ -32,7 +32,7 @@ pub enum Route {
 pub struct Costs {
     /// The conversation as it is.
     pub cached_prefix: Option<f64>,
-    /// The turns written out.
+    /// The record of it.
     pub serialised: Option<f64>,
 }
 
@@ -41,13 +41,11 @@ pub struct Costs {
 pub(super) struct Volume {
     /// The whole conversation.
     pub(super) prefix: u64,
-    /// All prompts with turns written out.
+    /// The prompt with the record of it.
     pub(super) serialised: u64,
     /// The instruction alone.
     pub(super) instruction: u64,
-    /// All replies of the second way.
-    pub(super) replies: u64,
-    /// One reply.
+    /// The reply.
     pub(super) reply: u64,
 }
 
@@ -66,11 +64,11 @@ impl Costs {
         let serialised = summary
             .prices
             .as_ref()
-            .map(|prices| dollars(volume.serialised, prices.input) + dollars(volume.replies, prices.output));
+            .map(|prices| dollars(volume.serialised, prices.input) + dollars(volume.reply, prices.output));
         Costs { cached_prefix, serialised }
     }
 
-    /// The cheaper way. Without prices the turns are written out: a model that costs nothing is a local one.
+    /// The cheaper way. Without prices the record is sent: a model that costs nothing is a local one.
     pub(super) fn cheaper(self) -> Route {
         match (self.cached_prefix, self.serialised) {
             (Some(prefix), Some(serialised)) if prefix < serialised => Route::CachedPrefix,

@@ -1,13 +1,13 @@
 //! What a model is asked to write for one fold.
 
 use super::cost::{Costs, Route, Volume};
-use super::prompt::{Brief, Part};
-use super::source::{self, Room, shortened, tokens};
+use super::prompt::Brief;
+use super::source::{self, shortened, tokens};
 use super::writer::Writer;
 use super::{Cooldown, Failure, prefix};
 use crate::engine::Setting;
-use crate::handoff::{self, Line};
-use crate::ledger::spoken;
+use crate::handoff;
+use crate::ledger::{Ledger, spoken};
 use crate::models::{ApiFamily, ModelProfile, ModelTable};
 use crate::plan::Fold;
 use crate::planner::{Request, Trigger};
@@ -38,10 +38,8 @@ pub struct SummaryJob {
     pub(super) brief: Brief,
     /// The conversation as a prompt, where that is the way to ask.
     pub(super) document: Option<String>,
-    /// The turns written out.
-    pub(super) pieces: Vec<String>,
-    /// The record that an earlier fold left.
-    pub(super) previous: Option<String>,
+    /// What the ledger tells of the folded messages.
+    pub(super) material: String,
     /// What users said, for checking quotes.
     pub(super) user: Vec<String>,
 }
@@ -55,8 +53,12 @@ pub(crate) const MODEL_SHARE: f64 = 0.45;
 const REPLY_SHARE: u32 = 5;
 /// Models write longer than they are asked to: this much room is kept for a reply, in tenths of its budget.
 const REPLY_HEADROOM: u32 = 13;
-/// A piece below this is not worth a prompt.
-const SMALLEST_PIECE: u32 = 200;
+/// Less material is not worth a prompt.
+const LEAST_MATERIAL: u32 = 200;
+/// More material tells a model hardly more than the handoff itself does: most of it is outputs.
+const MOST_MATERIAL: u32 = 48_000;
+/// A request is named by so many bytes of its words.
+const LONGEST_NAME: usize = 100;
 /// Memory is context of the record and gets at most this share of the window.
 const MEMORY_SHARE: u32 = 8;
 /// Characters of a request that tell what work is about.
@@ -66,23 +68,15 @@ const WORDS_PER_TOKEN: f64 = 0.7;
 
 impl SummaryJob {
     /// The job for a fold; `None` when the summariser's window has no room for it.
-    pub(crate) fn of(
-        transcript: &Transcript<'_>,
-        fold: &Fold,
-        counts: &Counts,
-        policy: &Policy,
-        setting: &Setting,
-        models: &ModelTable,
-        request: &Request,
-    ) -> Option<SummaryJob> {
+    pub(crate) fn of(input: Input<'_, '_>) -> Option<SummaryJob> {
+        let Input { transcript, fold, ledger, policy, setting, request, .. } = input;
         let model = policy.summary_model();
-        let profile = models.profile(model.unwrap_or(&setting.model.name), ApiFamily::OpenAi);
+        let profile = input.models.profile(model.unwrap_or(&setting.model.name), ApiFamily::OpenAi);
         let window =
             policy.summarizer.window.fixed().unwrap_or(if profile.known { profile.window } else { UNKNOWN_WINDOW });
         let room = fold.handoff.tokens.max(setting.budgets.handoff(u32::try_from(fold.tokens).unwrap_or(u32::MAX)));
         let budget = ((f64::from(room) * MODEL_SHARE) as u32).min(window / REPLY_SHARE);
         let covers = covers(transcript, &fold.messages);
-        let brief = brief(transcript, policy, request, covers, budget, window);
         let mut job = SummaryJob {
             covers,
             budget,
@@ -91,17 +85,15 @@ impl SummaryJob {
             window,
             route: Route::Serialised,
             costs: Costs::default(),
-            brief,
+            brief: brief(transcript, policy, request, covers, budget, window),
             document: None,
-            pieces: Vec::new(),
-            previous: previous(transcript, &fold.messages),
+            material: String::new(),
             user: source::user_words(transcript, &fold.messages),
         };
-        let piece = job.piece_room(window)?;
-        let room = Room { piece, pieces: policy.summarizer.max_calls };
-        job.pieces = source::pieces(transcript, &fold.messages, room);
-        job.choose_route(transcript, counts, &setting.model, &profile, request);
-        (!job.pieces.is_empty()).then_some(job)
+        let room = job.material_room(window)?.min(MOST_MATERIAL);
+        job.material = source::material(ledger, room);
+        job.choose_route(&input, &profile);
+        (!job.material.trim().is_empty()).then_some(job)
     }
 
     /// Begins the work.
@@ -109,51 +101,60 @@ impl SummaryJob {
         Writer::of(self.clone())
     }
 
-    /// Prompts that it takes when all goes well.
-    pub fn calls(&self) -> usize {
-        if self.document.is_some() { 1 } else { self.pieces.len() }
-    }
-
     /// Tokens that are kept free for one reply.
     pub(super) fn reply_room(&self) -> u32 {
         self.budget * REPLY_HEADROOM / 10
     }
 
-    /// Tokens of turns that fit one prompt beside everything else; `None` when that is next to nothing.
-    pub(super) fn piece_room(&self, window: u32) -> Option<u32> {
-        let bare = self.brief.user(Some(""), "", Part { number: 999, of: 1000 });
-        let fixed = tokens(&bare) + tokens(&self.brief.system());
-        // The record is as long as a reply; a twentieth is for what chat templates add.
-        let taken = fixed + 2 * self.reply_room() + window / 20;
-        window.checked_sub(taken).filter(|&room| room >= SMALLEST_PIECE)
+    /// Tokens of material that fit a prompt beside everything else; `None` when that is next to nothing.
+    pub(super) fn material_room(&self, window: u32) -> Option<u32> {
+        let fixed = tokens(&self.brief.user("")) + tokens(&self.brief.system());
+        // A twentieth is for what chat templates add.
+        let taken = fixed + self.reply_room() + window / 20;
+        window.checked_sub(taken).filter(|&room| room >= LEAST_MATERIAL)
     }
 
-    fn choose_route(
-        &mut self,
-        transcript: &Transcript<'_>,
-        counts: &Counts,
-        main: &ModelProfile,
-        summary: &ModelProfile,
-        request: &Request,
-    ) {
-        let instruction = self.brief.postscript();
-        let replies = u64::from(self.budget) * self.pieces.len() as u64;
-        let prompts: u64 = self.pieces.iter().map(|piece| u64::from(tokens(piece))).sum();
+    fn choose_route(&mut self, input: &Input<'_, '_>, summary: &ModelProfile) {
+        let main = &input.setting.model;
+        let instruction = self.brief.postscript(&requests(input.ledger));
+        let total = input.counts.total();
         let around = u64::from(tokens(&instruction));
         let volume = Volume {
-            prefix: counts.total(),
-            serialised: prompts + around * self.pieces.len() as u64 + replies,
+            prefix: total,
+            serialised: u64::from(tokens(&self.material)) + around,
             instruction: around,
-            replies,
             reply: self.budget.into(),
         };
-        self.costs = Costs::of(volume, main, summary, request.prefix_call);
-        let fits = counts.total() + around + u64::from(self.reply_room()) <= u64::from(main.window);
+        self.costs = Costs::of(volume, main, summary, input.request.prefix_call);
+        let fits = total + around + u64::from(self.reply_room()) <= u64::from(main.window);
         if self.costs.cheaper() == Route::CachedPrefix && fits {
-            self.document = prefix::document(transcript, &instruction);
+            self.document = prefix::document(input.transcript, &instruction);
         }
         self.route = if self.document.is_some() { Route::CachedPrefix } else { Route::Serialised };
     }
+}
+
+/// What a job is made from.
+pub(crate) struct Input<'a, 't> {
+    pub(crate) transcript: &'a Transcript<'t>,
+    pub(crate) fold: &'a Fold,
+    pub(crate) ledger: &'a Ledger,
+    pub(crate) counts: &'a Counts,
+    pub(crate) policy: &'a Policy,
+    pub(crate) setting: &'a Setting,
+    pub(crate) models: &'a ModelTable,
+    pub(crate) request: &'a Request,
+}
+
+/// The requests by number, a line each.
+fn requests(ledger: &Ledger) -> String {
+    let name = |words: &str| {
+        let line = words.lines().next().unwrap_or_default();
+        line.get(..line.floor_char_boundary(LONGEST_NAME)).unwrap_or_default().to_owned()
+    };
+    let lines: Vec<String> =
+        ledger.requests().iter().map(|(number, words)| format!("{number}. {}", name(words))).collect();
+    redact(&ledger.secrets.hide(&lines.join("\n")), Mode::Text).into_owned()
 }
 
 /// The failure for which no model is asked: the summariser failed a moment ago. Who asks by hand is not put off.
@@ -226,27 +227,4 @@ fn asked(transcript: &Transcript<'_>, index: usize) -> Option<String> {
     let cut = line.get(..line.floor_char_boundary(LONGEST_REQUEST)).unwrap_or_default();
     let rest = if cut.len() < line.len() { " …" } else { "" };
     (!cut.is_empty()).then(|| format!("\"{cut}{rest}\""))
-}
-
-/// What the newest of earlier records says in the sections that a model writes; the others are merged as facts.
-fn previous(transcript: &Transcript<'_>, folded: &[usize]) -> Option<String> {
-    let part = folded.iter().rev().find_map(|&index| handoff::handoff_part(transcript, index))?;
-    let words = transcript.words(transcript.parts.get(part)?);
-    let (body, _) = handoff::split(&words);
-    let mut out = String::new();
-    let mut section = None;
-    for line in handoff::remember(&body) {
-        let Line::Fact { section: of, text } = line else {
-            continue;
-        };
-        if !super::prompt::ASKED.iter().any(|(asked, _)| *asked == of) {
-            continue;
-        }
-        if section != Some(of) {
-            section = Some(of);
-            out.push_str(&format!("## {}\n", of.title()));
-        }
-        out.push_str(&format!("{text}\n"));
-    }
-    (!out.is_empty()).then(|| redact(&out, Mode::Text).into_owned())
 }

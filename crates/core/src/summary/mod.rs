@@ -2,10 +2,9 @@
 //! when it fails. Nothing here has a network: whoever has one sends each [`Ask`] and gives the reply
 //! back.
 //!
-//! [`SummaryJob::start`] gives a [`Writer`]. It yields prompts one after another, each of which fits
-//! the summariser's window, however long the folded stretch is; every reply updates the record that
-//! the next prompt carries. The last reply is cleaned, masked and verified into [`Written`]. There is
-//! no other way to make one, so words that nobody checked cannot get into a handoff.
+//! [`SummaryJob::start`] gives a [`Writer`]. Its prompt carries what the ledger recorded of the folded messages, as much
+//! as the summariser's window holds, and asks for what the ledger cannot know. The reply is cleaned, masked and verified
+//! into [`Written`]. There is no other way to make one, so words that nobody checked cannot get into a handoff.
 
 mod adopt;
 mod cost;
@@ -24,7 +23,7 @@ pub(crate) use adopt::adopt;
 pub use cost::{Costs, PrefixCall, Route};
 pub use failure::{Cooldown, Failure, FailureClass};
 pub use job::SummaryJob;
-pub(crate) use job::{MODEL_SHARE, covers, rest_until};
+pub(crate) use job::{Input, MODEL_SHARE, covers, rest_until};
 pub use reply::Words;
 pub use verify::Checked;
 pub use writer::{Ask, BadReply, Writer};

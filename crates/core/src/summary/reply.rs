@@ -14,9 +14,6 @@ pub struct Words {
     pub(crate) lines: Vec<(Section, String)>,
 }
 
-/// What stays true until somebody says otherwise.
-const LASTING: [Section; 3] = [Section::Goal, Section::Constraints, Section::KeyDecisions];
-
 /// Letters and dot of the longest abbreviation that a sentence is not taken to end with.
 const SHORTEST_ENDING: usize = 3;
 
@@ -31,7 +28,7 @@ const THOUGHTS: [(&str, &str); 5] = [
 
 impl Words {
     /// The usable lines of a reply, secrets masked.
-    pub(super) fn read(reply: &str, brief: &Brief) -> Words {
+    pub(super) fn read(reply: &str, brief: &Brief, material: &str) -> Words {
         let spoken = without_thoughts(reply);
         let masked = redact(&spoken, Mode::Text);
         let lines: Vec<&str> = masked.lines().filter(|line| !is_fence(line)).collect();
@@ -40,7 +37,7 @@ impl Words {
         let known = headings.iter().filter(|(_, title)| section_of(title).is_some()).count();
         // In another language the headings keep at least their order.
         let by_order = known * 2 < headings.len() && headings.len() == ASKED.len();
-        let tidy = Tidy::of(brief);
+        let tidy = Tidy::of(brief, material);
         let mut words = Words::default();
         // What stands before the first heading is a greeting, unless there is no heading at all.
         let mut section = headings.is_empty().then_some(Section::CriticalContext);
@@ -75,16 +72,6 @@ impl Words {
             is_news
         });
         self
-    }
-
-    /// What an earlier step knew and this one left out: models forget to copy what lasts.
-    pub(super) fn keeping(mut self, earlier: Option<Words>) -> Words {
-        let silent: Vec<Section> =
-            LASTING.into_iter().filter(|section| !self.lines.iter().any(|(of, _)| of == section)).collect();
-        let kept = earlier.into_iter().flat_map(|words| words.lines).filter(|(section, _)| silent.contains(section));
-        self.lines.extend(kept);
-        self.lines.sort_by_key(|(section, _)| *section);
-        self.once()
     }
 
     /// Whether nothing was said.

@@ -1,9 +1,8 @@
-//! The work itself, step by step: prompts out, replies in.
+//! The work itself: a prompt out, a reply in, and what to try when that does not go well.
 
 use super::job::SummaryJob;
-use super::prompt::Part;
 use super::reply::Words;
-use super::source::{halves, shortened, tokens};
+use super::source::{shortened, tokens};
 use super::verify::verify;
 use super::{Effort, Written};
 use crate::redact::{Mode, redact};
@@ -45,10 +44,8 @@ pub enum BadReply {
 #[derive(Clone, Debug)]
 pub struct Writer {
     job: SummaryJob,
-    /// The step that waits for its reply.
-    at: usize,
-    /// Steps that were there at the start and that splitting added.
-    record: Option<Words>,
+    /// What the model wrote.
+    words: Option<Words>,
     /// Whether the conversation itself is still to be tried.
     tries_document: bool,
     tokens: u64,
@@ -60,7 +57,7 @@ impl Writer {
     pub(super) fn of(job: SummaryJob) -> Writer {
         let tries_document = job.document.is_some();
         let window = job.window;
-        Writer { job, at: 0, record: None, tries_document, tokens: 0, calls: 0, window }
+        Writer { job, words: None, tries_document, tokens: 0, calls: 0, window }
     }
 
     /// The job.
@@ -68,41 +65,19 @@ impl Writer {
         &self.job
     }
 
-    /// The step that is being asked, counted from one, and how many there are.
-    pub fn step(&self) -> (usize, usize) {
-        if self.tries_document { (1, 1) } else { (self.at + 1, self.job.pieces.len()) }
-    }
-
     /// What to ask; `None` when all is written.
     pub fn ask(&self) -> Option<Ask> {
+        if self.words.is_some() {
+            return None;
+        }
         let reply = self.job.reply_room();
         if let (true, Some(body)) = (self.tries_document, &self.job.document) {
             return Some(Ask::Document { body: body.clone(), reply });
         }
-        let piece = self.job.pieces.get(self.at)?;
-        let part = Part { number: self.at + 1, of: self.job.pieces.len() };
-        let user = self.job.brief.user(self.record_text().as_deref(), piece, part);
+        let user = self.job.brief.user(&self.job.material);
         // Everything in it was masked before; a seam between two pieces of text may have made something new.
         let user = redact(&user, Mode::Text).into_owned();
         Some(Ask::Prompt { system: self.job.brief.system(), user, reply })
-    }
-
-    fn record_text(&self) -> Option<String> {
-        match &self.record {
-            Some(words) => Some(words.text()),
-            None => {
-                let previous = self.job.previous.as_deref()?;
-                // Three characters a token is dense text; what is longer than a reply could be is cut.
-                let mut length = self.job.reply_room() as usize * 3;
-                loop {
-                    let text = shortened(previous, length);
-                    if tokens(&text) <= self.job.reply_room() || length < 100 {
-                        return Some(text.into_owned());
-                    }
-                    length = length * 3 / 4;
-                }
-            }
-        }
     }
 
     /// Takes the reply to the last ask.
@@ -111,17 +86,11 @@ impl Writer {
         if text.trim().is_empty() {
             return Err(BadReply::Empty);
         }
-        let words = Words::read(text, &self.job.brief);
+        let words = Words::read(text, &self.job.brief, &self.job.material);
         if words.is_empty() {
             return Err(BadReply::NothingUsable);
         }
-        let earlier = self.record.take();
-        self.record = Some(words.keeping(earlier).within(self.job.reply_room()));
-        if std::mem::take(&mut self.tries_document) {
-            self.at = self.job.pieces.len();
-        } else {
-            self.at += 1;
-        }
+        self.words = Some(words.within(self.job.reply_room()));
         Ok(())
     }
 
@@ -135,43 +104,33 @@ impl Writer {
         self.tokens += u64::from(asked) + u64::from(tokens(reply));
     }
 
-    /// Goes on with turns written out, when the conversation itself could not be sent.
+    /// Goes on with the record, when the conversation itself could not be sent.
     pub fn without_document(&mut self) -> bool {
         std::mem::take(&mut self.tries_document)
     }
 
-    /// The server says that the prompt is too long: what is left is asked in smaller pieces. False when they
-    /// cannot be made smaller.
+    /// The server says that the prompt is too long: half as much is asked. False when it cannot be made smaller.
     pub fn shrink(&mut self) -> bool {
         if self.without_document() {
             return true;
         }
         self.window /= 2;
-        let Some(room) = self.job.piece_room(self.window) else {
+        let Some(room) = self.job.material_room(self.window) else {
             return false;
         };
-        let mut left: Vec<String> = self.job.pieces.split_off(self.at);
-        left.reverse();
-        while let Some(piece) = left.pop() {
-            match (tokens(&piece) > room).then(|| halves(&piece)).flatten() {
-                Some((head, tail)) => left.extend([tail, head]),
-                None => self.job.pieces.push(piece),
-            }
+        while tokens(&self.job.material) > room {
+            self.job.material = shortened(&self.job.material, self.job.material.len() / 2).into_owned();
         }
         true
     }
 
     /// The summary, checked; `None` while something is left to ask.
     pub fn finish(self) -> Option<Written> {
-        if self.ask().is_some() {
-            return None;
-        }
-        let mut material: Vec<&str> = self.job.pieces.iter().map(String::as_str).collect();
-        material.extend(self.job.previous.as_deref());
+        let mut material = vec![self.job.material.as_str()];
         material.extend(self.job.document.as_deref());
         material.extend(self.job.brief.memory.as_deref());
         material.extend(self.job.user.iter().map(String::as_str));
-        let (words, checked) = verify(self.record?, &material, &self.job.user);
+        let (words, checked) = verify(self.words?, &material, &self.job.user);
         Some(Written {
             covers: self.job.covers,
             words: words.within(self.job.budget),

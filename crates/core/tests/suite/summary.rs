@@ -91,12 +91,38 @@ fn the_prompt_carries_focus_day_memory_budget_and_the_users_own_way_of_writing()
 }
 
 #[test]
-fn r8_the_summariser_reads_reduced_outputs_and_not_stubs() {
+fn r8_the_summariser_reads_the_story_with_what_outputs_said() {
     let (text, policy) = case();
     let prompt = prompt(&summary_job(&text, &policy, &manual(CHAT)));
-    assert!(prompt.matches("[result] ").count() > 10, "{prompt}");
-    let results: usize = prompt.split("[result] ").skip(1).map(|turn| turn.split("\n[").next().unwrap().len()).sum();
-    assert!(results > 2_000, "{results} characters of outputs");
+    assert!(prompt.matches("make step-").count() > 10, "{prompt}");
+    assert!(prompt.contains("\n1. User: ") && prompt.contains("## Completed Actions"), "{prompt}");
+    let outputs = prompt.lines().filter(|line| line.starts_with("     ")).map(str::len).sum::<usize>();
+    assert!(outputs > 2_000, "{outputs} characters of outputs");
+}
+
+#[test]
+fn what_a_model_says_of_a_request_stands_with_it_also_after_the_next_fold() {
+    let (done, handoff) =
+        folded("## Completed Actions\n- 2: Part 2 was mended by turning it round.\n- 99: Nobody asked.\n");
+    let actions = section(&handoff, "Completed Actions");
+    let second = actions.find("2. User").unwrap();
+    let third = actions.find("3. User").unwrap();
+    assert!(actions[second..third].contains("- In short: Part 2 was mended by turning it round."), "{actions}");
+    let (_, policy) = case();
+    let mut again = manual(CHAT);
+    again.request.summary = Some(Summary::Failed(Failure::new(FailureClass::BadReply, "")));
+    let longer = join(&done.body, &session(CHAT, 6, 3, 30).document());
+    let next = run(&longer, &policy, &again).plan.fold.unwrap().handoff.text;
+    assert!(next.contains("- In short: Part 2 was mended by turning it round."), "{next}");
+}
+
+/// The messages of one conversation behind those of another.
+fn join(one: &str, other: &str) -> String {
+    let mut all: serde_json::Value = serde_json::from_str(one).unwrap();
+    let other: serde_json::Value = serde_json::from_str(other).unwrap();
+    let more = other["messages"].as_array().unwrap().iter().filter(|message| message["role"] != "system").cloned();
+    all["messages"].as_array_mut().unwrap().extend(more);
+    all.to_string()
 }
 
 #[test]
@@ -163,12 +189,12 @@ fn replies_are_read_however_models_wrap_them() {
 
 #[test]
 fn headings_in_another_language_keep_their_order() {
-    let titles = ["Ziel", "Vorgaben", "Stand", "Laufendes", "Hindernisse", "Entscheidungen", "Offenes", "Genaue Werte"];
+    let titles = ["Ziel", "Vorgaben", "Erledigtes", "Laufendes", "Entscheidungen", "Offenes", "Genaue Werte"];
     let reply: String =
         titles.iter().enumerate().map(|(n, title)| format!("## {title}\n- Punkt {n} ist gesagt.\n")).collect();
     let (_, handoff) = folded(&reply);
     assert!(
-        section(&handoff, "Goal").contains("Punkt 0") && section(&handoff, "Key Decisions").contains("Punkt 5"),
+        section(&handoff, "Goal").contains("Punkt 0") && section(&handoff, "Key Decisions").contains("Punkt 4"),
         "{handoff}"
     );
 }
@@ -237,70 +263,6 @@ fn x1_a_secret_reaches_neither_the_prompt_nor_the_handoff() {
 }
 
 #[test]
-fn a_middle_larger_than_the_window_is_folded_in_steps_that_update_the_record() {
-    let text = session(CHAT, 60, 3, 120).document();
-    let mut policy = with_model(tokens(&text, CHAT) * 2 - 2);
-    policy.summarizer.window = foldline_core::policy::AutoOr::Fixed(8_000);
-    let job = summary_job(&text, &policy, &manual(CHAT));
-    assert!(job.calls() > 2, "{}", job.calls());
-    let mut writer = job.start();
-    let mut step = 0;
-    while let Some(Ask::Prompt { system, user, reply }) = writer.ask() {
-        assert!(u64::from(exact(&user) + exact(&system) + reply) <= 8_000);
-        assert_eq!(
-            user.contains(&format!("- Learnt in step {step}.")),
-            step > 0,
-            "each step carries the record so far"
-        );
-        step += 1;
-        assert_eq!(writer.step(), (step, job.calls()));
-        writer.reply(&format!("## Active State\n- Learnt in step {step}.\n")).unwrap();
-    }
-    let words = writer.finish().unwrap();
-    assert!(words.text().contains(&format!("Learnt in step {step}.")));
-    assert_eq!(words.effort.calls as usize, job.calls());
-}
-
-#[test]
-fn words_come_before_outputs_and_few_prompts_are_used_in_full() {
-    let mut writer = session(CHAT, 60, 3, 120);
-    for n in 0..40 {
-        writer.user(&format!("Wish {n}: {}", "please mind the old rule about the cellar door. ".repeat(12)));
-        writer.assistant(&format!(
-            "Wish {n} is granted, because {}",
-            "the cellar door is oak and opens inwards. ".repeat(12)
-        ));
-    }
-    writer.user("Now go on.");
-    let text = writer.document();
-    let mut policy = with_model(tokens(&text, CHAT) * 2 - 2);
-    policy.summarizer.window = foldline_core::policy::AutoOr::Fixed(8_000);
-    policy.summarizer.max_calls = 1;
-    let job = summary_job(&text, &policy, &manual(CHAT));
-    let prompt = prompt(&job);
-    assert_eq!(job.calls(), 1);
-    assert!(prompt.contains("[user] Wish 3") && prompt.contains("[assistant] Wish 3"), "{prompt}");
-    assert!(!prompt.contains("[result]") && prompt.contains("earlier messages are not shown"), "{prompt}");
-    assert!(exact(&prompt) > 2_500, "{} tokens", exact(&prompt));
-}
-
-#[test]
-fn what_lasts_stays_when_a_later_step_forgets_it() {
-    let text = session(CHAT, 60, 3, 120).document();
-    let mut policy = with_model(tokens(&text, CHAT) * 2 - 2);
-    policy.summarizer.window = foldline_core::policy::AutoOr::Fixed(8_000);
-    let mut writer = summary_job(&text, &policy, &manual(CHAT)).start();
-    writer
-        .reply("## Key Decisions\n- Parts go in order, because Ann said so.\n## Blocked\n- Error 7 is open.\n")
-        .unwrap();
-    while writer.ask().is_some() {
-        writer.reply("## Active State\n- All 9 parts are mended.\n").unwrap();
-    }
-    let words = writer.finish().unwrap().text();
-    assert!(words.contains("because Ann said so") && !words.contains("Error 7"), "{words}");
-}
-
-#[test]
 fn what_the_ledger_has_recorded_is_not_told_again_by_a_model() {
     let mut writer = session(CHAT, 10, 3, 30);
     writer.user("Never touch the harbour files, they belong to Ann.");
@@ -322,7 +284,7 @@ fn what_the_ledger_has_recorded_is_not_told_again_by_a_model() {
 }
 
 #[test]
-fn a_prompt_that_turns_out_too_long_is_asked_in_smaller_pieces() {
+fn a_prompt_that_turns_out_too_long_is_asked_with_less() {
     let (text, policy) = case();
     let mut writer = summary_job(&text, &policy, &manual(CHAT)).start();
     let Some(Ask::Prompt { user: before, .. }) = writer.ask() else { panic!() };
@@ -520,17 +482,14 @@ fn a_middle_of_ten_million_tokens_never_exceeds_the_summarisers_window() {
     let mut policy = with_model(wanted * 2);
     policy.summarizer.window = foldline_core::policy::AutoOr::Fixed(32_000);
     let job = summary_job(&text, &policy, &manual(CHAT));
-    assert!(job.calls() <= policy.summarizer.max_calls as usize, "{} calls", job.calls());
     let mut writer = job.start();
-    let mut carried = 0;
-    while let Some(Ask::Prompt { system, user, reply }) = writer.ask() {
-        let tokens = exact(&user) + exact(&system) + reply;
-        assert!(tokens <= 32_000, "{tokens} tokens");
-        carried += user.len();
+    let Some(Ask::Prompt { system, user, reply }) = writer.ask() else { panic!() };
+    let tokens = exact(&user) + exact(&system) + reply;
+    assert!((16_000..=32_000).contains(&tokens), "{tokens} tokens");
+    {
         writer.reply("## Goal\n- Mend part 9.\n## Key Decisions\n- All is well, because it was checked.\n").unwrap();
     }
-    assert!(carried > 300_000, "the prompts are used: {carried} characters");
-    assert!(writer.finish().is_some());
+    assert!(writer.ask().is_none() && writer.finish().is_some());
 }
 
 /// A session whose words cost at least so many tokens.

@@ -18,7 +18,7 @@ impl Summariser {
         let ask = Ask::Prompt { system: masked(system), user: masked(user), reply };
         let mut tries = 0;
         loop {
-            let missed = match self.send(&self.first, &ask, (1, 1), progress, &mut Vec::new()).await {
+            let missed = match self.send(&self.first, &ask, progress, &mut Vec::new()).await {
                 Ok(text) => return Ok(text),
                 Err(missed) => missed,
             };

@@ -25,10 +25,6 @@ pub enum Progress {
     Asking {
         /// The model.
         model: String,
-        /// Which prompt, counted from one.
-        step: usize,
-        /// Of how many.
-        steps: usize,
     },
     /// Words are coming.
     Hearing {
@@ -118,16 +114,15 @@ impl Summariser {
 }
 
 impl Summariser {
-    /// Sends one prompt, once. `step` is which it is, of how many.
+    /// Sends one prompt, once.
     pub(super) async fn send(
         &self,
         endpoint: &Endpoint,
         ask: &Ask,
-        (step, steps): (usize, usize),
         progress: &mut (dyn FnMut(Progress) + Send),
         spent: &mut Vec<Spent>,
     ) -> Result<String, Missed> {
-        progress(Progress::Asking { model: endpoint.model.clone(), step, steps });
+        progress(Progress::Asking { model: endpoint.model.clone() });
         let mut heard = |characters: usize| progress(Progress::Hearing { characters });
         let mut usage = None;
         let answer = call(&self.outbound, endpoint, ask, self.limits, &mut heard, &mut usage).await;
@@ -180,7 +175,7 @@ impl Work<'_> {
         let own = self.summariser.fallback.as_ref().filter(|_| matches!(ask, Ask::Document { .. }));
         let endpoint = own.unwrap_or(endpoint);
         self.calls += 1;
-        let text = self.summariser.send(endpoint, ask, self.writer.step(), self.progress, self.spent).await?;
+        let text = self.summariser.send(endpoint, ask, self.progress, self.spent).await?;
         self.writer.reply(&text).map_err(|bad| Missed {
             failure: Failure::new(FailureClass::BadReply, &bad.to_string()),
             headers: Default::default(),
