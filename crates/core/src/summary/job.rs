@@ -74,7 +74,9 @@ impl SummaryJob {
         let profile = input.models.profile(model.unwrap_or(&setting.model.name), ApiFamily::OpenAi);
         let window =
             policy.summarizer.window.fixed().unwrap_or(if profile.known { profile.window } else { UNKNOWN_WINDOW });
-        let room = fold.handoff.tokens.max(setting.budgets.handoff(u32::try_from(fold.tokens).unwrap_or(u32::MAX)));
+        let usual = setting.budgets.handoff(u32::try_from(fold.tokens).unwrap_or(u32::MAX));
+        // Where the result must fit a target, the handoff is what fits.
+        let room = if request.target.is_some() { fold.handoff.tokens } else { fold.handoff.tokens.max(usual) };
         let budget = ((f64::from(room) * MODEL_SHARE) as u32).min(window / REPLY_SHARE);
         let covers = covers(transcript, &fold.messages);
         let mut job = SummaryJob {
