@@ -237,6 +237,7 @@ fn compact_sound<'a>(
             transcript,
             fold,
             ledger: &planner.ledger_of(fold),
+            after: &planner.ledger_after(fold),
             counts: &counts,
             policy,
             setting: &setting,

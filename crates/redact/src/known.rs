@@ -26,6 +26,8 @@ pub struct Known {
 
 /// Shorter values stand in too many harmless places to be hidden everywhere.
 const SHORTEST: usize = 8;
+/// A word of letters that stands alone more often in one text is a word of that text, not a password.
+const MOST_OF_A_WORD: usize = 3;
 /// Private keys and the like are long; their lines are hidden by the rules.
 const LONGEST: usize = 4096;
 
@@ -83,12 +85,22 @@ impl Known {
         }
         let build = || AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(self.spellings.keys()).ok();
         let Some(search) = self.search.get_or_init(build) else { return Cow::Borrowed(text) };
+        let masks: Vec<&String> = self.spellings.values().collect();
+        let is_part = |value: &str, start, end| is_word(value) && !stands_alone(text, start, end);
+        let mut times = vec![0_usize; masks.len()];
+        for found in search.find_iter(text) {
+            let value = text.get(found.range()).unwrap_or_default();
+            if let Some(times) = times.get_mut(found.pattern().as_usize()) {
+                *times += usize::from(is_word(value) && !is_part(value, found.start(), found.end()));
+            }
+        }
         let mut out = String::new();
         let mut from = 0;
         for found in search.find_iter(text) {
-            let mask = self.spellings.values().nth(found.pattern().as_usize());
-            let (Some(mask), Some(value)) = (mask, text.get(found.range())) else { continue };
-            if is_word(value) && !stands_alone(text, found.start(), found.end()) {
+            let pattern = found.pattern().as_usize();
+            let (Some(mask), Some(value)) = (masks.get(pattern), text.get(found.range())) else { continue };
+            let is_frequent = times.get(pattern).is_some_and(|&times| times > MOST_OF_A_WORD);
+            if is_frequent || is_part(value, found.start(), found.end()) {
                 continue;
             }
             out.push_str(text.get(from..found.start()).unwrap_or_default());
@@ -192,5 +204,7 @@ mod tests {
         }
         let word = known("tangerine");
         assert_eq!(word.hide("a tangerine, tangerines"), "a ***, tangerines");
+        let recipe = "peel the tangerine, cut the tangerine, eat the tangerine or give the tangerine away";
+        assert_eq!(word.hide(recipe), recipe);
     }
 }

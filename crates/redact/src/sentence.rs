@@ -183,7 +183,7 @@ fn is_english(keyword: &[u8]) -> bool {
     words! {
         ENGLISH = [
             "access code", "access key", "access token", "api key", "api token", "api-key", "apikey", "auth token",
-            "bearer token", "passcode", "passphrase", "passwd", "password", "pin code", "pwd", "secret key",
+            "bearer token", "pass", "passcode", "passphrase", "passwd", "password", "pin code", "pwd", "secret key",
         ]
     }
     ENGLISH.has(keyword)

@@ -240,7 +240,7 @@ fn write_episode_heading(ledger: &Ledger, place: u32, first: &Group, names_turns
     };
     let (note, newline) = match (first.kind, first.title.as_str()) {
         (GroupKind::Request, "") => (String::new(), ""),
-        (GroupKind::Request, title) if title.starts_with("the request") => (format!(" {title}"), "\n"),
+        (GroupKind::Request, title) if title.starts_with("the message") => (format!(" {title}"), "\n"),
         (GroupKind::Request, title) => (format!(" ({title})"), ""),
         _ => (format!(" {WORDLESS}"), "\n"),
     };

@@ -30,6 +30,9 @@ const BARE_REPLY: usize = 20;
 pub(super) const DECISION_WORTH: f32 = 36.0;
 const LONGEST_CHOICE: usize = 160;
 const LONGEST_OFFER: usize = 240;
+/// So many of the latest questions that were left open are told.
+const MOST_UNANSWERED: usize = 2;
+const UNANSWERED_WORTH: f32 = 30.0;
 /// A request alone, without its words.
 const BARE_REQUEST_WORTH: f32 = 4.0;
 
@@ -50,7 +53,9 @@ const MOST_COMPARED: usize = 600;
 const LAST_WORDS: usize = 200;
 
 /// What stands in place of the words of a request that is a message beside the handoff.
-pub(super) const REQUEST_BESIDE: &str = "the request beside this record";
+pub(super) const REQUEST_BESIDE: &str = "the message beside this record";
+/// … with so many bytes of its words.
+const LONGEST_BESIDE: usize = 60;
 /// The heading of a request that the user stopped.
 const INTERRUPTED: &str = "interrupted";
 
@@ -69,6 +74,8 @@ pub(super) struct Talk {
     served: Vec<bool>,
     /// Whether the assistant's latest words end with a question.
     asked: bool,
+    /// Questions of the assistant that the user did not answer, with the message that went on.
+    unanswered: Vec<(usize, String)>,
     /// Whether what is read comes from an earlier handoff.
     pub(super) is_remembering: bool,
 }
@@ -91,6 +98,11 @@ pub(super) fn closing_words(transcript: &Transcript<'_>, folded: &[usize]) -> Ve
         }
     }
     closing
+}
+
+/// Whether a text has a number, a name in code marks or a quote, and does not end by announcing something.
+fn names_a_value(text: &str) -> bool {
+    !text.ends_with([':', '：', '…']) && text.bytes().any(|byte| byte.is_ascii_digit() || matches!(byte, b'`' | b'"'))
 }
 
 /// Whether a person says something in a message.
@@ -151,7 +163,10 @@ impl Gathering<'_, '_> {
         }
         self.extend_episode(index);
         let is_live = self.stretches.live.binary_search(&index).is_ok();
-        let title = if is_live { REQUEST_BESIDE.to_owned() } else { String::new() };
+        let title = match is_live {
+            true => format!("{REQUEST_BESIDE}, \"{}\"", first_line(words, LONGEST_BESIDE)),
+            false => String::new(),
+        };
         let group = self.group(index, Section::CompletedActions, GroupKind::Request, title, Voice::User);
         self.talk.request = Some(group);
         if is_live {
@@ -159,6 +174,7 @@ impl Gathering<'_, '_> {
             return;
         }
         self.note_decision(index, words);
+        self.note_unanswered(index, words);
         let start = self.ledger.entries.len();
         self.user_words(index, group, words, 0.0);
         self.talk.request_words = start..self.ledger.entries.len();
@@ -232,6 +248,27 @@ impl Gathering<'_, '_> {
         self.fact(index, Section::KeyDecisions, &text, if chooses { DECISION_WORTH } else { DECISION_WORTH / 2.0 });
     }
 
+    /// What the assistant asked and the user did not come back to is open until they do.
+    fn note_unanswered(&mut self, index: usize, words: &str) {
+        if self.is_chat || !self.talk.asked || is_short_reply(sentences(words).next().unwrap_or_default()) {
+            return;
+        }
+        let question = sentences(&self.talk.latest_words).filter(|sentence| has_question(sentence)).last();
+        let question = question.map(|question| first_line(question, LONGEST_OFFER));
+        if let Some(question) = question.filter(|question| !self.shares_terms(question, words)) {
+            self.talk.unanswered.push((index, question));
+        }
+    }
+
+    /// Tells the latest questions that nobody answered.
+    pub(super) fn close_questions(&mut self) {
+        let open = std::mem::take(&mut self.talk.unanswered);
+        for (index, question) in open.into_iter().rev().take(MOST_UNANSWERED) {
+            let text = format!("- The assistant asked, and the user has not answered: \"{question}\"");
+            self.fact(index, Section::RemainingWork, &text, UNANSWERED_WORTH);
+        }
+    }
+
     /// Whether two texts have a word in common that not everybody uses.
     fn shares_terms(&self, one: &str, other: &str) -> bool {
         let known = |text: &str| {
@@ -276,7 +313,14 @@ impl Gathering<'_, '_> {
             let paragraph = words.get(range).unwrap_or_default();
             match self.is_chat {
                 true => self.sentences(index, group, source, paragraph, 0.0),
-                false => _ = self.passage(index, group, source, paragraph, 0.0),
+                false => {
+                    let place = self.passage(index, group, source, paragraph, 0.0);
+                    if let Some(entry) = place.filter(|_| source == Source::Narration) {
+                        let counts =
+                            if names_a_value(paragraph) { self.weights.finding } else { self.weights.announcement };
+                        self.ledger.entries.get_mut(entry).into_iter().for_each(|entry| entry.counts = counts);
+                    }
+                }
             }
         }
         let end = |length: usize| words.get(words.ceil_char_boundary(words.len().saturating_sub(length))..);

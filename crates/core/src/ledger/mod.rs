@@ -520,6 +520,7 @@ impl<'t, 'a> Gathering<'t, 'a> {
         self.close_pins();
         self.close_rules();
         self.close_state();
+        self.close_questions();
         self.close_files();
         let files = self.ledger.groups.iter().filter(|group| group.kind == GroupKind::File);
         self.ledger.root = root::common(files.map(|group| group.title.split(" — ").next().unwrap_or_default()));

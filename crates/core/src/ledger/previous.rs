@@ -35,7 +35,7 @@ impl Gathering<'_, '_> {
                     self.ledger.episodes.push(Episode { number, turns, is_new: false });
                     stands_in = section;
                     group = Some(self.group(index, section, GroupKind::Request, String::new(), Voice::User));
-                    if words != REQUEST_BESIDE {
+                    if !words.starts_with(REQUEST_BESIDE) {
                         self.remembered(index, group, Source::User, &words);
                     }
                 }

@@ -1,10 +1,11 @@
 //! How things stand: directory, branch, commits, the latest result of each check, files, what is left to do. Each is
 //! what no later turn contradicted.
 
-use super::tool::Act;
+use super::tool::{Act, understand};
 use super::work::{Step, first_line};
 use super::{Gathering, todo};
 use crate::handoff::Section;
+use crate::transcript::PartKind;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// State and blockers come right after what the user said.
@@ -24,6 +25,9 @@ const MOST_CHECKS: usize = 6;
 
 /// An output of at most so many bytes is told whole, a longer one by the line that sums it up.
 const LONGEST_RESULT: usize = 160;
+
+/// A command is known by so many bytes.
+const LONGEST_KEY: usize = 160;
 
 /// What is known about the state so far.
 #[derive(Default)]
@@ -58,6 +62,13 @@ struct Runs {
     failed: bool,
     has_failed: bool,
     said: String,
+}
+
+impl Runs {
+    /// Whether it judges the work: it counts what passed, or has failed before.
+    fn is_check(&self) -> bool {
+        self.has_failed || super::exits::test_summary(&self.said).is_some()
+    }
 }
 
 /// What was done to a file.
@@ -151,6 +162,10 @@ impl Gathering<'_, '_> {
                     self.record.place.branch = Some(branch.to_owned());
                 }
                 self.record.commits.retain(|(_, known)| *known != commit);
+                // An amended commit takes the place of the one before it.
+                if command.contains("--amend") {
+                    self.record.commits.pop();
+                }
                 self.record.commits.push((index, commit));
                 self.record.changed.clear();
             }
@@ -165,7 +180,7 @@ impl Gathering<'_, '_> {
             true => whole.as_str(),
             false => packages.as_deref().or(super::exits::test_summary(output)).unwrap_or(last),
         };
-        let key = first_line(command, 160);
+        let key = first_line(command, LONGEST_KEY);
         let runs = self.record.runs.entry(key).or_insert(Runs {
             times: 0,
             message: index,
@@ -195,9 +210,10 @@ impl Gathering<'_, '_> {
             self.fact(last, Section::ActiveState, &format!("- {}", place.join(", ")), STATE_WORTH);
         }
         let commits = std::mem::take(&mut self.record.commits);
-        let from = commits.len().saturating_sub(MOST_COMMITS);
-        for (message, commit) in commits.into_iter().skip(from) {
-            self.fact(message, Section::ActiveState, &format!("- commit {commit}"), STATE_WORTH / 2.0);
+        let (from, latest) = (commits.len().saturating_sub(MOST_COMMITS), commits.len().saturating_sub(1));
+        for (at, (message, commit)) in commits.into_iter().enumerate().skip(from) {
+            let which = if at == latest && at > 0 { "latest commit" } else { "commit" };
+            self.fact(message, Section::ActiveState, &format!("- {which} {commit}"), STATE_WORTH / 2.0);
         }
         let changed = std::mem::take(&mut self.record.changed);
         if !changed.is_empty() {
@@ -220,10 +236,15 @@ impl Gathering<'_, '_> {
     /// Commands that were run more than once, or that sum themselves up, are checks: their latest result is the state.
     fn close_checks(&mut self) {
         let runs = std::mem::take(&mut self.record.runs);
+        let newer = self.live_commands();
         let mut checks: Vec<(String, Runs)> = runs
             .into_iter()
-            .filter(|(_, runs)| runs.times > 1 || super::exits::test_summary(&runs.said).is_some())
+            .filter(|(_, runs)| runs.times > 1 || runs.is_check())
             .filter(|(_, runs)| !runs.said.is_empty() || runs.failed)
+            // What was looked at before the latest change may be different now, and what runs beside the handoff is newer.
+            .filter(|(command, runs)| {
+                (runs.is_check() || runs.message >= self.record.last_change) && !newer.contains(command)
+            })
             .collect();
         checks.sort_by_key(|(_, runs)| runs.message);
         let from = checks.len().saturating_sub(MOST_CHECKS);
@@ -241,6 +262,19 @@ impl Gathering<'_, '_> {
             let text = format!("- Run again, files were changed since: {}", outdated.join(", "));
             self.fact(self.record.last_change, Section::RemainingWork, &text, STATE_WORTH / 2.0);
         }
+    }
+
+    /// The commands that are run in messages beside the handoff.
+    fn live_commands(&self) -> FxHashSet<String> {
+        let after = self.stretches.folded.last().copied().unwrap_or_default();
+        let live = self.stretches.live.iter().copied().filter(|&index| index > after);
+        let parts = live.flat_map(|index| self.transcript.parts_at(index));
+        parts
+            .filter(|part| part.kind == PartKind::ToolCall)
+            .map(|part| understand(self.transcript, part))
+            .filter(|call| call.act == Act::Run)
+            .map(|call| first_line(&call.target, LONGEST_KEY))
+            .collect()
     }
 
     /// Errors of the latest episodes that no later run of the same thing solved.

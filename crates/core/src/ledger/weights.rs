@@ -87,6 +87,10 @@ pub struct Weights {
     pub recency: f32,
     /// How much of its worth narration loses with age, 0 to 1.
     pub narration_fades: f32,
+    /// Factor for words in the middle of work that name a value or quote something: they tell what was found.
+    pub finding: f32,
+    /// Factor for those that do not: they announce what is done next.
+    pub announcement: f32,
     /// The share of a heading that its first passage pays.
     pub heading: f32,
     /// What the first paragraphs of a request are worth beside their terms.
@@ -141,6 +145,8 @@ impl Default for Weights {
             again: [0.35, 0.106, 0.031],
             recency: 0.3,
             narration_fades: 0.6,
+            finding: 1.3,
+            announcement: 1.0,
             heading: 0.5,
             request: 64.0,
             statement: 90.0,

@@ -75,6 +75,13 @@ impl Planner<'_, '_> {
         self.ledger(&fold.messages, &live)
     }
 
+    /// The facts of the messages that follow a fold.
+    pub(crate) fn ledger_after(&self, fold: &Fold) -> Ledger {
+        let next = fold.messages.last().map_or(0, |last| last + 1);
+        let after: Vec<usize> = (next..self.transcript.messages.len()).collect();
+        self.ledger(&after, &[])
+    }
+
     /// The rules and pins of the whole conversation.
     pub(crate) fn held(&self) -> Vec<Held> {
         let all = Zones { head: 0, tail: self.transcript.messages.len(), ..self.zones() };

@@ -57,6 +57,9 @@ const REPLY_HEADROOM: u32 = 13;
 const LEAST_MATERIAL: u32 = 200;
 /// More material tells a model hardly more than the handoff itself does: most of it is outputs.
 const MOST_MATERIAL: u32 = 48_000;
+/// What follows the fold is told in so many tokens, and in at most this share of the window.
+const MOST_AFTER: u32 = 2_000;
+const AFTER_SHARE: u32 = 16;
 /// A request is named by so many bytes of its words.
 const LONGEST_NAME: usize = 100;
 /// Memory is context of the record and gets at most this share of the window.
@@ -87,7 +90,10 @@ impl SummaryJob {
             window,
             route: Route::Serialised,
             costs: Costs::default(),
-            brief: brief(transcript, policy, request, covers, budget, window),
+            brief: Brief {
+                after: source::material(input.after, MOST_AFTER.min(window / AFTER_SHARE)),
+                ..brief(transcript, policy, request, covers, budget, window)
+            },
             document: None,
             material: String::new(),
             user: source::user_words(transcript, &fold.messages),
@@ -141,6 +147,8 @@ pub(crate) struct Input<'a, 't> {
     pub(crate) transcript: &'a Transcript<'t>,
     pub(crate) fold: &'a Fold,
     pub(crate) ledger: &'a Ledger,
+    /// What is known of the messages that stay behind the fold.
+    pub(crate) after: &'a Ledger,
     pub(crate) counts: &'a Counts,
     pub(crate) policy: &'a Policy,
     pub(crate) setting: &'a Setting,
@@ -211,6 +219,7 @@ fn brief(
         newest: newest.filter(|_| newest != opening).and_then(|index| asked(transcript, index)),
         words: (f64::from(budget) * WORDS_PER_TOKEN) as u32,
         fence: covers.to_string(),
+        ..Brief::default()
     }
 }
 

@@ -32,6 +32,8 @@ pub(super) struct Brief {
     pub(super) opening: Option<String>,
     /// What the user asked last, where that is another request.
     pub(super) newest: Option<String>,
+    /// What was said and done after the material; the reader of the record has it in full.
+    pub(super) after: String,
     /// Words to aim at.
     pub(super) words: u32,
     /// A line that cannot occur in the material by accident: it is made from the material's digest.
@@ -69,6 +71,14 @@ impl Brief {
              something was left out."
         );
         let _ = writeln!(out, "\nMATERIAL {fence}\n{}\nEND OF MATERIAL {fence}\n", material.trim_end());
+        if !self.after.trim().is_empty() {
+            let _ = writeln!(
+                out,
+                "WHAT HAPPENED AFTER IT {fence} (your colleague has these messages in full; do not tell them again, but do \
+                 not call open or unknown what they settle)\n{}\nEND {fence}\n",
+                self.after.trim_end()
+            );
+        }
         let [(first, _), .., (last, _)] = ASKED;
         let _ = write!(out, "Write the record, from \"## {}\" to \"## {}\".", first.title(), last.title());
         out

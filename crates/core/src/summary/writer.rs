@@ -126,7 +126,7 @@ impl Writer {
 
     /// The summary, checked; `None` while something is left to ask.
     pub fn finish(self) -> Option<Written> {
-        let mut material = vec![self.job.material.as_str()];
+        let mut material = vec![self.job.material.as_str(), self.job.brief.after.as_str()];
         material.extend(self.job.document.as_deref());
         material.extend(self.job.brief.memory.as_deref());
         material.extend(self.job.user.iter().map(String::as_str));

@@ -138,7 +138,7 @@ fn f1_what_stands_beside_the_handoff_in_full_is_not_told_twice() {
     assert!(goal.starts_with("User: Carry out this plan. Please look") && goal.len() < 330, "{goal}");
     assert_eq!(section(&text, "Pending User Asks"), "");
     assert!(
-        section(&text, "Completed Actions").starts_with("1. User [1:23]: the request beside this record\n"),
+        section(&text, "Completed Actions").starts_with("1. User [1:23]: the message beside this record, \""),
         "{text}"
     );
 }
