@@ -13,6 +13,7 @@ mod suite {
     mod formats;
     mod generator;
     mod handoff;
+    mod hosts;
     mod iterative;
     mod ladder;
     mod laws;

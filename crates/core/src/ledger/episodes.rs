@@ -333,9 +333,20 @@ impl Gathering<'_, '_> {
             let words = self.ledger.entries.iter().filter(|entry| entry.group == Some(*group as u32));
             words.map(|entry| entry.terms.range().len()).sum::<usize>() >= FEWEST_TERMS
         };
-        if let Some(first) = left().find(says_something).or_else(|| left().next()) {
+        // What comes from an earlier handoff is read before what stood in front of it.
+        let place = |group: &usize| self.ledger.groups.get(*group).map_or(0, |group| group.message);
+        if let Some(first) = left().filter(says_something).min_by_key(place).or_else(|| left().min_by_key(place)) {
             self.tell_goal(first as u32);
         }
+    }
+
+    /// Whether a person asked something in a folded message before the one at `index`.
+    pub(super) fn is_asked_before(&self, index: usize) -> bool {
+        let before = self.stretches.folded.iter().take_while(|&&folded| folded < index);
+        before.copied().any(|before| {
+            self.transcript.messages.get(before).is_some_and(|message| message.role == Role::User)
+                && speaks(self.transcript, before)
+        })
     }
 
     /// In how many episodes after one work was done.

@@ -37,6 +37,7 @@ pub use tool::{Act, Arguments, Call, understand};
 pub use weights::{Source, SourceWeight, Weights};
 
 use crate::handoff::{self, Section};
+use crate::host;
 use crate::redact::Known;
 use crate::reduce;
 use crate::transcript::{Content, Part, PartKind, Role, Transcript};
@@ -370,7 +371,10 @@ impl<'t, 'a> Gathering<'t, 'a> {
             self.interrupted();
             return;
         }
-        let said = spoken(&words);
+        if handoff::asks_for_handoff(self.transcript, index) {
+            return;
+        }
+        let said = spoken(host::said(self.transcript, index, &words));
         let said = said.trim();
         if let Some(order) = PinOrder::read(said) {
             return self.follow(order);

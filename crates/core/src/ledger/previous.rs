@@ -3,7 +3,7 @@
 use super::episodes::{DECISION_WORTH, REQUEST_BESIDE};
 use super::terms::Voice;
 use super::{Episode, Gathering, Group, GroupKind, Source, paragraphs, rules};
-use crate::handoff::{self, Line, Section};
+use crate::handoff::{self, Line, RECAP, Record, Section};
 
 /// What was chosen once is worth more than what was never weighed.
 const SURVIVOR_WORTH: f32 = 6.0;
@@ -19,17 +19,19 @@ impl Gathering<'_, '_> {
                 continue;
             };
             let words = self.transcript.words(part);
-            let (body, _) = handoff::split(&words);
-            self.ledger.earlier.extend(handoff::originals(&words));
-            self.take_over(index, &body);
+            let Some(record) = handoff::record_in(self.transcript, part, &words) else {
+                continue;
+            };
+            self.ledger.earlier.extend(handoff::originals(record.text));
+            self.take_over(index, &record);
         }
     }
 
-    fn take_over(&mut self, index: usize, body: &str) {
+    fn take_over(&mut self, index: usize, record: &Record<'_>) {
         self.terms.begin();
         let mut group: Option<u32> = None;
         let mut stands_in = Section::CompletedActions;
-        for line in handoff::remember(body) {
+        for line in handoff::recall(record) {
             match line {
                 Line::Episode { section, number, turns, words } => {
                     self.ledger.episodes.push(Episode { number, turns, is_new: false });
@@ -95,6 +97,8 @@ impl Gathering<'_, '_> {
         let worth = match section {
             // What was going on then is over, and the task is read off the live conversation.
             Section::ActiveTask | Section::InProgress | Section::ActiveState | Section::PendingAsks => return,
+            // A request that stood before the handoff, in the head, is what it was all for.
+            Section::Goal if self.is_asked_before(index) => return,
             Section::Goal => self.goal_worth(),
             Section::Constraints => rules::RULE_WORTH,
             Section::KeyDecisions => DECISION_WORTH,
@@ -110,7 +114,7 @@ impl Gathering<'_, '_> {
 pub(crate) fn source_of(title: &str) -> Source {
     let is = |word: &str| title.starts_with(word);
     match () {
-        () if is("Assistant:") => Source::Answer,
+        () if is("Assistant:") || is(RECAP) => Source::Answer,
         () if is("User") => Source::User,
         () if is("EDIT ") => Source::Edit,
         () if is("WRITE ") => Source::Document,

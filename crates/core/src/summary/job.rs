@@ -232,10 +232,10 @@ fn asked(transcript: &Transcript<'_>, index: usize) -> Option<String> {
 fn previous(transcript: &Transcript<'_>, folded: &[usize]) -> Option<String> {
     let part = folded.iter().rev().find_map(|&index| handoff::handoff_part(transcript, index))?;
     let words = transcript.words(transcript.parts.get(part)?);
-    let (body, _) = handoff::split(&words);
+    let record = handoff::record_in(transcript, transcript.parts.get(part)?, &words)?;
     let mut out = String::new();
     let mut section = None;
-    for line in handoff::remember(&body) {
+    for line in handoff::recall(&record) {
         let Line::Fact { section: of, text } = line else {
             continue;
         };
