@@ -23,6 +23,7 @@ mod suite {
     mod reading;
     mod reasoning;
     mod state;
+    mod summaries;
     mod summary;
     mod tokens;
     mod zones;

@@ -333,13 +333,23 @@ fn begins_item(words: &str) -> bool {
 
 /// An item as our lists write it.
 fn as_item(words: &str) -> String {
-    let bare = ["- ", "* ", "• "].iter().find_map(|mark| words.strip_prefix(mark)).unwrap_or(words);
-    format!("- {bare}")
+    format!("- {}", bare(words))
+}
+
+/// An item without its mark.
+fn bare(words: &str) -> &str {
+    let digits = words.bytes().take_while(u8::is_ascii_digit).count();
+    let numbered = words.get(digits..).filter(|_| digits > 0);
+    let rest = match numbered {
+        Some(rest) => rest.strip_prefix(". ").or_else(|| rest.strip_prefix(") ")),
+        None => ["- ", "* ", "• "].iter().find_map(|mark| words.strip_prefix(mark)),
+    };
+    rest.unwrap_or(words)
 }
 
 /// The words of a user in a list, without what the list puts around them.
 fn unquoted(words: &str) -> &str {
-    let bare = ["- ", "* ", "• "].iter().find_map(|mark| words.strip_prefix(mark)).unwrap_or(words);
+    let bare = bare(words);
     let inner = bare.strip_prefix('"').and_then(|bare| bare.strip_suffix('"'));
     inner.unwrap_or(bare).trim()
 }

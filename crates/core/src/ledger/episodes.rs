@@ -95,12 +95,13 @@ pub(super) fn closing_words(transcript: &Transcript<'_>, folded: &[usize]) -> Ve
 
 /// Whether a person says something in a message.
 fn speaks(transcript: &Transcript<'_>, index: usize) -> bool {
-    transcript.parts_at(index).iter().any(|part| {
-        part.kind == PartKind::Text && {
-            let words = handoff::own_words(transcript, part);
-            !speech::spoken(&words).trim().is_empty()
-        }
-    })
+    !handoff::asks_for_handoff(transcript, index)
+        && transcript.parts_at(index).iter().any(|part| {
+            part.kind == PartKind::Text && {
+                let words = handoff::own_words(transcript, part);
+                !speech::spoken(&words).trim().is_empty()
+            }
+        })
 }
 
 impl Gathering<'_, '_> {

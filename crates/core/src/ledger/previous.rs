@@ -7,6 +7,8 @@ use crate::handoff::{self, Line, RECAP, Record, Section};
 
 /// What was chosen once is worth more than what was never weighed.
 const SURVIVOR_WORTH: f32 = 6.0;
+/// What a client's own summary said is all that is left of what it stands for: it goes last.
+const RECAP_WORTH: f32 = 18.0;
 
 impl Gathering<'_, '_> {
     /// Takes over what earlier handoffs told, oldest first.
@@ -42,9 +44,11 @@ impl Gathering<'_, '_> {
                     }
                 }
                 Line::Step { title, source, text } => {
+                    let is_recap = title == RECAP;
                     let step = self.group(index, stands_in, GroupKind::Step, title, Voice::Tool);
                     group = Some(step);
                     match text.is_empty() {
+                        true if is_recap => {}
                         true => self.heading(index, step, source, SURVIVOR_WORTH),
                         false => self.remembered(index, group, source, &text),
                     }
@@ -85,8 +89,10 @@ impl Gathering<'_, '_> {
             true => paragraphs::each(text, |range| places.push(range)),
             false => places.push(0..text.len()),
         }
+        let is_recap = self.ledger.groups.get(group as usize).is_some_and(|group| group.title == RECAP);
+        let worth = if is_recap { RECAP_WORTH } else { SURVIVOR_WORTH };
         for range in places {
-            self.passage(index, group, source, text.get(range).unwrap_or_default(), SURVIVOR_WORTH);
+            self.passage(index, group, source, text.get(range).unwrap_or_default(), worth);
         }
     }
 
@@ -101,6 +107,8 @@ impl Gathering<'_, '_> {
             Section::Goal if self.is_asked_before(index) => return,
             Section::Goal => self.goal_worth(),
             Section::Constraints => rules::RULE_WORTH,
+            // What somebody wrote down as a decision is surer than a short reply that may be one.
+            Section::KeyDecisions if !text.starts_with("- User:") => DECISION_WORTH + 1.0,
             Section::KeyDecisions => DECISION_WORTH,
             Section::RemainingWork => 20.0,
             Section::Blocked => 6.0,

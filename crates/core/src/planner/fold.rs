@@ -10,7 +10,8 @@ use crate::policy::Fidelity;
 use crate::recall::Original;
 use crate::redact::{Mode, redact};
 use crate::summary::{self, Summary, Written};
-use crate::transcript::{PartKind, Role};
+use crate::transcript::{PartKind, Place, Role};
+use crate::wire::field;
 use crate::wording::counted;
 use crate::zone::{Zones, last_request};
 
@@ -102,16 +103,22 @@ impl Planner<'_, '_> {
         ))
     }
 
-    /// The messages that a fold takes away: standing instructions and records that are no messages stay.
+    /// The messages that a fold takes away: standing instructions, records that are no messages, and what only the
+    /// provider can read of an earlier compaction stay.
     pub(super) fn folded(&self, zones: &Zones) -> Vec<usize> {
         (zones.head..zones.tail)
             .filter(|&index| {
-                self.transcript
-                    .messages
-                    .get(index)
-                    .is_some_and(|message| !message.role.is_instruction() && message.role != Role::Meta)
+                let message = self.transcript.messages.get(index);
+                message.is_some_and(|message| !message.role.is_instruction() && message.role != Role::Meta)
+                    && !self.is_sealed_summary(index)
             })
             .collect()
+    }
+
+    /// Whether an item is the provider's own compaction of what came before it.
+    fn is_sealed_summary(&self, index: usize) -> bool {
+        let kinds = self.transcript.parts_at(index).iter().filter(|part| part.place == Place::Item);
+        kinds.map(|part| field::word(self.transcript.text, part.span, "type")).any(|kind| COMPACTIONS.contains(&kind))
     }
 
     /// The standing context of the host that `folded` messages take with them, and what it costs.
@@ -321,6 +328,9 @@ const SYSTEM_NOTE: &str = "[Earlier turns of this conversation may be folded int
 fn saturated(tokens: u64) -> u32 {
     u32::try_from(tokens).unwrap_or(u32::MAX)
 }
+
+/// The items in which a provider keeps its own compaction of a conversation.
+const COMPACTIONS: [&str; 3] = ["compaction", "compaction_summary", "context_compaction"];
 
 /// The host's standing context that a fold carries.
 #[derive(Clone, Debug, Default)]
