@@ -22,6 +22,7 @@ mod suite {
     mod prune;
     mod reading;
     mod reasoning;
+    mod stale;
     mod state;
     mod summaries;
     mod summary;

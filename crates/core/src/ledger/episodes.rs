@@ -71,6 +71,16 @@ pub(super) struct Talk {
     asked: bool,
     /// Whether what is read comes from an earlier handoff.
     pub(super) is_remembering: bool,
+    /// Whether what is read stood before an earlier handoff: its episodes come before the numbered ones.
+    pub(super) is_before_handoff: bool,
+}
+
+impl Talk {
+    /// What follows belongs to no request of before.
+    pub(super) fn close_request(&mut self) {
+        self.request = None;
+        self.answered = true;
+    }
 }
 
 /// For each folded message, whether words of the assistant in it are its last before the user speaks again.
@@ -108,7 +118,8 @@ impl Gathering<'_, '_> {
     /// The episode that is going on; one without a request where the conversation begins in the middle of work.
     pub(super) fn current_episode(&mut self) -> u32 {
         if self.ledger.episodes.is_empty() {
-            self.begin_episode(self.stretches.folded.first().copied().unwrap_or_default(), 1);
+            let number = u32::from(!self.talk.is_before_handoff);
+            self.begin_episode(self.stretches.folded.first().copied().unwrap_or_default(), number);
         }
         self.ledger.episodes.len() as u32 - 1
     }
@@ -147,7 +158,10 @@ impl Gathering<'_, '_> {
         self.terms.begin();
         let goes_on = self.talk.request.is_some() && !self.talk.answered;
         if !goes_on {
-            let number = self.ledger.episodes.last().map_or(1, |episode| episode.number + 1);
+            let number = match self.talk.is_before_handoff {
+                true => 0,
+                false => self.ledger.episodes.last().map_or(1, |episode| episode.number + 1),
+            };
             self.begin_episode(index, number);
         }
         self.extend_episode(index);
@@ -334,9 +348,7 @@ impl Gathering<'_, '_> {
             let words = self.ledger.entries.iter().filter(|entry| entry.group == Some(*group as u32));
             words.map(|entry| entry.terms.range().len()).sum::<usize>() >= FEWEST_TERMS
         };
-        // What comes from an earlier handoff is read before what stood in front of it.
-        let place = |group: &usize| self.ledger.groups.get(*group).map_or(0, |group| group.message);
-        if let Some(first) = left().filter(says_something).min_by_key(place).or_else(|| left().min_by_key(place)) {
+        if let Some(first) = left().find(says_something).or_else(|| left().next()) {
             self.tell_goal(first as u32);
         }
     }
@@ -348,6 +360,11 @@ impl Gathering<'_, '_> {
             self.transcript.messages.get(before).is_some_and(|message| message.role == Role::User)
                 && speaks(self.transcript, before)
         })
+    }
+
+    /// Whether work was done in an episode, as far as that is known.
+    pub(super) fn is_served(&self, episode: u32) -> bool {
+        self.talk.served.get(episode as usize).copied().unwrap_or(true)
     }
 
     /// In how many episodes after one work was done.

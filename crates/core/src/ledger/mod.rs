@@ -16,6 +16,7 @@ mod previous;
 mod root;
 mod rules;
 mod sentences;
+mod shell;
 mod speech;
 mod state;
 pub mod statement;
@@ -269,10 +270,14 @@ pub struct Wishes<'w> {
 /// Gathers the ledger of folded messages.
 pub fn gather<'t>(transcript: &'t Transcript<'_>, stretches: Stretches<'t>, wishes: Wishes<'t>) -> Ledger {
     let mut gathering = Gathering::new(transcript, stretches, wishes);
+    // What stood in front of the first handoff, in the head, came before all that it tells.
+    let first = stretches.folded.iter().position(|&index| handoff::is_handoff(transcript, index)).unwrap_or_default();
+    let (before, after) = stretches.folded.split_at(first);
+    gathering.talk.is_before_handoff = true;
+    before.iter().for_each(|&index| gathering.message(index));
+    gathering.talk.is_before_handoff = false;
     gathering.previous_handoffs();
-    for &index in stretches.folded {
-        gathering.message(index);
-    }
+    after.iter().for_each(|&index| gathering.message(index));
     gathering.finish()
 }
 

@@ -37,6 +37,7 @@ impl Gathering<'_, '_> {
             match line {
                 Line::Episode { section, number, turns, words } => {
                     self.ledger.episodes.push(Episode { number, turns, is_new: false });
+                    self.talk.close_request();
                     stands_in = section;
                     group = Some(self.group(index, section, GroupKind::Request, String::new(), Voice::User));
                     if words != REQUEST_BESIDE {
