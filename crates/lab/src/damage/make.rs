@@ -6,7 +6,7 @@ use foldline_core::Format;
 use serde_json::{Value, json};
 
 /// The formats that are judged.
-pub const FORMATS: [Format; 3] = [Format::Anthropic, Format::OpenAiChat, Format::OpenAiResponses];
+const FORMATS: [Format; 3] = [Format::Anthropic, Format::OpenAiChat, Format::OpenAiResponses];
 
 /// A transcript with up to this many damages.
 const MOST_DAMAGES: usize = 5;

@@ -230,7 +230,8 @@ fn items(faults: &mut Faults, all: &[Value]) {
     };
     let is_call = |kind: &str| matches!(kind, "function_call" | "custom_tool_call");
     let is_result = |kind: &str| matches!(kind, "function_call_output" | "custom_tool_call_output");
-    let mut calls: BTreeMap<&str, usize> = BTreeMap::new();
+    // Id, place and answers of each call; a result belongs to the latest of its id.
+    let mut calls: Vec<(&str, usize, usize)> = Vec::new();
     // Where the calls begin that nothing follows.
     let is_reply = |item: &Value| {
         let kind = kind(item);
@@ -258,11 +259,12 @@ fn items(faults: &mut Faults, all: &[Value]) {
             if at < flying {
                 faults.note("call id", id.is_empty());
                 faults.note("arguments", kind == "function_call" && !is_json(item.get("arguments")));
-                faults.note("call twice", calls.get(id).is_some_and(|answers| *answers == 0));
+                faults.note("call twice", calls.iter().any(|(other, _, answers)| *other == id && *answers == 0));
             }
-            calls.insert(id, 0);
+            calls.push((id, at, 0));
         } else if is_result(&kind) {
-            match calls.get_mut(word(item, "call_id")) {
+            let id = word(item, "call_id");
+            match calls.iter_mut().rev().find(|(other, ..)| *other == id).map(|(_, _, answers)| answers) {
                 Some(answers) => {
                     *answers += 1;
                     faults.note("answered twice", *answers > 1);
@@ -274,12 +276,8 @@ fn items(faults: &mut Faults, all: &[Value]) {
             faults.note("reasoning alone", !next);
         }
     }
-    let waiting = |range: std::ops::Range<usize>| {
-        let ids = all.get(range).unwrap_or_default().iter().filter(|item| is_call(&kind(item)));
-        ids.map(|item| word(item, "call_id")).filter(|id| calls.get(id) == Some(&0)).count()
-    };
     let ends_with_results = all.last().is_some_and(|last| is_result(&kind(last)));
-    let unanswered = waiting(0..flying);
+    let unanswered = calls.iter().filter(|(_, at, answers)| *at < flying && *answers == 0).count();
     faults.note(if ends_with_results { "partly answered" } else { "unanswered" }, unanswered > 0);
 }
 
