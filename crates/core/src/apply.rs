@@ -109,25 +109,25 @@ fn place_handoff(transcript: &Transcript<'_>, rewrite: &mut Rewrite, plan: &Plan
         rewrite,
         at: tail,
         parent: (0..first).rev().find_map(|index| link_of(transcript, index)),
-        text: &fold.handoff.text,
     };
-    match role_of(transcript.format, before, after) {
-        HandoffRole::Own(role) => {
-            place.insert_text(role);
-            if let Some(carried) = plan.zones.carried {
-                place.insert_request(carried, None);
-            }
-        }
-        HandoffRole::MergeIntoNext => match plan.zones.carried {
-            Some(carried) => place.insert_request(carried, Some(&fold.handoff.text)),
-            None => {
-                let next = (tail..transcript.messages.len()).find(|&index| is_speaker(transcript, index));
-                match next {
-                    Some(next) => compose::add_text(transcript, place.rewrite, next, &fold.handoff.text, Side::Front),
-                    None => place.insert_text(Role::User),
-                }
-            }
-        },
+    let context: Vec<&str> = fold.context.iter().map(String::as_str).collect();
+    let handoff = fold.handoff.text.as_str();
+    let all: Vec<&str> = context.iter().copied().chain([handoff]).collect();
+    // What the host wrote is never the assistant's: then it goes into the message that follows.
+    let (own, merged) = match role_of(transcript.format, before, after) {
+        HandoffRole::Own(Role::Assistant) => (Some((Role::Assistant, vec![handoff])), context),
+        HandoffRole::Own(role) => (Some((role, all)), Vec::new()),
+        HandoffRole::MergeIntoNext => (None, all),
+    };
+    if let Some((role, texts)) = own {
+        place.insert_texts(role, &texts);
+    }
+    let next = (tail..transcript.messages.len()).find(|&index| is_speaker(transcript, index));
+    match (plan.zones.carried, next) {
+        (Some(carried), _) => place.insert_request(carried, &merged),
+        _ if merged.is_empty() => {}
+        (None, Some(next)) => compose::add_texts(transcript, place.rewrite, next, &merged, Side::Front),
+        (None, None) => place.insert_texts(Role::User, &merged),
     }
     let last = place.parent.clone();
     if transcript.format == Format::ClaudeCode {
@@ -173,18 +173,17 @@ struct Placement<'p, 't, 'a> {
     rewrite: &'p mut Rewrite,
     at: usize,
     parent: Option<String>,
-    text: &'p str,
 }
 
 impl Placement<'_, '_, '_> {
-    fn insert_text(&mut self, role: Role) {
+    fn insert_texts(&mut self, role: Role, texts: &[&str]) {
         let envelope = Envelope { parent: self.parent.as_deref(), purpose: Purpose::Summary };
-        let message = compose::text_message(self.transcript.format, role, self.text, envelope);
+        let message = compose::texts_message(self.transcript.format, role, texts, envelope);
         self.insert(message);
     }
 
-    /// A request of the middle, alive again: its own words, verbatim.
-    fn insert_request(&mut self, index: usize, handoff: Option<&str>) {
+    /// A request of the middle, alive again: its own words, verbatim, behind these texts.
+    fn insert_request(&mut self, index: usize, in_front: &[&str]) {
         let transcript = self.transcript;
         let envelope = Envelope { parent: self.parent.as_deref(), purpose: Purpose::Note };
         let has_results = transcript.parts_at(index).iter().any(|part| part.kind == PartKind::ToolResult);
@@ -200,10 +199,7 @@ impl Placement<'_, '_, '_> {
         let Some(message) = message else {
             return;
         };
-        let message = match handoff {
-            Some(text) => with_text_in_front(&message, transcript.format, text).unwrap_or(message),
-            None => message,
-        };
+        let message = with_texts_in_front(&message, transcript.format, in_front).unwrap_or(message);
         self.insert(message);
     }
 
@@ -244,6 +240,8 @@ fn without_handoff(transcript: &Transcript<'_>, index: usize, message: &Message,
         };
         match part.kind {
             PartKind::ToolResult => {}
+            // What stands before a handoff is the host's, and comes with the new one.
+            PartKind::Text if merged.is_some_and(|merged| part_index < merged) => {}
             _ if Some(part_index) == merged => {
                 let words = handoff::own_words(transcript, part);
                 if part.place == Place::Whole {
@@ -272,10 +270,13 @@ fn own_link(line: &str) -> Option<String> {
     field::value(line, whole, "uuid").map(|span| span.of(line).to_owned())
 }
 
-/// A single message with a text put in front of its own words.
-fn with_text_in_front(message: &str, format: Format, text: &str) -> Option<String> {
+/// A single message with texts put in front of its own words.
+fn with_texts_in_front(message: &str, format: Format, texts: &[&str]) -> Option<String> {
+    if texts.is_empty() {
+        return None;
+    }
     let transcript = wire::read_one(message, format).ok()?;
     let mut rewrite = Rewrite::default();
-    compose::add_text(&transcript, &mut rewrite, 0, text, Side::Front);
+    compose::add_texts(&transcript, &mut rewrite, 0, texts, Side::Front);
     Some(rewrite.apply(&transcript))
 }

@@ -64,6 +64,14 @@ pub fn summary(plan: &Plan) -> String {
         zones.tail - zones.head,
         zones.messages - zones.tail
     );
+    if let Some(fold) = plan.fold.as_ref().filter(|fold| !fold.context.is_empty()) {
+        let _ = writeln!(
+            out,
+            "host    {} of standing context, {} tokens, carried verbatim",
+            crate::wording::counted(fold.context.len(), "piece"),
+            fold.context_tokens
+        );
+    }
     for skip in &plan.skips {
         let _ = writeln!(out, "left    {}", serde_json::to_string(skip).unwrap_or_default());
     }

@@ -10,6 +10,7 @@ pub mod engine;
 pub mod event;
 pub mod explain;
 pub mod handoff;
+mod host;
 pub mod identity;
 pub mod inspect;
 pub mod ledger;

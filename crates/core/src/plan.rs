@@ -137,6 +137,11 @@ pub struct Fold {
     pub tokens: u64,
     /// What comes instead.
     pub handoff: Handoff,
+    /// The host's standing context (memory files, environment, skills) in its newest version, verbatim: it stands
+    /// before the handoff.
+    pub context: Vec<String>,
+    /// Tokens that it costs.
+    pub context_tokens: u64,
     /// Whether an earlier handoff is among them.
     pub iterative: bool,
     /// Who wrote what comes instead.

@@ -59,6 +59,8 @@ pub struct HandoffReport {
     pub by: Author,
     /// Whether it updates an earlier one.
     pub iterative: bool,
+    /// Tokens of the host's standing context (memory files, environment, skills) that stands before it, verbatim.
+    pub context: u64,
     /// Claims that were not found in the source.
     pub unverified: usize,
     /// Facts that found room, and all that were offered.
@@ -211,6 +213,7 @@ impl Report {
                 tokens: fold.handoff.tokens,
                 by: fold.by,
                 iterative: fold.iterative,
+                context: fold.context_tokens,
                 unverified: fold.checked.unverified + fold.checked.dropped,
                 facts: Change { before: fold.handoff.offered as u64, after: fold.handoff.shown as u64 },
                 held: fold.handoff.held.clone(),

@@ -194,7 +194,11 @@ pub fn recent_need(transcript: &Transcript<'_>, counts: &Counts) -> u32 {
 /// The last message in which a person really says something. What clients say in the user's turn counts only where
 /// there is nothing else.
 pub fn last_request(transcript: &Transcript<'_>) -> Option<usize> {
-    let speaks = |&index: &usize| transcript.speaks(index) && !handoff::is_only_handoff(transcript, index);
+    let speaks = |&index: &usize| {
+        transcript.speaks(index)
+            && !handoff::is_only_handoff(transcript, index)
+            && !handoff::asks_for_handoff(transcript, index)
+    };
     let is_person = |&index: &usize| {
         transcript.parts_at(index).iter().any(|part| match part.kind {
             PartKind::Media => true,

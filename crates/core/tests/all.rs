@@ -13,6 +13,7 @@ mod suite {
     mod formats;
     mod generator;
     mod handoff;
+    mod hosts;
     mod iterative;
     mod ladder;
     mod laws;
@@ -21,7 +22,9 @@ mod suite {
     mod prune;
     mod reading;
     mod reasoning;
+    mod stale;
     mod state;
+    mod summaries;
     mod summary;
     mod tokens;
     mod zones;

@@ -6,6 +6,7 @@
 //! - [`cache`] holds the cache simulator against recorded usage.
 //! - `chats` folds chats with rules and facts several times and counts what is left.
 //! - `fit` derives the weights of passages again.
+//! - [`damage`] makes damaged transcripts, and judges what becomes of them with a validator of its own.
 //! - `tokens`, `speed`, `load`, `redact` and [`reduce`] measure; [`fuzz`] holds the bodies of the fuzz targets, so that plain tests
 //!   replay them.
 #![forbid(unsafe_code)]
@@ -16,6 +17,7 @@ pub mod cache;
 #[cfg(feature = "measure")]
 pub mod chats;
 pub mod convert;
+pub mod damage;
 #[cfg(feature = "measure")]
 pub mod fit;
 pub mod fuzz;

@@ -4,7 +4,7 @@
 use clap::{Parser, Subcommand};
 use foldline_core::Format;
 use foldline_lab::{
-    Failure, cache, chats, fit, fuzz, generate, load, matrix, redact, reduce, speed, statements, tokens,
+    Failure, cache, chats, damage, fit, fuzz, generate, load, matrix, redact, reduce, speed, statements, tokens,
 };
 use std::io::Write;
 use std::path::PathBuf;
@@ -150,6 +150,15 @@ enum Command {
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
+    /// Compact damaged transcripts and judge the results with a validator that shares nothing with the engine.
+    Fuzz {
+        /// Transcripts.
+        #[arg(long, default_value_t = 100_000)]
+        count: u64,
+        /// The first seed.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
     /// Feed files to a fuzz target; ends with a panic where something does not hold.
     Replay {
         /// The target.
@@ -272,6 +281,11 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             None => print(&reduce::on_hostile(runs).to_string())?,
         },
         Command::Generate { messages, format, seed } => print(&generate::transcript(format, messages, seed))?,
+        Command::Fuzz { count, seed } => {
+            let figures = damage::run(seed, count);
+            print(&figures.to_string())?;
+            return Ok(ExitCode::from(u8::from(figures.invalid > 0)));
+        }
         Command::Replay { target, files } => {
             let known = fuzz::TARGETS.iter().find(|(name, _)| *name == target);
             let (_, body) = known.ok_or_else(|| format!("no fuzz target is called {target}"))?;

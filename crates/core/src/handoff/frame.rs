@@ -2,7 +2,7 @@
 
 use super::mark::{CLOSING, OPENING, ORIGINALS, ROOT};
 use super::quote::quoted;
-use crate::ledger::Ledger;
+use crate::ledger::{Episode, Ledger};
 use serde::Serialize;
 use std::fmt::Write as _;
 
@@ -56,7 +56,8 @@ impl Frame<'_> {
         }
         if let Some(handle) = self.handle {
             let mut held: Vec<String> = ledger.earlier.clone();
-            let new: Vec<u32> = ledger.episodes.iter().filter(|one| one.is_new).map(|one| one.number).collect();
+            let is_new = |one: &&Episode| one.is_new && one.number > 0;
+            let new: Vec<u32> = ledger.episodes.iter().filter(is_new).map(|one| one.number).collect();
             held.push(match (new.first(), new.last()) {
                 (Some(first), Some(last)) if first != last => format!("{first}–{last} {handle}"),
                 (Some(first), _) => format!("{first} {handle}"),

@@ -1,6 +1,8 @@
 //! How a handoff is recognised: ours, and those of other compactors.
 
-use crate::transcript::{Part, PartKind, Transcript};
+use super::foreign;
+use crate::host;
+use crate::transcript::{Part, PartKind, Role, Transcript};
 use std::borrow::Cow;
 
 /// How our handoffs begin.
@@ -15,14 +17,67 @@ pub(super) const ROOT: &str = "Paths are relative to ";
 /// What comes before the names of sections that have nothing to say.
 pub(super) const NOTHING: &str = "No entries of their own (see Completed Actions):";
 
-/// Openings of handoffs that other compactors leave, so that they are updated and not stacked.
-pub(super) const FOREIGN: [&str; 3] =
-    ["[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:", "[PRIOR CONTEXT — for reference only"];
+/// A handoff in a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record<'t> {
+    /// What the host had put before it.
+    pub before: &'t str,
+    /// The handoff from its mark on.
+    pub text: &'t str,
+    /// What it says, without its framing.
+    pub body: Cow<'t, str>,
+    /// What else the text says.
+    pub own: Cow<'t, str>,
+    /// Who made it.
+    pub maker: Maker,
+}
+
+/// Who made a handoff.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Maker {
+    /// We did.
+    Foldline,
+    /// Another compactor, or the client itself.
+    Other,
+}
+
+/// The handoff in a text that is one, or begins with one. The standing context of the host may come before ours.
+pub fn record(text: &str) -> Option<Record<'_>> {
+    let start = start_of_ours(text);
+    let Some(start) = start else {
+        return foreign::record(text);
+    };
+    let (before, text) = text.split_at_checked(start)?;
+    let (inside, own) = match text.find(CLOSING) {
+        Some(closing) => {
+            let (inside, tail) = text.split_at(closing);
+            (inside, tail.find('\n').and_then(|end| tail.get(end..)).unwrap_or_default())
+        }
+        None => (text, ""),
+    };
+    // The framing is everything before the first heading.
+    let body = match inside.find("\n## ") {
+        Some(at) => inside.get(at + 1..).unwrap_or_default(),
+        None => inside.split_once(']').map_or(inside, |(_, body)| body),
+    };
+    let (body, own) = (Cow::Borrowed(body.trim()), Cow::Borrowed(own.trim_start()));
+    Some(Record { before, text, body, own, maker: Maker::Foldline })
+}
+
+fn start_of_ours(text: &str) -> Option<usize> {
+    let words = text.trim_start();
+    let start = match words.starts_with(OPENING) {
+        true => 0,
+        false if words.starts_with(['<', '#', 'T']) && words.contains(OPENING) => host::leading(text),
+        false => return None,
+    };
+    let start = start + text.get(start..)?.len() - text.get(start..)?.trim_start().len();
+    text.get(start..)?.starts_with(OPENING).then_some(start)
+}
 
 /// Whether a text is, or begins with, a handoff.
 pub fn is_handoff_text(text: &str) -> bool {
-    let text = text.trim_start();
-    text.starts_with(OPENING) || FOREIGN.iter().any(|mark| text.starts_with(mark))
+    record(text).is_some()
 }
 
 /// Whether the message at `index` is or carries a handoff.
@@ -37,19 +92,58 @@ pub fn handoff_part(transcript: &Transcript<'_>, index: usize) -> Option<usize> 
     handoffs.get(place).map(|(_, part)| *part as usize)
 }
 
+/// Whether a client asked for a handoff in the message at `index`, and the next message is the answer.
+pub fn asks_for_handoff(transcript: &Transcript<'_>, index: usize) -> bool {
+    handoff_part(transcript, index + 1).is_some()
+        && transcript.messages.get(index).is_some_and(|message| message.role == Role::User)
+        && asks(transcript, index)
+}
+
+fn asks(transcript: &Transcript<'_>, index: usize) -> bool {
+    let mut texts = transcript.parts_at(index).iter().filter(|part| part.kind == PartKind::Text);
+    texts.next().is_some_and(|part| transcript.words(part).trim() == foreign::ASKED) && texts.next().is_none()
+}
+
 fn find_handoffs(transcript: &Transcript<'_>) -> Vec<(u32, u32)> {
+    let is_text = |part: &u32| {
+        transcript
+            .parts
+            .get(*part as usize)
+            .is_some_and(|part| part.kind == PartKind::Text && !transcript.is_blank(part))
+    };
     let is_handoff = |part: &u32| {
-        transcript.parts.get(*part as usize).is_some_and(|part| {
-            // Marks start with a bracket: most texts are ruled out by their first byte.
-            part.kind == PartKind::Text
-                && transcript.raw(part.content.span().inner()).trim_start().starts_with('[')
-                && is_handoff_text(&transcript.words(part))
-        })
+        is_text(part)
+            && transcript.parts.get(*part as usize).is_some_and(|part| {
+                // Most texts are ruled out by their first byte.
+                let raw = transcript.raw(part.content.span().inner()).trim_start();
+                may_be_handoff(raw) && is_handoff_text(&transcript.words(part))
+            })
     };
     let numbered = transcript.messages.iter().zip(0..);
     numbered
-        .filter_map(|(message, index)| Some((index, (message.parts.start..message.parts.end).find(is_handoff)?)))
+        .filter_map(|(message, index)| {
+            let mut parts = message.parts.start..message.parts.end;
+            let is_answer = message.role == Role::Assistant
+                && index > 0
+                && asks(transcript, index as usize - 1)
+                && !parts.clone().any(|part| is_call(transcript, part));
+            let part = if is_answer { parts.find(is_text) } else { parts.find(is_handoff) };
+            Some((index, part?))
+        })
         .collect()
+}
+
+fn is_call(transcript: &Transcript<'_>, part: u32) -> bool {
+    transcript.parts.get(part as usize).is_some_and(|part| part.kind == PartKind::ToolCall)
+}
+
+fn may_be_handoff(raw: &str) -> bool {
+    match raw.as_bytes().first() {
+        Some(b'[' | b'\\') => true,
+        Some(b'<' | b'#') => raw.starts_with(foreign::SNAPSHOT) || raw.contains(OPENING),
+        Some(b'T' | b'A') => foreign::begins_one(raw) || raw.contains(OPENING),
+        _ => false,
+    }
 }
 
 /// Whether the message at `index` is a handoff and nothing else: no words or media of its own are merged with it.
@@ -68,45 +162,43 @@ fn speaks_beside(transcript: &Transcript<'_>, index: usize) -> bool {
         };
         match part.kind {
             PartKind::Media => true,
-            PartKind::Text if Some(part_index) == handoff => !split(&transcript.words(part)).1.trim().is_empty(),
-            PartKind::Text => !transcript.is_blank(part),
+            // What a host writes beside a handoff is nobody's words.
+            PartKind::Text => {
+                let is_before = handoff.is_some_and(|handoff| part_index < handoff);
+                let own = own_words(transcript, part);
+                !(own.trim().is_empty() || host::without_envelopes(&own).trim().is_empty())
+                    && !(is_before && host::is_host_text(&own))
+            }
             _ => false,
         }
     })
 }
 
+/// The record that a part of a transcript is known to hold.
+pub fn record_in<'t>(transcript: &Transcript<'_>, part: &Part, words: &'t str) -> Option<Record<'t>> {
+    let handoffs = transcript.handoffs.get_or_init(|| find_handoffs(transcript));
+    let is_known = || {
+        let known = handoffs.iter().filter_map(|(_, known)| transcript.parts.get(*known as usize));
+        known.into_iter().any(|known| known.span == part.span && !part.span.is_empty())
+    };
+    // An answer to a client that asked for a handoff is one without any mark.
+    record(words).or_else(|| is_known().then(|| foreign::whole(words)))
+}
+
 /// What a text part says beside a handoff that it begins with.
 pub fn own_words<'a>(transcript: &Transcript<'a>, part: &Part) -> Cow<'a, str> {
     let words = transcript.words(part);
-    match is_handoff_text(&words) {
-        true => Cow::Owned(split(&words).1.to_owned()),
-        false => words,
+    let own = record_in(transcript, part, &words).map(|record| record.own.into_owned());
+    own.map_or(words, Cow::Owned)
+}
+
+/// What stands before and after a handoff in its text.
+pub(crate) fn around(transcript: &Transcript<'_>, part: &Part) -> (String, String) {
+    let words = transcript.words(part);
+    match record_in(transcript, part, &words) {
+        Some(record) => (record.before.to_owned(), record.own.into_owned()),
+        None => (String::new(), words.into_owned()),
     }
-}
-
-/// The body of a handoff without its framing, and what follows it in the same text.
-pub fn split(text: &str) -> (Cow<'_, str>, &str) {
-    let (inside, rest) = match find_closing(text) {
-        Some((start, end)) => {
-            let (inside, tail) = text.split_at(start);
-            (inside, tail.get(end - start..).unwrap_or_default())
-        }
-        None => (text, ""),
-    };
-    // The framing is everything before the first heading.
-    let body = match inside.find("\n## ") {
-        Some(at) => inside.get(at + 1..).unwrap_or_default(),
-        // Without headings the opening mark itself is the framing.
-        None => inside.split_once(']').map_or(inside, |(_, body)| body.trim_start_matches(':')),
-    };
-    (Cow::Borrowed(body.trim()), rest.trim_start())
-}
-
-/// The line that ends a handoff, ours or a foreign one.
-fn find_closing(text: &str) -> Option<(usize, usize)> {
-    let start = text.find(CLOSING).or_else(|| text.find("--- END OF CONTEXT SUMMARY"))?;
-    let end = text.get(start..)?.find('\n').map_or(text.len(), |length| start + length);
-    Some((start, end))
 }
 
 /// The handles of originals that a handoff names, each with the episodes it holds.

@@ -1,5 +1,6 @@
 //! The handoff: the structured record that stands for folded messages.
 
+mod foreign;
 mod frame;
 mod mark;
 mod previous;
@@ -8,11 +9,14 @@ mod render;
 mod section;
 mod select;
 
+pub(crate) use foreign::RECAP;
 pub use frame::{Frame, Standing};
+pub(crate) use mark::around;
 pub use mark::{
-    CLOSING, OPENING, handoff_part, is_handoff, is_handoff_text, is_only_handoff, originals, own_words, root, split,
+    CLOSING, Maker, OPENING, Record, asks_for_handoff, handoff_part, is_handoff, is_handoff_text, is_only_handoff,
+    originals, own_words, record, record_in, root,
 };
 pub(crate) use previous::IN_SHORT;
-pub use previous::{Line, remember};
-pub use render::{Handoff, record, write};
+pub use previous::{Line, recall};
+pub use render::{Handoff, tell, write};
 pub use section::Section;

@@ -1,6 +1,7 @@
 //! An earlier handoff, read back: its lines are facts to be merged, not text to be folded again.
 
-use super::mark;
+use super::foreign::recall_foreign;
+use super::mark::{self, Maker, Record};
 use super::section::Section;
 use crate::ledger::{Source, source_of};
 
@@ -61,8 +62,16 @@ pub(super) const GAP: &str = "[…]";
 /// What stands for the words of a request that are not told.
 pub(super) const WORDLESS: &str = "…";
 
-/// Reads the body of a handoff back. What stands under no known heading becomes critical context.
-pub fn remember(body: &str) -> Vec<Line> {
+/// Reads a handoff back, whoever made it.
+pub fn recall(record: &Record<'_>) -> Vec<Line> {
+    match record.maker {
+        Maker::Foldline => remember(&record.body),
+        Maker::Other => recall_foreign(&record.body),
+    }
+}
+
+/// Reads the body of a handoff of ours back. What stands under no known heading becomes critical context.
+fn remember(body: &str) -> Vec<Line> {
     let mut reader =
         Reader { section: Section::CriticalContext, lines: Vec::new(), source: Source::User, is_open: false };
     for line in body.lines() {

@@ -1,7 +1,8 @@
 //! Quoting: what is taken over from anywhere stands in a handoff as a quote. It is indented, and it can neither end nor
 //! begin a handoff, nor look like one of its headings or gaps.
 
-use super::mark::{CLOSING, FOREIGN, OPENING};
+use super::foreign::MARKS as FOREIGN;
+use super::mark::{CLOSING, OPENING};
 use super::previous::GAP;
 use std::borrow::Cow;
 

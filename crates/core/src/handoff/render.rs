@@ -74,7 +74,7 @@ pub fn write(ledger: &Ledger, frame: &Frame<'_>, budget: u32, measure: &Measure)
 }
 
 /// What a model reads who writes about the folded messages: the sections without their frame, in at most `room` tokens.
-pub fn record(ledger: &Ledger, room: u32, measure: &Measure) -> String {
+pub fn tell(ledger: &Ledger, room: u32, measure: &Measure) -> String {
     let mut wanted = room;
     loop {
         let chosen = select(ledger, wanted, measure);

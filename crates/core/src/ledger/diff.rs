@@ -23,6 +23,12 @@ pub(super) struct Piece {
     pub(super) also_gone: Vec<String>,
 }
 
+impl Piece {
+    pub(super) fn of(text: String) -> Piece {
+        Piece { text, also_gone: Vec::new() }
+    }
+}
+
 /// The changes that a call makes to a file, by its arguments: an old and a new text, several of them, or a patch.
 pub(super) fn pieces(arguments: &Arguments<'_>) -> Vec<Piece> {
     if let Some(patch) = arguments.first(&["patch", "input", "diff"]).filter(|patch| is_patch(patch)) {
@@ -113,7 +119,7 @@ fn marked(mark: &str, line: &str) -> String {
 fn cut(lines: &mut Vec<String>, all: &mut Vec<Piece>) {
     lines.retain(|line| line.len() > 3);
     for piece in lines.chunks(LONGEST_PIECE) {
-        all.push(Piece { text: piece.join("\n"), also_gone: Vec::new() });
+        all.push(Piece::of(piece.join("\n")));
     }
     lines.clear();
 }

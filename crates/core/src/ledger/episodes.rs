@@ -78,6 +78,16 @@ pub(super) struct Talk {
     unanswered: Vec<(usize, String)>,
     /// Whether what is read comes from an earlier handoff.
     pub(super) is_remembering: bool,
+    /// Whether what is read stood before an earlier handoff: its episodes come before the numbered ones.
+    pub(super) is_before_handoff: bool,
+}
+
+impl Talk {
+    /// What follows belongs to no request of before.
+    pub(super) fn close_request(&mut self) {
+        self.request = None;
+        self.answered = true;
+    }
 }
 
 /// For each folded message, whether words of the assistant in it are its last before the user speaks again.
@@ -107,19 +117,21 @@ fn names_a_value(text: &str) -> bool {
 
 /// Whether a person says something in a message.
 fn speaks(transcript: &Transcript<'_>, index: usize) -> bool {
-    transcript.parts_at(index).iter().any(|part| {
-        part.kind == PartKind::Text && {
-            let words = handoff::own_words(transcript, part);
-            !speech::spoken(&words).trim().is_empty()
-        }
-    })
+    !handoff::asks_for_handoff(transcript, index)
+        && transcript.parts_at(index).iter().any(|part| {
+            part.kind == PartKind::Text && {
+                let words = handoff::own_words(transcript, part);
+                !speech::spoken(&words).trim().is_empty()
+            }
+        })
 }
 
 impl Gathering<'_, '_> {
     /// The episode that is going on; one without a request where the conversation begins in the middle of work.
     pub(super) fn current_episode(&mut self) -> u32 {
         if self.ledger.episodes.is_empty() {
-            self.begin_episode(self.stretches.folded.first().copied().unwrap_or_default(), 1);
+            let number = u32::from(!self.talk.is_before_handoff);
+            self.begin_episode(self.stretches.folded.first().copied().unwrap_or_default(), number);
         }
         self.ledger.episodes.len() as u32 - 1
     }
@@ -158,7 +170,10 @@ impl Gathering<'_, '_> {
         self.terms.begin();
         let goes_on = self.talk.request.is_some() && !self.talk.answered;
         if !goes_on {
-            let number = self.ledger.episodes.last().map_or(1, |episode| episode.number + 1);
+            let number = match self.talk.is_before_handoff {
+                true => 0,
+                false => self.ledger.episodes.last().map_or(1, |episode| episode.number + 1),
+            };
             self.begin_episode(index, number);
         }
         self.extend_episode(index);
@@ -380,6 +395,20 @@ impl Gathering<'_, '_> {
         if let Some(first) = left().find(says_something).or_else(|| left().next()) {
             self.tell_goal(first as u32);
         }
+    }
+
+    /// Whether a person asked something in a folded message before the one at `index`.
+    pub(super) fn is_asked_before(&self, index: usize) -> bool {
+        let before = self.stretches.folded.iter().take_while(|&&folded| folded < index);
+        before.copied().any(|before| {
+            self.transcript.messages.get(before).is_some_and(|message| message.role == Role::User)
+                && speaks(self.transcript, before)
+        })
+    }
+
+    /// Whether work was done in an episode, as far as that is known.
+    pub(super) fn is_served(&self, episode: u32) -> bool {
+        self.talk.served.get(episode as usize).copied().unwrap_or(true)
     }
 
     /// In how many episodes after one work was done.

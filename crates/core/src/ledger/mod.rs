@@ -17,6 +17,7 @@ mod previous;
 mod root;
 mod rules;
 mod sentences;
+mod shell;
 mod speech;
 mod state;
 pub mod statement;
@@ -38,6 +39,7 @@ pub use tool::{Act, Arguments, Call, understand};
 pub use weights::{Source, SourceWeight, Weights};
 
 use crate::handoff::{self, Section};
+use crate::host;
 use crate::redact::Known;
 use crate::reduce;
 use crate::transcript::{Content, Part, PartKind, Role, Transcript};
@@ -307,10 +309,14 @@ pub struct Wishes<'w> {
 /// Gathers the ledger of folded messages.
 pub fn gather<'t>(transcript: &'t Transcript<'_>, stretches: Stretches<'t>, wishes: Wishes<'t>) -> Ledger {
     let mut gathering = Gathering::new(transcript, stretches, wishes);
+    // What stood in front of the first handoff, in the head, came before all that it tells.
+    let first = stretches.folded.iter().position(|&index| handoff::is_handoff(transcript, index)).unwrap_or_default();
+    let (before, after) = stretches.folded.split_at(first);
+    gathering.talk.is_before_handoff = true;
+    before.iter().for_each(|&index| gathering.message(index));
+    gathering.talk.is_before_handoff = false;
     gathering.previous_handoffs();
-    for &index in stretches.folded {
-        gathering.message(index);
-    }
+    after.iter().for_each(|&index| gathering.message(index));
     gathering.finish()
 }
 
@@ -409,7 +415,10 @@ impl<'t, 'a> Gathering<'t, 'a> {
             self.interrupted();
             return;
         }
-        let said = spoken(&words);
+        if handoff::asks_for_handoff(self.transcript, index) {
+            return;
+        }
+        let said = spoken(host::said(self.transcript, index, &words));
         let said = said.trim();
         if let Some(order) = PinOrder::read(said) {
             return self.follow(order);

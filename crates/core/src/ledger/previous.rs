@@ -3,10 +3,12 @@
 use super::episodes::{DECISION_WORTH, REQUEST_BESIDE};
 use super::terms::Voice;
 use super::{Episode, Gathering, Group, GroupKind, Source, paragraphs, rules};
-use crate::handoff::{self, Line, Section};
+use crate::handoff::{self, Line, RECAP, Record, Section};
 
 /// What was chosen once is worth more than what was never weighed.
 const SURVIVOR_WORTH: f32 = 6.0;
+/// What a client's own summary said is all that is left of what it stands for: it goes last.
+const RECAP_WORTH: f32 = 18.0;
 
 impl Gathering<'_, '_> {
     /// Takes over what earlier handoffs told, oldest first.
@@ -19,20 +21,23 @@ impl Gathering<'_, '_> {
                 continue;
             };
             let words = self.transcript.words(part);
-            let (body, _) = handoff::split(&words);
-            self.ledger.earlier.extend(handoff::originals(&words));
-            self.take_over(index, &body);
+            let Some(record) = handoff::record_in(self.transcript, part, &words) else {
+                continue;
+            };
+            self.ledger.earlier.extend(handoff::originals(record.text));
+            self.take_over(index, &record);
         }
     }
 
-    fn take_over(&mut self, index: usize, body: &str) {
+    fn take_over(&mut self, index: usize, record: &Record<'_>) {
         self.terms.begin();
         let mut group: Option<u32> = None;
         let mut stands_in = Section::CompletedActions;
-        for line in handoff::remember(body) {
+        for line in handoff::recall(record) {
             match line {
                 Line::Episode { section, number, turns, words } => {
                     self.ledger.episodes.push(Episode { number, turns, is_new: false });
+                    self.talk.close_request();
                     stands_in = section;
                     group = Some(self.group(index, section, GroupKind::Request, String::new(), Voice::User));
                     if !words.starts_with(REQUEST_BESIDE) {
@@ -40,9 +45,11 @@ impl Gathering<'_, '_> {
                     }
                 }
                 Line::Step { title, source, text } => {
+                    let is_recap = title == RECAP;
                     let step = self.group(index, stands_in, GroupKind::Step, title, Voice::Tool);
                     group = Some(step);
                     match text.is_empty() {
+                        true if is_recap => {}
                         true => self.heading(index, step, source, SURVIVOR_WORTH),
                         false => self.remembered(index, group, source, &text),
                     }
@@ -83,8 +90,10 @@ impl Gathering<'_, '_> {
             true => paragraphs::each(text, |range| places.push(range)),
             false => places.push(0..text.len()),
         }
+        let is_recap = self.ledger.groups.get(group as usize).is_some_and(|group| group.title == RECAP);
+        let worth = if is_recap { RECAP_WORTH } else { SURVIVOR_WORTH };
         for range in places {
-            self.passage(index, group, source, text.get(range).unwrap_or_default(), SURVIVOR_WORTH);
+            self.passage(index, group, source, text.get(range).unwrap_or_default(), worth);
         }
     }
 
@@ -95,8 +104,12 @@ impl Gathering<'_, '_> {
         let worth = match section {
             // What was going on then is over, and the task is read off the live conversation.
             Section::ActiveTask | Section::InProgress | Section::ActiveState | Section::PendingAsks => return,
+            // A request that stood before the handoff, in the head, is what it was all for.
+            Section::Goal if self.is_asked_before(index) => return,
             Section::Goal => self.goal_worth(),
             Section::Constraints => rules::RULE_WORTH,
+            // What somebody wrote down as a decision is surer than a short reply that may be one.
+            Section::KeyDecisions if !text.starts_with("- User:") => DECISION_WORTH + 1.0,
             Section::KeyDecisions => DECISION_WORTH,
             Section::RemainingWork => 20.0,
             Section::Blocked => 6.0,
@@ -110,7 +123,7 @@ impl Gathering<'_, '_> {
 pub(crate) fn source_of(title: &str) -> Source {
     let is = |word: &str| title.starts_with(word);
     match () {
-        () if is("Assistant:") || is(handoff::IN_SHORT) => Source::Answer,
+        () if is("Assistant:") || is(RECAP) || is(handoff::IN_SHORT) => Source::Answer,
         () if is("User") => Source::User,
         () if is("EDIT ") => Source::Edit,
         () if is("WRITE ") => Source::Document,

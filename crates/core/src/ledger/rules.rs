@@ -14,19 +14,27 @@ pub(super) const RULE_WORTH: f32 = 400.0;
 impl Gathering<'_, '_> {
     /// Tells each rule once, in its newest wording.
     pub(super) fn close_rules(&mut self) {
-        let mut told: Vec<String> = Vec::new();
+        // Those of an earlier handoff stand already.
+        let held = self.ledger.entries.iter().filter(|entry| entry.section == Section::Constraints);
+        let mut told: Vec<String> =
+            held.map(|entry| self.ledger.text(entry).trim_start_matches("- ").to_owned()).collect();
         for at in (0..self.ledger.entries.len()).rev() {
             let Some(entry) = self.ledger.entries.get(at) else {
                 continue;
             };
             let text = self.ledger.text(entry);
             let message = entry.message as usize;
-            let Some(&Statement { rule: odds, keep, .. }) = self.ledger.statement(entry) else {
+            let Some(&statement) = self.ledger.statement(entry) else {
                 continue;
             };
             let least = if self.is_chat { LEAST_RULE_IN_CHAT } else { LEAST_RULE };
-            let is_rule = odds > least && keep > LEAST_KEEP;
-            if !is_rule || text.len() > LONGEST_RULE || has_question(text) || told.iter().any(|known| known == text) {
+            let Statement { rule: odds, keep, .. } = statement;
+            let is_rule = odds > least && keep > LEAST_KEEP || !self.is_chat && self.is_order(entry, &statement);
+            if !is_rule
+                || text.len() > LONGEST_RULE
+                || has_question(text)
+                || told.iter().any(|known| known.ends_with(text))
+            {
                 continue;
             }
             let rule = match self.object_of(at).filter(|_| is_bare(text)) {
@@ -45,6 +53,15 @@ impl Gathering<'_, '_> {
         }
     }
 
+    /// Whether a sentence lays something down amid work: it sounds like a rule, or it tells something and asked for no
+    /// work, so that it was said to be remembered.
+    fn is_order(&self, entry: &Entry, statement: &Statement) -> bool {
+        let group = entry.group.and_then(|group| self.ledger.groups.get(group as usize));
+        let asks_for_nothing = || group.is_some_and(|group| !self.is_served(group.episode));
+        statement.sounds_like_rule() > RULE_BY_LETTERS
+            || statement.sounds_kept() > KEPT_BY_LETTERS && asks_for_nothing()
+    }
+
     /// The sentence before one in the same message.
     fn object_of(&self, at: usize) -> Option<Entry> {
         let entry = self.ledger.entries.get(at)?;
@@ -57,6 +74,10 @@ impl Gathering<'_, '_> {
 /// was said.
 const LEAST_RULE: f32 = -1.45;
 const LEAST_KEEP: f32 = -1.5;
+/// In work, where a sentence stands says less than its letters: from here on they alone make it a rule …
+const RULE_BY_LETTERS: f32 = 0.6;
+/// … and from here on something to be remembered, where it was said and nothing was done about it.
+const KEPT_BY_LETTERS: f32 = 1.2;
 /// Who only talks tells many things that sound like rules.
 const LEAST_RULE_IN_CHAT: f32 = -0.7;
 

@@ -1,36 +1,7 @@
 //! What people really said: the user's turn without what clients put into it, and the user's words where clients
 //! hide them in results of tools.
 
-/// Blocks that clients write into the user's turn. They are facts about clients, not about language.
-const CLIENT_BLOCKS: [&str; 18] = [
-    "system-reminder",
-    "command-message",
-    "local-command-stdout",
-    "local-command-stderr",
-    "local-command-caveat",
-    "bash-stdout",
-    "bash-stderr",
-    "task-notification",
-    "environment_details",
-    "environment_context",
-    "user_instructions",
-    "ide_opened_file",
-    "ide_selection",
-    "turn_aborted",
-    "skills_instructions",
-    "permissions_instructions",
-    "user-prompt-submit-hook",
-    "session-context",
-];
-
-/// How clients begin texts of their own in the user's turn.
-const CLIENT_OPENINGS: [&str; 5] = [
-    "Base directory for this skill:",
-    "Caveat: The messages below",
-    "This session is being continued from a previous conversation",
-    "# AGENTS.md instructions for",
-    INTERRUPTED,
-];
+use crate::host;
 
 /// What a client says in the user's turn when the user stopped the assistant.
 const INTERRUPTED: &str = "[Request interrupted";
@@ -63,21 +34,14 @@ pub(super) fn is_local_command(words: &str) -> bool {
 
 /// The words of a user without what clients put around them; a slash command as it was typed.
 pub(crate) fn spoken(words: &str) -> String {
-    let start = words.trim_start();
-    if CLIENT_OPENINGS.iter().any(|opening| start.starts_with(opening)) {
-        return String::new();
-    }
+    let kept = host::without_envelopes(words);
     if !words.contains('<') {
-        return words.to_owned();
+        return kept.into_owned();
     }
     let command = inside(words, "command-name").map(|name| {
         let arguments = inside(words, "command-args").unwrap_or_default();
         format!("{} {}", name.trim(), arguments.trim()).trim().to_owned()
     });
-    let mut kept = words.to_owned();
-    for block in CLIENT_BLOCKS.iter().chain(&["command-name", "command-args"]) {
-        kept = without_block(&kept, block);
-    }
     let kept = kept.replace("<bash-input>", "! ").replace("</bash-input>", "");
     match command {
         Some(command) if kept.trim().is_empty() => command,
@@ -103,18 +67,6 @@ fn inside<'a>(words: &'a str, name: &str) -> Option<&'a str> {
     after.split_once(&format!("</{name}>")).map(|(inside, _)| inside)
 }
 
-fn without_block(words: &str, name: &str) -> String {
-    let (open, close) = (format!("<{name}>"), format!("</{name}>"));
-    let mut rest = words;
-    let mut kept = String::with_capacity(words.len());
-    while let Some((before, after)) = rest.split_once(&open) {
-        kept.push_str(before);
-        rest = after.split_once(&close).map_or("", |(_, after)| after);
-    }
-    kept.push_str(rest);
-    kept
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,7 +76,6 @@ mod tests {
         assert_eq!(spoken("<system-reminder>Be brief.</system-reminder>\nFix it.").trim(), "Fix it.");
         assert_eq!(spoken("<local-command-caveat>Caveat: do not reply</local-command-caveat>"), "");
         assert_eq!(spoken("Base directory for this skill: /x\n\n# Skill"), "");
-        assert_eq!(spoken("This session is being continued from a previous conversation that ran out."), "");
         assert_eq!(spoken("a < b and b > c"), "a < b and b > c");
         let typed = "<command-message>review</command-message>\n<command-name>/review</command-name>\n\
                      <command-args>the last commit</command-args>";

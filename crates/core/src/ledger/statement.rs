@@ -102,6 +102,16 @@ impl Statement {
         self.keep = weigh(&self.seen, 1);
     }
 
+    /// How much its letters speak for a rule.
+    pub(super) fn sounds_like_rule(&self) -> f32 {
+        self.seen.get(1).copied().unwrap_or_default()
+    }
+
+    /// How much its letters speak for anything worth keeping.
+    pub(super) fn sounds_kept(&self) -> f32 {
+        self.seen.get(2).copied().unwrap_or_default()
+    }
+
     /// The odds that it is a rule.
     pub(super) fn rule_odds(&self) -> f32 {
         exp(self.rule)

@@ -2,7 +2,7 @@
 
 use super::terms::Voice;
 use super::tool::{Act, Arguments, Call, understand_with};
-use super::{Gathering, GroupKind, Source, code, diff, edges, exits, paragraphs, speech, todo};
+use super::{Gathering, GroupKind, Source, code, diff, edges, exits, paragraphs, shell, speech, todo};
 use crate::handoff::Section;
 use crate::reduce;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -31,7 +31,9 @@ pub(super) struct Work {
     /// The step of each result that is still to come.
     by_result: FxHashMap<usize, usize>,
     /// Which piece of a change a line came with, by file and line: a later change that takes it away outdates the piece.
-    came_with: FxHashMap<u64, usize>,
+    came_with: FxHashMap<u64, Vec<usize>>,
+    /// The newest value of each constant of a file, and the passages that show it.
+    values: FxHashMap<u64, (u64, Vec<usize>)>,
 }
 
 /// One call.
@@ -61,6 +63,7 @@ impl Gathering<'_, '_> {
         };
         let arguments = Arguments::of(transcript, part);
         let call = understand_with(transcript.raw(part.name), &arguments);
+        let is_read = call.act == Act::Run && shell::only_read(&call.target).is_some();
         self.terms.begin();
         self.worked(index);
         if call.act == Act::Todo {
@@ -72,6 +75,14 @@ impl Gathering<'_, '_> {
             return;
         }
         let group = self.step_group(index, &call);
+        if call.act == Act::Run {
+            self.touch_files(index, &call.target);
+        }
+        if call.act == Act::Edit
+            && let Some(patch) = arguments.first(&["patch", "input", "diff"])
+        {
+            shell::patched(&patch).for_each(|path| self.note_file(index, path, Act::Edit));
+        }
         let start = self.ledger.entries.len();
         if let Some(group) = group {
             self.tell_call(index, group, &call, &arguments, quotable);
@@ -79,7 +90,7 @@ impl Gathering<'_, '_> {
         let step = Step {
             message: index,
             group,
-            act: call.act,
+            act: if is_read { Act::Read } else { call.act },
             tool: call.tool.to_owned(),
             target: call.target.trim().to_owned(),
             failed: false,
@@ -98,6 +109,9 @@ impl Gathering<'_, '_> {
 
     /// What a step stands under; reads stand under their file.
     fn step_group(&mut self, index: usize, call: &Call<'_>) -> Option<u32> {
+        if let Some(path) = shell::only_read(&call.target).filter(|_| call.act == Act::Run) {
+            return Some(self.file(index, &path));
+        }
         let title = match call.act {
             Act::Read | Act::List => {
                 let path = call.path.as_deref().filter(|path| path.len() < LONGEST_COMMAND)?;
@@ -166,16 +180,63 @@ impl Gathering<'_, '_> {
         let key = |line: &str| FxBuildHasher.hash_one((path, line.trim()));
         let gone = piece.text.lines().filter_map(|line| line.strip_prefix("- "));
         for line in gone.chain(piece.also_gone.iter().map(String::as_str)) {
-            if let Some(older) = self.work.came_with.remove(&key(line))
-                && let Some(entry) = self.ledger.entries.get_mut(older)
-            {
+            if let Some(older) = self.work.came_with.remove(&key(line)) {
+                self.forget(&older);
+            }
+        }
+        let come = || piece.text.lines().filter_map(|line| line.strip_prefix("+ "));
+        for (line, place) in come().zip(place.into_iter().cycle()) {
+            self.work.came_with.insert(key(line), vec![place]);
+        }
+        self.note_values(path, come(), place);
+    }
+
+    /// Remembers which lines of a file a passage shows: a later change may take them away.
+    fn note_shown(&mut self, path: &str, text: &str, place: usize) {
+        let bare = |line: &str| {
+            line.split_once(": ").filter(|(number, _)| is_number(number)).map_or(0, |(number, _)| number.len() + 2)
+        };
+        for line in text.lines() {
+            let line = line.get(bare(line)..).unwrap_or_default().trim();
+            self.work.came_with.entry(FxBuildHasher.hash_one((path, line))).or_default().push(place);
+        }
+        self.note_values(path, text.lines().map(|line| line.get(bare(line)..).unwrap_or_default()), Some(place));
+    }
+
+    /// A constant has one value in a file: passages with an older one are outdated.
+    fn note_values<'l>(&mut self, path: &str, lines: impl Iterator<Item = &'l str>, place: Option<usize>) {
+        for (name, value) in lines.filter_map(constant) {
+            let (key, value) = (FxBuildHasher.hash_one((path, name)), FxBuildHasher.hash_one(value));
+            let known = self.work.values.entry(key).or_insert((value, Vec::new()));
+            let older = if known.0 == value { Vec::new() } else { std::mem::take(&mut known.1) };
+            known.0 = value;
+            known.1.extend(place);
+            self.forget(&older);
+        }
+    }
+
+    fn forget(&mut self, places: &[usize]) {
+        for &place in places {
+            if let Some(entry) = self.ledger.entries.get_mut(place) {
                 entry.terms = super::Stretch::default();
                 entry.worth = 0.0;
             }
         }
-        for come in piece.text.lines().filter_map(|line| line.strip_prefix("+ ")) {
-            if let Some(place) = place {
-                self.work.came_with.insert(key(come), place);
+    }
+
+    /// The files that a command reads or changes count as with any other tool.
+    fn touch_files(&mut self, index: usize, command: &str) {
+        let is_read = shell::only_read(command).is_some();
+        for shell::Touched { path, act } in shell::files(command) {
+            self.note_file(index, &path, act);
+            let file = self.file(index, &path);
+            if act == Act::Read && !is_read {
+                self.heading(index, file, Source::Read, COMMAND_WORTH);
+            }
+            if act == Act::Edit
+                && let Some((old, new)) = shell::substituted(command)
+            {
+                self.outdate(&path, &diff::Piece::of(format!("- {old}\n+ {new}")), None);
             }
         }
     }
@@ -238,11 +299,17 @@ impl Gathering<'_, '_> {
     }
 
     fn tell_output(&mut self, index: usize, group: u32, act: Act, printed: &str, failed: bool) {
+        let failed_tests = if act == Act::Run { reduce::failed_tests(printed) } else { None };
         match act {
             // What a change says when it worked is known.
             Act::Edit | Act::Write if !failed => {}
             Act::Todo => {}
             Act::Read => self.code(index, group, Source::Read, code::outline(printed)),
+            Act::Run if failed_tests.is_some() => {
+                let (failed, others) = failed_tests.unwrap_or_default();
+                self.lines_worth(index, group, &failed, self.weights.failure);
+                self.lines(index, group, Source::Output, &others, OUTPUT_LINES);
+            }
             Act::Delegate | Act::Fetch => self.paragraphs(index, group, Source::Report, printed),
             Act::Use if looks_like_json(printed) => {
                 let lines = fields(printed);
@@ -356,12 +423,44 @@ impl Gathering<'_, '_> {
         self.passage(index, group, source, &piece, 0.0);
     }
 
+    /// Tells lines of an output that matter more than the others, a few at a time.
+    fn lines_worth(&mut self, index: usize, group: u32, text: &str, worth: f32) {
+        let lines: Vec<&str> = text.lines().map(cut).collect();
+        for piece in lines.chunks(OUTPUT_LINES) {
+            self.passage(index, group, Source::Output, &piece.join("\n"), worth);
+        }
+    }
+
     /// Tells source code in pieces of a few lines.
     fn code(&mut self, index: usize, group: u32, source: Source, pieces: Vec<String>) {
         for piece in pieces {
-            self.passage(index, group, source, &piece, 0.0);
+            self.file_passage(index, group, source, &piece);
         }
     }
+
+    /// A few lines of a file, as long as no later change takes them away.
+    fn file_passage(&mut self, index: usize, group: u32, source: Source, piece: &str) {
+        let path = self.ledger.groups.get(group as usize).filter(|group| group.kind == GroupKind::File);
+        let path = path.map(|group| group.title.split(" — ").next().unwrap_or_default().to_owned());
+        let place = self.passage(index, group, source, piece, 0.0);
+        if let (Some(path), Some(place)) = (path, place) {
+            self.note_shown(&path, piece, place);
+        }
+    }
+}
+
+/// Name and value of a line that sets a constant: one in capitals, of which a file has one.
+fn constant(line: &str) -> Option<(&str, &str)> {
+    let (name, value) = line.split_once('=')?;
+    let name = name.trim().rsplit(' ').next()?.trim_end_matches(':');
+    let is_constant = name.len() > 2
+        && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+        && name.starts_with(|c: char| c.is_ascii_uppercase());
+    (is_constant && !value.starts_with('=')).then(|| (name, value.trim()))
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// A paragraph that is longer is told by its lines.

@@ -3,13 +3,15 @@
 use super::{CannotFit, Planner, standing};
 use crate::edit::Span;
 use crate::handoff::{self, Frame, Handoff};
+use crate::host::host_context;
 use crate::ledger::{self, Author, Held, Ledger, Stretches, Wishes};
 use crate::plan::{Fold, Outcome, Plan, Skip, Step, StepKind, TokenChange};
 use crate::policy::Fidelity;
 use crate::recall::Original;
 use crate::redact::{Mode, redact};
 use crate::summary::{self, Summary, Written};
-use crate::transcript::{PartKind, Role};
+use crate::transcript::{PartKind, Place, Role};
+use crate::wire::field;
 use crate::wording::counted;
 use crate::zone::{Zones, last_request};
 
@@ -45,7 +47,8 @@ impl Planner<'_, '_> {
         let most_useful = earlier + (tokens - earlier) / 2;
         let budget = self.budgets.handoff(saturated(tokens)).min(saturated(most_useful));
         let ledger = self.ledger(&folded, &self.live(&zones));
-        let plan = self.fold(zones, folded, &ledger, budget);
+        let context = self.context(&zones, &folded);
+        let plan = self.fold(zones, folded, context, &ledger, budget);
         if plan.tokens.after > room {
             return self.descend(self.budgets.trigger.into());
         }
@@ -114,20 +117,40 @@ impl Planner<'_, '_> {
         ))
     }
 
-    /// The messages that a fold takes away: standing instructions and records that are no messages stay.
+    /// The messages that a fold takes away: standing instructions, records that are no messages, and what only the
+    /// provider can read of an earlier compaction stay.
     pub(super) fn folded(&self, zones: &Zones) -> Vec<usize> {
         (zones.head..zones.tail)
             .filter(|&index| {
-                self.transcript
-                    .messages
-                    .get(index)
-                    .is_some_and(|message| !message.role.is_instruction() && message.role != Role::Meta)
+                let message = self.transcript.messages.get(index);
+                message.is_some_and(|message| !message.role.is_instruction() && message.role != Role::Meta)
+                    && !self.is_sealed_summary(index)
             })
             .collect()
     }
 
-    /// A plan that folds `folded` into a handoff of at most `budget` tokens.
-    pub(super) fn fold(&self, zones: Zones, folded: Vec<usize>, ledger: &Ledger, budget: u32) -> Plan {
+    /// Whether an item is the provider's own compaction of what came before it.
+    fn is_sealed_summary(&self, index: usize) -> bool {
+        let kinds = self.transcript.parts_at(index).iter().filter(|part| part.place == Place::Item);
+        kinds.map(|part| field::word(self.transcript.text, part.span, "type")).any(|kind| COMPACTIONS.contains(&kind))
+    }
+
+    /// The standing context of the host that `folded` messages take with them, and what it costs.
+    pub(super) fn context(&self, zones: &Zones, folded: &[usize]) -> Context {
+        let texts = host_context(self.transcript, folded, &self.live(zones), zones.carried);
+        let tokens = texts.iter().map(|text| u64::from(self.measure.text(text)) + CONTEXT_ENVELOPE).sum();
+        Context { texts, tokens }
+    }
+
+    /// A plan that folds `folded` into a handoff of at most `budget` tokens, behind the host's standing context.
+    pub(super) fn fold(
+        &self,
+        zones: Zones,
+        folded: Vec<usize>,
+        context: Context,
+        ledger: &Ledger,
+        budget: u32,
+    ) -> Plan {
         let before = self.counts.total();
         let tokens: u64 = folded.iter().map(|&index| self.counts.message(index)).sum();
         let original = self.original_of(&folded);
@@ -148,7 +171,8 @@ impl Planner<'_, '_> {
                 text: None,
             });
         }
-        let mut after = before - tokens + u64::from(handoff.tokens) + HANDOFF_ENVELOPE + carried_tokens;
+        let mut after =
+            before - tokens + u64::from(handoff.tokens) + HANDOFF_ENVELOPE + carried_tokens + context.tokens;
         let iterative = folded.iter().any(|&index| handoff::is_handoff(self.transcript, index));
         if let Some(note) = self.system_note().filter(|_| !iterative) {
             after += note.after;
@@ -163,7 +187,16 @@ impl Planner<'_, '_> {
             outcome: Outcome::Folded,
             steps,
             zones,
-            fold: Some(Fold { messages: folded, tokens, handoff, iterative, by, checked }),
+            fold: Some(Fold {
+                messages: folded,
+                tokens,
+                handoff,
+                context: context.texts,
+                context_tokens: context.tokens,
+                iterative,
+                by,
+                checked,
+            }),
             originals: original.into_iter().collect(),
             tokens: TokenChange { before, after, source: self.counts.source },
             ..self.unchanged(reason)
@@ -267,9 +300,10 @@ impl Planner<'_, '_> {
         let Some(message) = self.transcript.messages.get(index) else {
             return 0;
         };
-        let holds_handoff = handoff::is_handoff(self.transcript, index);
+        let handoff = handoff::handoff_part(self.transcript, index);
         let cost = |at: usize| match self.transcript.parts.get(at) {
-            Some(part) if part.kind == PartKind::Text && holds_handoff => {
+            Some(part) if part.kind == PartKind::Text && handoff.is_some_and(|handoff| at < handoff) => 0,
+            Some(part) if part.kind == PartKind::Text && handoff.is_some() => {
                 self.measure.text(&handoff::own_words(self.transcript, part))
             }
             Some(part) if matches!(part.kind, PartKind::Text | PartKind::Media) => {
@@ -308,6 +342,20 @@ const SYSTEM_NOTE: &str = "[Earlier turns of this conversation may be folded int
 fn saturated(tokens: u64) -> u32 {
     u32::try_from(tokens).unwrap_or(u32::MAX)
 }
+
+/// The items in which a provider keeps its own compaction of a conversation.
+const COMPACTIONS: [&str; 3] = ["compaction", "compaction_summary", "context_compaction"];
+
+/// The host's standing context that a fold carries.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Context {
+    texts: Vec<String>,
+    /// What it costs.
+    pub(super) tokens: u64,
+}
+
+/// What surrounds a text in a message.
+const CONTEXT_ENVELOPE: u64 = 3;
 
 /// Role and separators of one message.
 pub(super) const HANDOFF_ENVELOPE: u64 = 4;

@@ -1,6 +1,6 @@
 //! The ladder for results that must fit: each rung gives up a little more, the last says why it cannot be.
 
-use super::fold::HANDOFF_ENVELOPE;
+use super::fold::{Context, HANDOFF_ENVELOPE};
 use super::{CannotFit, Planner};
 use crate::plan::{Outcome, Plan, Step, StepKind};
 use crate::prune::Pruner;
@@ -48,6 +48,13 @@ const OPENING_SHARE: f64 = 0.02;
 /// The first rung on which it has to make do with less.
 const LAST_FAIR: usize = 6;
 
+/// Whether the host's standing context comes along.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum HostContext {
+    Whole,
+    LeftOut,
+}
+
 /// How much room a rung must leave for the handoff.
 #[derive(Clone, Copy)]
 enum Enough {
@@ -68,6 +75,24 @@ impl Planner<'_, '_> {
     pub(super) fn descend(&self, target: u64) -> Result<Plan, CannotFit> {
         let aim = target - (target as f64 * MARGIN) as u64 - 4.min(target);
         let mut smallest = self.counts.total();
+        if let Some(plan) = self.climb_down(target, aim, HostContext::Whole, &mut smallest) {
+            return Ok(self.unless_it_grows(plan));
+        }
+        // What the host lays down stays whole as long as anything else can go.
+        if let Some(mut plan) = self.climb_down(target, aim, HostContext::LeftOut, &mut smallest) {
+            let left_out = plan.fold.as_ref().map_or(0, |fold| self.context(&plan.zones, &fold.messages).tokens);
+            if left_out > 0 {
+                plan.warnings.push(format!(
+                    "{left_out} tokens of the host's standing context (memory files, environment) are left out: \
+                     {target} tokens have no room for them"
+                ));
+            }
+            return Ok(self.unless_it_grows(plan));
+        }
+        Err(self.cannot_fit(target, smallest))
+    }
+
+    fn climb_down(&self, target: u64, aim: u64, context: HostContext, smallest: &mut u64) -> Option<Plan> {
         for (index, rung) in RUNGS.iter().enumerate() {
             let enough = match index {
                 // While tail and head still have something to give, the handoff gets a fair share.
@@ -75,15 +100,12 @@ impl Planner<'_, '_> {
                 _ if index + 1 < RUNGS.len() => Enough::Tokens(USEFUL_HANDOFF),
                 _ => Enough::Framing,
             };
-            if let Some(plan) = self.stand_on(rung, aim, enough, &mut smallest) {
-                return Ok(self.unless_it_grows(plan));
+            if let Some(plan) = self.stand_on(rung, aim, enough, context, smallest) {
+                return Some(plan);
             }
         }
         // At the very edge the margin is what is missing; the result is counted before it is believed.
-        if let Some(plan) = RUNGS.last().and_then(|rung| self.stand_on(rung, target, Enough::Framing, &mut smallest)) {
-            return Ok(self.unless_it_grows(plan));
-        }
-        Err(self.cannot_fit(target, smallest))
+        RUNGS.last().and_then(|rung| self.stand_on(rung, target, Enough::Framing, context, smallest))
     }
 
     /// Says with numbers why a target cannot be met.
@@ -97,7 +119,14 @@ impl Planner<'_, '_> {
     }
 
     /// The plan of one rung, if it fits.
-    fn stand_on(&self, rung: &Rung, aim: u64, enough: Enough, smallest: &mut u64) -> Option<Plan> {
+    fn stand_on(
+        &self,
+        rung: &Rung,
+        aim: u64,
+        enough: Enough,
+        context: HostContext,
+        smallest: &mut u64,
+    ) -> Option<Plan> {
         let head = match rung.head {
             Head::AsThePolicySays => self.cheap_head(aim),
             Head::InstructionsOnly => self.bare_head(),
@@ -114,12 +143,18 @@ impl Planner<'_, '_> {
             None => self.restart(head)?,
         };
         let folded = self.folded(&zones);
+        let context = match context {
+            HostContext::Whole => self.context(&zones, &folded),
+            HostContext::LeftOut => Context::default(),
+        };
+        let free = free.saturating_sub(context.tokens);
         let steps = rung.part_limit.map(|limit| self.shorten_tail(&zones, limit)).unwrap_or_default();
         let saved: u64 = steps.iter().map(|(step, _)| step.saves()).sum();
         let gone: u64 = folded.iter().map(|&message| self.counts.message(message)).sum();
         let carried = zones.carried.map_or(0, |message| self.spoken_tokens(message));
         let rest = self.counts.total() - gone + carried - saved.min(self.counts.total() - gone);
         let beside = HANDOFF_ENVELOPE + self.system_note().map_or(0, |note| note.after);
+        let beside = beside + context.tokens;
         let left = aim.saturating_sub(rest + beside);
         if folded.is_empty() {
             *smallest = (*smallest).min(rest);
@@ -147,7 +182,7 @@ impl Planner<'_, '_> {
             Some(_) => last_request(self.transcript).into_iter().collect(),
         };
         let ledger = self.ledger(&folded, &live);
-        let mut plan = self.fold(zones, folded, &ledger, u32::try_from(left.min(most)).unwrap_or(u32::MAX));
+        let mut plan = self.fold(zones, folded, context, &ledger, u32::try_from(left.min(most)).unwrap_or(u32::MAX));
         plan.tokens.after -= saved.min(plan.tokens.after);
         if !steps.is_empty() || rung.tail.is_none() {
             plan.outcome = Outcome::Clamped;

@@ -60,6 +60,7 @@ pub(crate) use lines::lines;
 use names::Which;
 use room::Room;
 pub use talk::Talk;
+pub(crate) use test_report::failed_tests;
 pub(crate) use words::is_common;
 
 /// The largest share of the input that a result may keep: 80 %. Above it the caller's header and handle

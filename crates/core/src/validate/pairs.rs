@@ -274,22 +274,17 @@ fn is_judged(transcript: &Transcript<'_>, part_index: usize) -> bool {
 }
 
 /// From which turn on calls without results are still in flight: the last assistant turn (or run of
-/// assistant items), if only results come after it. Anthropic wants all results of a turn in one message, so one that
-/// is there is about to be sent, and nothing flies any more; a session file gets its results line by line.
+/// assistant items), if nothing comes after it. Results that are there are about to be sent, and then nothing flies any
+/// more; only a session file gets its results line by line.
 fn first_flying_turn(transcript: &Transcript<'_>, turns: &Turns) -> Option<usize> {
     let list = &turns.list;
     match transcript.format {
         Format::OpenAiResponses => {
-            let is_result = |index: usize| {
-                matches!(transcript.parts_at(index), [Part { kind: PartKind::ToolResult, place: Place::Item, .. }])
-            };
-            let calls_end = (0..list.len()).rev().find(|&index| !is_result(index))?;
-            let ahead = list.get(..=calls_end)?;
-            let first = ahead.iter().rposition(|turn| turn.role != Role::Assistant).map_or(0, |at| at + 1);
-            (first <= calls_end).then_some(first)
+            let first = list.iter().rposition(|turn| turn.role != Role::Assistant).map_or(0, |at| at + 1);
+            (first < list.len()).then_some(first)
         }
         Format::OpenAiChat => {
-            let last = list.iter().rposition(|turn| turn.role != Role::Tool)?;
+            let last = list.len().checked_sub(1)?;
             (list.get(last)?.role == Role::Assistant).then_some(last)
         }
         _ => {

@@ -40,10 +40,17 @@ pub enum Side {
 
 /// A message of `role` that says `text`.
 pub fn text_message(format: Format, role: Role, text: &str, envelope: Envelope<'_>) -> String {
-    let literal = json::encode(text);
+    texts_message(format, role, &[text], envelope)
+}
+
+/// A message of `role` that says these texts, each in a block of its own where messages have blocks.
+pub fn texts_message(format: Format, role: Role, texts: &[&str], envelope: Envelope<'_>) -> String {
     let content = match format {
-        Format::OpenAiChat | Format::ShareGpt => literal,
-        _ => array(&[text_block(format, role, &literal)]),
+        Format::OpenAiChat | Format::ShareGpt => json::encode(&texts.join("\n\n")),
+        _ => {
+            let blocks: Vec<String> = texts.iter().map(|text| text_block(format, role, &json::encode(text))).collect();
+            array(&blocks)
+        }
     };
     message(format, role, &content, envelope)
 }
@@ -160,16 +167,22 @@ impl Pairing {
 /// usual; an array gets one more block. Results and signed reasoning keep the front of a message,
 /// calls its end, because their providers want them there.
 pub fn add_text(transcript: &Transcript<'_>, rewrite: &mut Rewrite, index: usize, text: &str, side: Side) {
-    let Some(target) = transcript.messages.get(index) else {
+    add_texts(transcript, rewrite, index, &[text], side);
+}
+
+/// As [`add_text`], several texts in their order, each a block of its own where messages have blocks.
+pub fn add_texts(transcript: &Transcript<'_>, rewrite: &mut Rewrite, index: usize, texts: &[&str], side: Side) {
+    let Some(target) = transcript.messages.get(index).filter(|_| !texts.is_empty()) else {
         return;
     };
     let format = transcript.format;
-    let own = json::encode(text);
+    let blocks_of_ours =
+        || -> Vec<String> { texts.iter().map(|text| text_block(format, target.role, &json::encode(text))).collect() };
     match &target.content {
         Content::Text(literal) if matches!(format, Format::OpenAiChat | Format::ShareGpt) => {
             let inside = literal.inner();
             let mut words = String::new();
-            json::encode_into(text, &mut words);
+            json::encode_into(&texts.join("\n\n"), &mut words);
             let gap = if inside.is_empty() { "" } else { BLANK_LINE };
             match side {
                 Side::Front => rewrite.edits.replace(at(inside.start), format!("{words}{gap}")),
@@ -178,15 +191,15 @@ pub fn add_text(transcript: &Transcript<'_>, rewrite: &mut Rewrite, index: usize
         }
         Content::Text(literal) => {
             let theirs = text_block(format, target.role, transcript.raw(*literal));
-            let ours = text_block(format, target.role, &own);
-            let both = match side {
-                Side::Front => [ours, theirs],
-                Side::Back => [theirs, ours],
-            };
-            rewrite.edits.replace(*literal, array(&both));
+            let mut all = blocks_of_ours();
+            match side {
+                Side::Front => all.push(theirs),
+                Side::Back => all.insert(0, theirs),
+            }
+            rewrite.edits.replace(*literal, array(&all));
         }
         Content::Blocks { span, .. } => {
-            let block = text_block(format, target.role, &own);
+            let block = blocks_of_ours().join(",");
             let blocks: Vec<&Part> = blocks_of(transcript, target).collect();
             match blocks.get(place_for_text(&blocks, side)) {
                 Some(next) => rewrite.edits.replace(at(next.span.start), format!("{block},")),
@@ -198,8 +211,8 @@ pub fn add_text(transcript: &Transcript<'_>, rewrite: &mut Rewrite, index: usize
         }
         Content::Absent | Content::Json(_) => {
             let content = match format {
-                Format::OpenAiChat | Format::ShareGpt => own,
-                _ => array(&[text_block(format, target.role, &own)]),
+                Format::OpenAiChat | Format::ShareGpt => json::encode(&texts.join("\n\n")),
+                _ => array(&blocks_of_ours()),
             };
             set_content(transcript, rewrite, index, &content);
         }

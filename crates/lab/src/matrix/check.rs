@@ -1,6 +1,6 @@
 //! What is checked of one run.
 
-use foldline_core::handoff::{is_handoff_text, split};
+use foldline_core::handoff::record;
 use foldline_core::plan::StepKind;
 use foldline_core::tokens::measure;
 use foldline_core::transcript::{PartKind, Role, Transcript};
@@ -183,7 +183,7 @@ fn live_words(transcript: &Transcript<'_>, index: usize) -> Vec<String> {
         .iter()
         .filter(|part| is_user && part.kind == PartKind::Text)
         .map(|part| transcript.words(part))
-        .map(|words| if is_handoff_text(&words) { split(&words).1.to_owned() } else { words.into_owned() })
+        .map(|words| record(&words).map_or_else(|| words.to_string(), |found| found.own.into_owned()))
         .filter(|words| !words.trim().is_empty())
         .collect()
 }

@@ -2,6 +2,7 @@
 
 mod clock;
 mod faults;
+mod hosts;
 mod identity;
 mod loops;
 mod operations;
