@@ -53,13 +53,12 @@ impl Gathering<'_, '_> {
         }
     }
 
-    /// Whether a sentence lays something down amid work: it sounds like a rule, or it tells something and asked for no
-    /// work, so that it was said to be remembered.
+    /// Whether a sentence was said amid work and asked for none, so that it was said to be remembered.
     fn is_order(&self, entry: &Entry, statement: &Statement) -> bool {
         let group = entry.group.and_then(|group| self.ledger.groups.get(group as usize));
         let asks_for_nothing = || group.is_some_and(|group| !self.is_served(group.episode));
-        statement.sounds_like_rule() > RULE_BY_LETTERS
-            || statement.sounds_kept() > KEPT_BY_LETTERS && asks_for_nothing()
+        (statement.sounds_like_rule() > RULE_BY_LETTERS || statement.sounds_kept() > KEPT_BY_LETTERS)
+            && asks_for_nothing()
     }
 
     /// The sentence before one in the same message.
@@ -74,9 +73,8 @@ impl Gathering<'_, '_> {
 /// was said.
 const LEAST_RULE: f32 = -1.45;
 const LEAST_KEEP: f32 = -1.5;
-/// In work, where a sentence stands says less than its letters: from here on they alone make it a rule …
+/// Where nothing was done about a sentence, its letters alone make it a rule from here on, or something to be remembered.
 const RULE_BY_LETTERS: f32 = 0.6;
-/// … and from here on something to be remembered, where it was said and nothing was done about it.
 const KEPT_BY_LETTERS: f32 = 1.2;
 /// Who only talks tells many things that sound like rules.
 const LEAST_RULE_IN_CHAT: f32 = -0.7;

@@ -83,19 +83,20 @@ fn simple(part: &str, found: &mut Vec<Touched>) {
             found.push(Touched { path: path.to_owned(), act });
         }
     };
-    // `> file` writes whatever the program is.
-    for (at, word) in rest.iter().enumerate() {
-        match word.trim_start_matches(['1', '2']).strip_prefix('>') {
-            Some(">" | "") => rest.get(at + 1).into_iter().for_each(|path| add(path, Act::Write)),
-            Some(path) => add(path.trim_start_matches('>'), Act::Write),
-            None => {}
+    // Text that is typed in makes a file; what a program prints into one is no change that somebody made.
+    if program == "cat" && part.contains("<<") {
+        for (at, word) in rest.iter().enumerate() {
+            match word.strip_prefix('>') {
+                Some(">" | "") => rest.get(at + 1).into_iter().for_each(|path| add(path, Act::Write)),
+                Some(path) => add(path.trim_start_matches('>'), Act::Write),
+                None => {}
+            }
         }
     }
     let arguments = || rest.iter().copied().take_while(|word| !word.contains(['>', '<']));
     let files = || arguments().filter(|word| !word.starts_with('-'));
     let is_number = |word: &&str| word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'+');
     match program {
-        "tee" => files().for_each(|path| add(path, Act::Write)),
         "sed" | "perl" => {
             let in_place =
                 arguments().any(|word| word.starts_with("-i") || word.starts_with("-pi") || word == "--in-place");
@@ -176,7 +177,8 @@ mod tests {
             ("rg -n 'fn parse' src/a.rs src", "READ src/a.rs"),
             ("grep -rn TODO .", ""),
             ("cat > a.toml <<'EOF'\ncat b.toml\nEOF", "WRITE a.toml"),
-            ("make 2>&1 | tee build.log", "WRITE build.log"),
+            ("make > build.log 2>&1", ""),
+            ("echo $! > serve.pid", ""),
             (
                 "apply_patch <<'E'\n*** Begin Patch\n*** Update File: a.rs\n@@\n-x\n+y\n*** Add File: b.rs\n+z\n*** End Patch\nE",
                 "EDIT a.rs, EDIT b.rs",
