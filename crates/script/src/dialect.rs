@@ -89,8 +89,7 @@ impl Dialect {
                     "type": "response.created", "sequence_number": 0, "response": self.response(model, "in_progress", "", prompt),
                 }),
             ),
-            // The first piece says something.
-            Dialect::Gemini => String::new(),
+            Dialect::Gemini => data(&contents(model, &json!([{ "text": "" }]), None, (prompt, 0))),
             Dialect::Anthropic => {
                 let message = json!({
                     "id": "msg_1", "type": "message", "role": "assistant", "model": model, "content": [],

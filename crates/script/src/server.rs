@@ -128,6 +128,10 @@ async fn answer(
     let speech = Speech { model: dialect.model(&received.uri, &asked), dialect, prompt: received.body.len() / 4 };
     let delivery = dialect.delivery(&received.uri, &asked);
     match act {
+        Act::Say { .. } if received.uri.path().ends_with(":countTokens") => {
+            let count = serde_json::json!({ "totalTokens": speech.prompt });
+            Ok(whole(200, &[], "application/json", count.to_string()))
+        }
         Act::Say { text, .. } if delivery != Delivery::Events => {
             let body = speech.dialect.whole(&speech.model, &text, speech.prompt);
             let body = if delivery == Delivery::List { format!("[{body}\n]") } else { body };

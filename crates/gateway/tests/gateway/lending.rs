@@ -116,6 +116,8 @@ async fn only_what_leaves_nothing_behind_passes_under_a_shared_key() {
         ("GET", "/v1/models"),
         ("GET", "/v1/models/m"),
         ("POST", "/v1/messages/count_tokens"),
+        ("POST", "/v1beta/models/m:countTokens"),
+        ("GET", "/v1beta/models"),
         ("POST", "/v1/embeddings"),
     ] {
         assert_eq!(desk.send(method, path, &[A], b"").await.status, 200, "{method} {path}");
