@@ -75,6 +75,8 @@ pub enum FormatName {
     ClaudeCode,
     /// ShareGPT trajectories.
     Sharegpt,
+    /// Google Gemini.
+    Gemini,
 }
 
 /// Where cache marks go.

@@ -1,7 +1,7 @@
 //! Bodies made to hurt: each is answered with a clear error in the words of the API that was asked, or passed on for
 //! the provider to judge, and the gateway serves the next request as if nothing had been.
 
-use crate::desk::{CHAT, Desk, End, GEMINI, MESSAGES, PATHS, PATIENCE, RESPONSES, Seen, short};
+use crate::desk::{CHAT, Desk, End, GEMINI, MESSAGES, PATHS, PATIENCE, Seen, short};
 use foldline_script::Act;
 use std::io::Write;
 use std::time::{Duration, Instant};
