@@ -42,10 +42,10 @@ type Key<'a> = (Naming, Cow<'a, str>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Naming {
-    ById,
-    ByName,
+    Id,
+    Name,
     /// Among calls that have no id.
-    ByNameAlone,
+    NameAlone,
 }
 
 /// The calls that a result can answer at some point of the walk, by key, as places in `Pairs::calls`.
@@ -154,7 +154,7 @@ impl Pairs {
             }
             let mut id_fault = None;
             for key in keys_of_call(transcript, part) {
-                let is_id = key.0 == Naming::ById || part.place == Place::Field;
+                let is_id = key.0 == Naming::Id || part.place == Place::Field;
                 let nameless = key.1.is_empty();
                 let waiting = open.calls.entry(key).or_default();
                 match () {
@@ -268,11 +268,11 @@ pub(super) fn is_at_home(format: Format, part: &Part) -> bool {
 fn keys_of_call<'a>(transcript: &Transcript<'a>, part: &Part) -> Vec<Key<'a>> {
     let id = json::decode(transcript.raw(part.id));
     if transcript.format != Format::Gemini {
-        return vec![(if part.place == Place::Field { Naming::ByName } else { Naming::ById }, id)];
+        return vec![(if part.place == Place::Field { Naming::Name } else { Naming::Id }, id)];
     }
     let name = json::decode(transcript.raw(part.name));
-    let own = if id.is_empty() { (Naming::ByNameAlone, name.clone()) } else { (Naming::ById, id) };
-    vec![own, (Naming::ByName, name)]
+    let own = if id.is_empty() { (Naming::NameAlone, name.clone()) } else { (Naming::Id, id) };
+    vec![own, (Naming::Name, name)]
 }
 
 /// The keys under which the call of a result is looked for, one after the other.
@@ -282,23 +282,23 @@ fn keys_of_result<'a>(transcript: &Transcript<'a>, part_index: usize, part: &Par
     }
     let name = json::decode(transcript.raw(part.name));
     match json::decode(transcript.raw(part.id)) {
-        id if id.is_empty() => vec![(Naming::ByName, name)],
-        id => vec![(Naming::ById, id), (Naming::ByNameAlone, name)],
+        id if id.is_empty() => vec![(Naming::Name, name)],
+        id => vec![(Naming::Id, id), (Naming::NameAlone, name)],
     }
 }
 
 fn key_of_result<'a>(transcript: &Transcript<'a>, part_index: usize, part: &Part) -> Key<'a> {
     let id = json::decode(transcript.raw(part.id));
     if transcript.format != Format::OpenAiChat {
-        return (Naming::ById, id);
+        return (Naming::Id, id);
     }
     let message = transcript.messages.get(transcript.message_of(part_index));
     let is_function = message.is_some_and(|message| field::word(transcript.text, message.span, "role") == "function");
     match is_function {
-        true => (Naming::ByName, json::decode(transcript.raw(part.name))),
+        true => (Naming::Name, json::decode(transcript.raw(part.name))),
         // The reader takes the name where there is no id; a `tool` message must have one.
-        false if part.id == part.name => (Naming::ById, Cow::Borrowed("")),
-        false => (Naming::ById, id),
+        false if part.id == part.name => (Naming::Id, Cow::Borrowed("")),
+        false => (Naming::Id, id),
     }
 }
 
