@@ -75,6 +75,8 @@ pub enum FormatName {
     ClaudeCode,
     /// ShareGPT trajectories.
     Sharegpt,
+    /// Google Gemini.
+    Gemini,
 }
 
 /// Where cache marks go.
@@ -301,6 +303,7 @@ pub enum Config {
 Then point an agent at it:
   export ANTHROPIC_BASE_URL=http://127.0.0.1:8787
   export OPENAI_BASE_URL=http://127.0.0.1:8787/v1
+  export GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:8787
 
 The settings file is read again when it changes. SIGTERM and Ctrl-C let open requests finish.")]
 pub struct Serve {
@@ -315,6 +318,9 @@ pub struct Serve {
     /// Base address of the Anthropic API, or of one that speaks like it.
     #[arg(long, value_name = "URL")]
     pub upstream_anthropic: Option<String>,
+    /// Base address of the Gemini API, or of one that speaks like it.
+    #[arg(long, value_name = "URL")]
+    pub upstream_gemini: Option<String>,
     /// How much is logged. Logs never contain content.
     #[arg(long, value_enum, value_name = "LEVEL", default_value_t = LogLevel::Info)]
     pub log: LogLevel,

@@ -53,5 +53,6 @@ pub fn format_of(name: FormatName) -> Option<Format> {
         FormatName::Anthropic => Some(Format::Anthropic),
         FormatName::ClaudeCode => Some(Format::ClaudeCode),
         FormatName::Sharegpt => Some(Format::ShareGpt),
+        FormatName::Gemini => Some(Format::Gemini),
     }
 }

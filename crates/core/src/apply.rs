@@ -6,7 +6,8 @@ use crate::plan::{Fold, Plan, Step, StepKind};
 use crate::prune;
 use crate::reasoning;
 use crate::rewrite::Rewrite;
-use crate::transcript::{Format, Message, PartKind, Place, Role, Transcript};
+use crate::signature;
+use crate::transcript::{Format, Message, Part, PartKind, Place, Role, Transcript};
 use crate::wire::{
     self,
     compose::{self, Envelope, Purpose, Side},
@@ -27,6 +28,9 @@ pub(crate) fn apply(plan: &Plan, transcript: &Transcript<'_>) -> String {
                 if let Some((span, value)) = prune::replacement(transcript, step) {
                     rewrite.edits.replace(span, value);
                 }
+                if let (StepKind::Arguments, Some(call)) = (step.kind, part_of(transcript, step)) {
+                    signature::release(transcript, &mut rewrite, call);
+                }
             }
             // Carried requests are placed with the fold; repairs were made before planning.
             StepKind::Carry | StepKind::Fold | StepKind::Repair => {}
@@ -40,6 +44,10 @@ pub(crate) fn apply(plan: &Plan, transcript: &Transcript<'_>) -> String {
     rewrite.apply(transcript)
 }
 
+fn part_of<'t>(transcript: &'t Transcript<'_>, step: &Step) -> Option<&'t Part> {
+    transcript.parts.get(step.part?)
+}
+
 /// Appends a note to the system prompt, wherever the format keeps it.
 fn note_in_system(transcript: &Transcript<'_>, rewrite: &mut Rewrite, step: &Step) {
     let Some(note) = &step.text else {
@@ -47,6 +55,11 @@ fn note_in_system(transcript: &Transcript<'_>, rewrite: &mut Rewrite, step: &Ste
     };
     let Some(system) = transcript.system else {
         return compose::add_text(transcript, rewrite, step.message, note, Side::Back);
+    };
+    // Gemini writes it like a message.
+    let system = match transcript.format {
+        Format::Gemini => field::value(transcript.text, system, "parts").unwrap_or(system),
+        _ => system,
     };
     let raw = transcript.raw(system);
     let end = system.end as usize - 1;
@@ -81,7 +94,7 @@ fn drop_sealed(transcript: &Transcript<'_>, rewrite: &mut Rewrite, plan: &Plan, 
 }
 
 fn replace_media(transcript: &Transcript<'_>, rewrite: &mut Rewrite, step: &Step) {
-    let (Some(part), Some(text)) = (step.part.and_then(|part| transcript.parts.get(part)), &step.text) else {
+    let (Some(part), Some(text)) = (part_of(transcript, step), &step.text) else {
         return;
     };
     let role = transcript.messages.get(step.message).map_or(Role::User, |message| message.role);
@@ -145,12 +158,13 @@ enum HandoffRole {
 /// Chooses a role that differs from both neighbours; where none does, the handoff goes into the
 /// message that follows.
 fn role_of(format: Format, before: Option<Role>, after: Option<Role>) -> HandoffRole {
+    let users_may_follow = matches!(format, Format::OpenAiResponses | Format::Gemini);
     let free = |role: Role| before != Some(role) && after != Some(role);
     match (before, after) {
         // A conversation starts with its user.
-        (None, Some(Role::User)) if format != Format::OpenAiResponses => HandoffRole::MergeIntoNext,
+        (None, Some(Role::User)) if !users_may_follow => HandoffRole::MergeIntoNext,
         (None, _) => HandoffRole::Own(Role::User),
-        _ if format == Format::OpenAiResponses => HandoffRole::Own(Role::User),
+        _ if users_may_follow => HandoffRole::Own(Role::User),
         _ if free(Role::User) => HandoffRole::Own(Role::User),
         _ if free(Role::Assistant) => HandoffRole::Own(Role::Assistant),
         _ => HandoffRole::MergeIntoNext,

@@ -131,10 +131,12 @@ fn summariser_window(policy: &Policy, table: &ModelTable) -> Option<u32> {
     })
 }
 
-fn family_of(format: Format) -> ApiFamily {
+/// Whose API a format belongs to.
+pub fn family_of(format: Format) -> ApiFamily {
     match format {
         Format::Anthropic | Format::ClaudeCode => ApiFamily::Anthropic,
         Format::OpenAiChat | Format::OpenAiResponses | Format::ShareGpt => ApiFamily::OpenAi,
+        Format::Gemini => ApiFamily::Google,
     }
 }
 

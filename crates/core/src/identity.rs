@@ -4,7 +4,8 @@
 //! that changes what was said. Everything else counts, byte for byte, in the order it stands.
 
 use crate::edit::Span;
-use crate::transcript::{Role, Transcript};
+use crate::transcript::{Format, Role, Transcript};
+use crate::wire::gemini::SIGNATURE;
 use crate::wire::json::{self, Kind, Scanner};
 use blake3::Hasher;
 
@@ -47,8 +48,13 @@ pub fn opening(transcript: &Transcript<'_>, seed: &Digest) -> Digest {
         let _ = take_system(&mut hasher, &mut Scanner::new(transcript.text, system.start as usize));
     }
     let lead = leading_instructions(transcript);
-    let first = transcript.messages.iter().skip(lead).find(|message| message.role == Role::User);
-    for message in transcript.messages.iter().take(lead).chain(first) {
+    let rest = || transcript.messages.iter().skip(lead).skip_while(|message| message.role != Role::User);
+    // What a client of Gemini says about itself comes before what its user says, in a message of its own.
+    let first = match transcript.format {
+        Format::Gemini => rest().take_while(|message| message.role == Role::User).count(),
+        _ => 1,
+    };
+    for message in transcript.messages.iter().take(lead).chain(rest().take(first)) {
         take_message(&mut hasher, transcript.text, message.span, message.role);
     }
     *hasher.finalize().as_bytes()
@@ -73,6 +79,13 @@ fn take_message(hasher: &mut Hasher, text: &str, span: Span, role: Role) {
             .object(|scanner, key| match key {
                 "cache_control" => scanner.skip().map(drop),
                 "name" if role == Role::Tool => scanner.skip().map(drop),
+                "parts" if scanner.peek()? == Kind::Array => {
+                    piece(hasher, b'k', key);
+                    hasher.update(b"[");
+                    scanner.array(|scanner| take_block(hasher, scanner, Depth::Block))?;
+                    hasher.update(b"]");
+                    Ok(())
+                }
                 "content" | "output" => {
                     piece(hasher, b'k', key);
                     take_content(hasher, scanner, Depth::Message)
@@ -125,6 +138,8 @@ fn take_block(hasher: &mut Hasher, scanner: &mut Scanner<'_>, depth: Depth) -> j
     hasher.update(b"{");
     scanner.object(|scanner, key| match key {
         "cache_control" => scanner.skip().map(drop),
+        // Clients of Gemini may leave signatures of earlier turns out.
+        _ if SIGNATURE.contains(&key) => scanner.skip().map(drop),
         "content" if depth == Depth::Message => {
             piece(hasher, b'k', key);
             take_content(hasher, scanner, Depth::Block)

@@ -28,6 +28,7 @@ pub mod replay;
 pub mod report;
 pub mod retention;
 pub mod rewrite;
+mod signature;
 pub mod state;
 pub mod summary;
 pub mod tokens;

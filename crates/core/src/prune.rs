@@ -9,8 +9,10 @@ use crate::plan::{Step, StepKind};
 use crate::policy::{Fidelity, Outlines};
 use crate::recall::{self, Handle, Original};
 use crate::reduce::{self, Talk};
+use crate::signature;
 use crate::tokens::{Counts, Measure};
 use crate::transcript::{Content, Part, PartKind, Transcript};
+use crate::wire::compose;
 use crate::wire::json::{self, Scanner};
 use crate::wording::counted;
 use rustc_hash::FxHashMap;
@@ -79,6 +81,8 @@ pub struct Pruner<'t, 'a> {
     runs: FxHashMap<(&'t str, Cow<'a, str>), usize>,
     /// Media before this message are stale.
     newest_media: usize,
+    /// Signed calls from this message on stay as they were signed.
+    signed_from: usize,
     /// From how many tokens on an output is admitted in reduced form; what it becomes then depends on it alone.
     admits_above: Option<u32>,
     /// How definitions are found in source code.
@@ -131,6 +135,7 @@ impl<'t, 'a> Pruner<'t, 'a> {
             whole_files,
             runs,
             newest_media,
+            signed_from: signature::current_turn(transcript),
             admits_above: None,
             outlines: Outlines::default(),
             talk: OnceCell::new(),
@@ -272,6 +277,10 @@ impl<'t, 'a> Pruner<'t, 'a> {
 
     fn arguments(&self, part_index: usize, part: &Part) -> Option<Proposal> {
         let transcript = self.transcript;
+        let is_signed = || signature::of(transcript, part).is_some();
+        if transcript.message_of(part_index) >= self.signed_from && is_signed() {
+            return None;
+        }
         let source = recall::content(transcript, part);
         let original = Original::of_part(transcript, part_index, &source);
         let path = understand(transcript, part).path;
@@ -472,7 +481,8 @@ pub fn replacement(transcript: &Transcript<'_>, step: &Step) -> Option<(crate::e
         // Arguments that are an object stay one; a string of JSON stays a string.
         (PartKind::ToolCall, Content::Json(span)) => Some((*span, text.to_owned())),
         (PartKind::ToolCall, Content::Text(span)) => Some((*span, json::encode(text))),
-        (PartKind::ToolResult | PartKind::Text, content) => Some((content.span(), json::encode(text))),
+        (PartKind::ToolResult, content) => Some((content.span(), compose::result_value(transcript, part, text))),
+        (PartKind::Text, content) => Some((content.span(), json::encode(text))),
         _ => None,
     }
 }

@@ -8,6 +8,7 @@ use crate::edit::Span;
 use crate::wire::json;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::fmt;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -25,16 +26,19 @@ pub enum Format {
     ClaudeCode,
     /// ShareGPT trajectories: `from` and `value`.
     ShareGpt,
+    /// Google Gemini: `contents` with `parts`.
+    Gemini,
 }
 
 impl Format {
     /// All formats with their names on the command line.
-    pub const NAMES: [(Format, &'static str); 5] = [
+    pub const NAMES: [(Format, &'static str); 6] = [
         (Format::OpenAiChat, "openai-chat"),
         (Format::OpenAiResponses, "openai-responses"),
         (Format::Anthropic, "anthropic"),
         (Format::ClaudeCode, "claude-code"),
         (Format::ShareGpt, "sharegpt"),
+        (Format::Gemini, "gemini"),
     ];
 
     /// The name on the command line.
@@ -358,7 +362,8 @@ fn is_blank_literal(raw: &str) -> bool {
 }
 
 /// Which result answers which call. A result belongs to the latest unanswered call of its id
-/// before it: some servers use the same ids again in every turn.
+/// before it: some servers use the same ids again in every turn. Where ids can be left out, names stand for them, and the
+/// results of one message answer its calls in their order.
 #[derive(Clone, Debug, Default)]
 pub struct Exchanges {
     /// Per part: the other half, or `NONE`.
@@ -367,30 +372,79 @@ pub struct Exchanges {
 
 const NONE: u32 = u32::MAX;
 
+/// Calls that wait, by the name of their tool: those of the latest message that calls it.
+#[derive(Default)]
+struct ByName<'a> {
+    calls: FxHashMap<&'a str, Waiting>,
+}
+
+#[derive(Default)]
+struct Waiting {
+    message: usize,
+    all: VecDeque<u32>,
+    without_id: VecDeque<u32>,
+}
+
+impl<'a> ByName<'a> {
+    fn open(&mut self, text: &'a str, call: &Part, message: usize, index: u32) {
+        let waiting = self.calls.entry(call.name.of(text)).or_default();
+        if waiting.message != message {
+            *waiting = Waiting { message, ..Waiting::default() };
+        }
+        waiting.all.push_back(index);
+        if call.id.is_empty() {
+            waiting.without_id.push_back(index);
+        }
+    }
+
+    /// The first call that `is_open`; a result with an id of its own answers no call with another.
+    fn take(&mut self, text: &str, result: &Part, is_open: impl Fn(u32) -> bool) -> Option<u32> {
+        let waiting = self.calls.get_mut(result.name.of(text))?;
+        let calls = if result.id.is_empty() { &mut waiting.all } else { &mut waiting.without_id };
+        std::iter::from_fn(|| calls.pop_front()).find(|&call| is_open(call))
+    }
+}
+
 impl Exchanges {
-    /// Pairs the calls and results of `parts`.
-    pub fn pair(text: &str, parts: &[Part]) -> Exchanges {
-        let mut other = vec![NONE; parts.len()];
+    /// Pairs the calls and results of `parts`, the parts of `messages`.
+    pub fn pair(text: &str, format: Format, messages: &[Message], parts: &[Part]) -> Exchanges {
+        let mut exchanges = Exchanges { other: vec![NONE; parts.len()] };
         let mut open: FxHashMap<&str, u32> = FxHashMap::default();
+        let mut by_name = ByName::default();
+        let has_names = format == Format::Gemini;
         for (index, part) in parts.iter().enumerate() {
+            let id = part.id.of(text);
             match part.kind {
                 PartKind::ToolCall => {
-                    open.insert(part.id.of(text), index as u32);
+                    if !(has_names && id.is_empty()) {
+                        open.insert(id, index as u32);
+                    }
+                    if has_names {
+                        let message = messages.partition_point(|message| message.parts.end as usize <= index);
+                        by_name.open(text, part, message, index as u32);
+                    }
                 }
                 PartKind::ToolResult => {
-                    if let Some(call) = open.remove(part.id.of(text)) {
-                        if let Some(slot) = other.get_mut(index) {
-                            *slot = call;
-                        }
-                        if let Some(slot) = other.get_mut(call as usize) {
-                            *slot = index as u32;
-                        }
+                    let mut call = open.remove(id);
+                    if call.is_none() && has_names {
+                        call = by_name.take(text, part, |call| exchanges.other_of(call as usize).is_none());
+                    }
+                    if let Some(call) = call {
+                        exchanges.join(call, index as u32);
                     }
                 }
                 _ => {}
             }
         }
-        Exchanges { other }
+        exchanges
+    }
+
+    fn join(&mut self, call: u32, result: u32) {
+        for (half, other) in [(call, result), (result, call)] {
+            if let Some(slot) = self.other.get_mut(half as usize) {
+                *slot = other;
+            }
+        }
     }
 
     /// The other half of a pair.

@@ -96,7 +96,7 @@ proptest! {
     }
 
     #[test]
-    fn any_format_can_be_forced_on_any_text((_, text) in any_transcript(Knobs::DAMAGED), other in 0..5usize) {
+    fn any_format_can_be_forced_on_any_text((_, text) in any_transcript(Knobs::DAMAGED), other in 0..Format::NAMES.len()) {
         let format = Format::NAMES[other].0;
         if let Ok(before) = wire::read(&text, Some(format))
             && let Some(repaired) = repair(&before)
@@ -134,12 +134,12 @@ fn the_generator_reaches_every_rule_in_every_format_that_has_it() {
 
 /// The formats in which a transcript can break a rule.
 fn formats_with(rule: Rule) -> &'static [Format] {
-    use Format::{Anthropic, ClaudeCode, OpenAiChat, OpenAiResponses, ShareGpt};
+    use Format::{Anthropic, ClaudeCode, Gemini, OpenAiChat, OpenAiResponses, ShareGpt};
     match rule {
         // A bare prompt is no list of messages; the unit tests have it.
         Rule::BarePrompt => &[],
         Rule::UnknownRole | Rule::NullContent | Rule::ContentShape | Rule::NoUserMessage | Rule::OrphanResult => {
-            &[OpenAiChat, OpenAiResponses, Anthropic, ClaudeCode, ShareGpt]
+            &[OpenAiChat, OpenAiResponses, Anthropic, ClaudeCode, ShareGpt, Gemini]
         }
         Rule::EmptyMessage
         | Rule::BadArguments
@@ -147,11 +147,13 @@ fn formats_with(rule: Rule) -> &'static [Format] {
         | Rule::EmptyCallId
         | Rule::DuplicateCallId
         | Rule::UnansweredCall
-        | Rule::DuplicateResult => &[OpenAiChat, OpenAiResponses, Anthropic, ClaudeCode],
-        Rule::SameRoleNeighbours => &[OpenAiChat, Anthropic, ClaudeCode, ShareGpt],
-        Rule::MisplacedResult => &[OpenAiChat, Anthropic, ClaudeCode],
-        Rule::LeadingRole => &[Anthropic, ClaudeCode, ShareGpt],
-        Rule::BlankText | Rule::ResultsNotFirst | Rule::TooManyMarks | Rule::SealedLast => &[Anthropic, ClaudeCode],
+        | Rule::DuplicateResult => &[OpenAiChat, OpenAiResponses, Anthropic, ClaudeCode, Gemini],
+        Rule::SameRoleNeighbours => &[OpenAiChat, Anthropic, ClaudeCode, ShareGpt, Gemini],
+        Rule::MisplacedResult => &[OpenAiChat, Anthropic, ClaudeCode, Gemini],
+        Rule::LeadingRole => &[Anthropic, ClaudeCode, ShareGpt, Gemini],
+        Rule::BlankText => &[Anthropic, ClaudeCode, Gemini],
+        Rule::UnsignedCall => &[Gemini],
+        Rule::ResultsNotFirst | Rule::TooManyMarks | Rule::SealedLast => &[Anthropic, ClaudeCode],
         Rule::EmptyToolCalls => &[OpenAiChat],
         Rule::DanglingReasoning => &[OpenAiResponses],
         // Only a rewrite can lose it.

@@ -21,6 +21,7 @@ const WINDOWS: [u32; 2] = [1_000_000, 120_000];
 fn body(dialect: Dialect, bytes: usize) -> String {
     let mut list = String::from(match dialect {
         Dialect::Responses => r#"{"type":"message","role":"user","content":"Rebuild the parts."}"#,
+        Dialect::Gemini => r#"{"role":"user","parts":[{"text":"Rebuild the parts."}]}"#,
         _ => r#"{"role":"user","content":"Rebuild the parts."}"#,
     });
     let mut turn = 0;
@@ -48,10 +49,18 @@ fn body(dialect: Dialect, bytes: usize) -> String {
                 list,
                 r#",{{"role":"assistant","content":[{{"type":"tool_use","id":"c{turn}","name":"bash","input":{{"command":"make {turn}"}}}}]}},{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"c{turn}","content":"{output}"}}]}}"#
             ),
+            Dialect::Gemini => write!(
+                list,
+                r#",{{"role":"model","parts":[{{"functionCall":{{"name":"bash","args":{{"command":"make {turn}"}}}}}}]}},{{"role":"user","parts":[{{"functionResponse":{{"name":"bash","response":{{"output":"{output}"}}}}}}]}}"#
+            ),
         };
         turn += 1;
     }
-    let field = if dialect == Dialect::Responses { "input" } else { "messages" };
+    let field = match dialect {
+        Dialect::Responses => "input",
+        Dialect::Gemini => "contents",
+        _ => "messages",
+    };
     format!(r#"{{"model":"test-model","{field}":[{list}]}}"#)
 }
 

@@ -1,4 +1,4 @@
-//! A recorded Anthropic session in the other two wire formats.
+//! A recorded Anthropic session in the other wire formats.
 //!
 //! Real sessions are messy, and the mess is carried over: blank texts, orphan results and interrupted
 //! calls come out as what they would be there. Blocks keep their order; nothing is repaired.
@@ -9,11 +9,15 @@ use serde_json::{Map, Value, json};
 /// The model that converted sessions name: known to the table, without a price step.
 const OPENAI_MODEL: &str = "gpt-5";
 
+/// The signature of the first call of every reply: whoever signs one must sign all.
+const SIGNATURE: &str = "c2lnbmVk";
+
 /// The session in `format`; as it is for all that speak Anthropic blocks.
 pub fn to(format: Format, session: &Value) -> Value {
     match format {
         Format::OpenAiChat => to_chat(session),
         Format::OpenAiResponses => to_responses(session),
+        Format::Gemini => to_gemini(session),
         _ => session.clone(),
     }
 }
@@ -43,6 +47,70 @@ pub fn to_responses(session: &Value) -> Value {
     match system_of(session) {
         Some(system) => json!({"model": OPENAI_MODEL, "instructions": system, "input": input, "store": false}),
         None => json!({"model": OPENAI_MODEL, "input": input, "store": false}),
+    }
+}
+
+/// As a Gemini request.
+pub fn to_gemini(session: &Value) -> Value {
+    let mut names = Map::new();
+    let contents: Vec<Value> = messages_of(session).iter().map(|message| content(message, &mut names)).collect();
+    match system_of(session) {
+        Some(system) => json!({"systemInstruction": {"parts": [{"text": system}]}, "contents": contents}),
+        None => json!({"contents": contents}),
+    }
+}
+
+/// A message as a content. `names` are those of the tools that were called, by the id of the call.
+fn content(message: &Value, names: &mut Map<String, Value>) -> Value {
+    let role = if text(message, "role") == "assistant" { "model" } else { "user" };
+    let mut is_signed = false;
+    let mut parts = Vec::new();
+    for block in blocks(message) {
+        let part = match text(&block, "type") {
+            "tool_use" => {
+                let (id, name) = (text(&block, "id"), text(&block, "name"));
+                names.insert(id.to_owned(), name.into());
+                let args = block.get("input").cloned().unwrap_or_else(|| json!({}));
+                let mut part = json!({"functionCall": {"id": id, "name": name, "args": args}});
+                if !std::mem::replace(&mut is_signed, true) {
+                    part["thoughtSignature"] = SIGNATURE.into();
+                }
+                part
+            }
+            "tool_result" => response(&block, names),
+            "thinking" => json!({"text": text(&block, "thinking"), "thought": true}),
+            "redacted_thinking" => continue,
+            "image" => inline(&block),
+            _ => json!({"text": text(&block, "text")}),
+        };
+        parts.push(part);
+    }
+    json!({"role": role, "parts": parts})
+}
+
+fn response(block: &Value, names: &Map<String, Value>) -> Value {
+    let id = text(block, "tool_use_id");
+    let inner = match block.get("content") {
+        Some(Value::Array(inner)) => inner.clone(),
+        Some(Value::String(words)) => vec![json!({"type": "text", "text": words})],
+        _ => Vec::new(),
+    };
+    let (images, words): (Vec<&Value>, Vec<&Value>) = inner.iter().partition(|block| text(block, "type") == "image");
+    let words = words.iter().map(|block| text(block, "text")).collect::<Vec<_>>().join("\n");
+    let key = if block.get("is_error") == Some(&Value::Bool(true)) { "error" } else { "output" };
+    let name = names.get(id).and_then(Value::as_str).unwrap_or("unknown");
+    let mut response = json!({"id": id, "name": name, "response": {key: words}});
+    if !images.is_empty() {
+        response["parts"] = images.into_iter().map(inline).collect();
+    }
+    json!({"functionResponse": response})
+}
+
+fn inline(image: &Value) -> Value {
+    let source = image.get("source").unwrap_or(&Value::Null);
+    match text(source, "type") {
+        "url" => json!({"fileData": {"mimeType": "image/*", "fileUri": text(source, "url")}}),
+        _ => json!({"inlineData": {"mimeType": text(source, "media_type"), "data": text(source, "data")}}),
     }
 }
 
@@ -270,12 +338,30 @@ mod tests {
     }
 
     #[test]
+    fn a_session_becomes_contents_of_gemini() {
+        let body = to_gemini(&session());
+        assert_eq!(body["systemInstruction"]["parts"][0]["text"], "Be brief.");
+        assert_eq!(
+            body["contents"][1]["parts"],
+            json!([{"text": "Hm.", "thought": true}, {"text": ""},
+                {"functionCall": {"id": "t1", "name": "read", "args": {"path": "a.rs"}}, "thoughtSignature": SIGNATURE}])
+        );
+        assert_eq!(
+            body["contents"][2]["parts"],
+            json!([{"functionResponse": {"id": "t1", "name": "read", "response": {"output": "fn main() {}"}}},
+                {"functionResponse": {"id": "t0", "name": "unknown", "response": {"output": "an orphan"}}},
+                {"text": "And?"}, {"inlineData": {"mimeType": "image/png", "data": "AAAA"}}])
+        );
+    }
+
+    #[test]
     fn elements_are_counted_as_they_are_written() {
         let session = session();
-        for format in [Format::OpenAiChat, Format::OpenAiResponses] {
+        for format in [Format::OpenAiChat, Format::OpenAiResponses, Format::Gemini] {
             let counted: usize = messages_of(&session).iter().map(|message| elements(message, format)).sum();
             let body = to(format, &session);
-            let written = body.get("messages").or(body.get("input")).and_then(Value::as_array).unwrap();
+            let written =
+                body.get("messages").or(body.get("input")).or(body.get("contents")).and_then(Value::as_array).unwrap();
             let system = written.iter().filter(|message| text(message, "role") == "system").count();
             assert_eq!(counted, written.len() - system, "{format}");
         }

@@ -16,9 +16,10 @@ use serde_json::value::RawValue;
 pub type Body = fn(&[u8]);
 
 /// The targets with what they are fed to; their seeds are in `fuzz/corpus/<name>`.
-pub const TARGETS: [(&str, Body); 6] = [
+pub const TARGETS: [(&str, Body); 7] = [
     ("read_anthropic", read_anthropic),
     ("read_chat", read_chat),
+    ("read_gemini", read_gemini),
     ("read_responses", read_responses),
     ("compress", compress),
     ("reduce", reduce),
@@ -40,6 +41,11 @@ pub fn read_anthropic(bytes: &[u8]) {
 /// Any bytes as a Chat Completions request.
 pub fn read_chat(bytes: &[u8]) {
     read(bytes, Format::OpenAiChat);
+}
+
+/// Any bytes as a Gemini request.
+pub fn read_gemini(bytes: &[u8]) {
+    read(bytes, Format::Gemini);
 }
 
 /// Any bytes as a Responses request.

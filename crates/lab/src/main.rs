@@ -215,7 +215,7 @@ enum RedactMeasure {
 
 fn format_named(name: &str) -> Result<Format, String> {
     let wire = matrix::FORMATS.iter().find(|format| format.name() == name);
-    wire.copied().ok_or_else(|| "expected anthropic, openai-chat or openai-responses".to_owned())
+    wire.copied().ok_or_else(|| "expected anthropic, openai-chat, openai-responses or gemini".to_owned())
 }
 
 fn main() -> ExitCode {

@@ -52,7 +52,7 @@ impl Agent {
     /// The user asks for something.
     pub fn asked(&mut self, words: &str) {
         words.clone_into(&mut self.task);
-        self.history.push(json!({"role": "user", "content": words}));
+        self.history.push(self.message("user", words));
     }
 
     fn dialect(&self) -> Dialect {
@@ -60,7 +60,17 @@ impl Agent {
     }
 
     fn said(&mut self, words: &str) {
-        self.history.push(json!({"role": "assistant", "content": words}));
+        self.history.push(self.message("assistant", words));
+    }
+
+    fn message(&self, role: &str, words: &str) -> Value {
+        match self.dialect() {
+            Dialect::Gemini => {
+                let role = if role == "assistant" { "model" } else { role };
+                json!({"role": role, "parts": [{"text": words}]})
+            }
+            _ => json!({"role": role, "content": words}),
+        }
     }
 
     /// The request that it sends next.
@@ -71,6 +81,9 @@ impl Agent {
             }
             Dialect::Anthropic => {
                 json!({"model": self.model, "max_tokens": 500, "system": self.system, "messages": self.history})
+            }
+            Dialect::Gemini => {
+                json!({"systemInstruction": {"parts": [{"text": self.system}]}, "contents": self.history})
             }
             Dialect::Chat => {
                 let system = json!({"role": "system", "content": self.system});
@@ -102,6 +115,19 @@ impl Agent {
                 json!({"role": "assistant", "content": [{"type": "tool_use", "id": id, "name": "shell", "input": input}]}),
                 json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": id, "content": output}]}),
             ]),
+            // Of every third call the id is left out; all of them are signed.
+            Dialect::Gemini => {
+                let (mut call, mut result) = (json!({"name": "shell", "args": input}), json!({"name": "shell"}));
+                result["response"] = json!({"output": output});
+                if !turn.is_multiple_of(3) {
+                    call["id"] = json!(id);
+                    result["id"] = json!(id);
+                }
+                self.history.extend([
+                    json!({"role": "model", "parts": [{"functionCall": call, "thoughtSignature": "bW9jaw=="}]}),
+                    json!({"role": "user", "parts": [{"functionResponse": result}]}),
+                ]);
+            }
             Dialect::Chat => self.history.extend([
                 json!({"role": "assistant", "content": null, "tool_calls": [{"id": id, "type": "function", "function": {"name": "shell", "arguments": input.to_string()}}]}),
                 json!({"role": "tool", "tool_call_id": id, "content": output}),

@@ -1,5 +1,6 @@
-//! How the three vendors write an answer, whole and as a stream.
+//! How the vendors write an answer, whole and as a stream.
 
+use http::Uri;
 use serde_json::{Value, json};
 
 /// Whose API a request speaks.
@@ -11,6 +12,19 @@ pub enum Dialect {
     Responses,
     /// Anthropic Messages.
     Anthropic,
+    /// Google Gemini.
+    Gemini,
+}
+
+/// How an answer is delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delivery {
+    /// In one piece.
+    Whole,
+    /// As events.
+    Events,
+    /// As a list of pieces.
+    List,
 }
 
 impl Dialect {
@@ -19,8 +33,30 @@ impl Dialect {
         match path.trim_end_matches('/') {
             path if path.ends_with("/messages") => Dialect::Anthropic,
             path if path.ends_with("/responses") => Dialect::Responses,
+            path if path.contains("/models/") && path.contains(':') => Dialect::Gemini,
             _ => Dialect::Chat,
         }
+    }
+
+    /// How a request with this address and body wants its answer.
+    pub fn delivery(self, uri: &Uri, asked: &Value) -> Delivery {
+        let is_stream = match self {
+            Dialect::Gemini => uri.path().ends_with(":streamGenerateContent"),
+            _ => asked.get("stream").and_then(Value::as_bool).unwrap_or(false),
+        };
+        match (self, is_stream) {
+            (_, false) => Delivery::Whole,
+            (Dialect::Gemini, true) if !uri.query().unwrap_or_default().contains("alt=sse") => Delivery::List,
+            (_, true) => Delivery::Events,
+        }
+    }
+
+    /// The model that a request asks for.
+    pub fn model(self, uri: &Uri, asked: &Value) -> String {
+        let in_path = || uri.path().rsplit('/').next()?.split(':').next();
+        let in_body = || asked.get("model").and_then(Value::as_str);
+        let model = if self == Dialect::Gemini { in_path() } else { in_body() };
+        model.unwrap_or("scripted").to_owned()
     }
 
     /// A whole answer.
@@ -33,6 +69,7 @@ impl Dialect {
                 "usage": { "prompt_tokens": prompt, "completion_tokens": output, "total_tokens": prompt + output },
             }),
             Dialect::Responses => self.response(model, "completed", text, prompt),
+            Dialect::Gemini => contents(model, &json!([{ "text": text }]), Some("STOP"), (prompt, output)),
             Dialect::Anthropic => json!({
                 "id": "msg_1", "type": "message", "role": "assistant", "model": model,
                 "content": [{ "type": "text", "text": text }], "stop_reason": "end_turn", "stop_sequence": null,
@@ -52,6 +89,7 @@ impl Dialect {
                     "type": "response.created", "sequence_number": 0, "response": self.response(model, "in_progress", "", prompt),
                 }),
             ),
+            Dialect::Gemini => data(&contents(model, &json!([{ "text": "" }]), None, (prompt, 0))),
             Dialect::Anthropic => {
                 let message = json!({
                     "id": "msg_1", "type": "message", "role": "assistant", "model": model, "content": [],
@@ -76,6 +114,7 @@ impl Dialect {
                     "sequence_number": 1, "delta": words,
                 }),
             ),
+            Dialect::Gemini => data(&contents(model, &json!([{ "text": words }]), None, (0, 0))),
             Dialect::Anthropic => event(
                 "content_block_delta",
                 &json!({
@@ -102,6 +141,7 @@ impl Dialect {
                     "type": "response.completed", "sequence_number": 9, "response": self.response(model, "completed", text, prompt),
                 }),
             ),
+            Dialect::Gemini => data(&contents(model, &json!([{ "text": "" }]), Some("STOP"), (prompt, output))),
             Dialect::Anthropic => {
                 let delta = json!({ "type": "message_delta", "delta": { "stop_reason": "end_turn" }, "usage": { "output_tokens": output } });
                 event("content_block_stop", &json!({ "type": "content_block_stop", "index": 0 }))
@@ -119,6 +159,9 @@ impl Dialect {
             Dialect::Responses => {
                 event("error", &json!({ "type": "error", "code": kind, "message": format!("{kind} happened") }))
             }
+            Dialect::Gemini => {
+                data(&json!({ "error": { "code": 500, "status": kind, "message": format!("{kind} happened") } }))
+            }
             Dialect::Anthropic => event("error", &json!({ "type": "error", "error": error })),
         }
     }
@@ -134,6 +177,22 @@ impl Dialect {
             "usage": { "input_tokens": prompt, "output_tokens": output, "total_tokens": prompt + output },
         })
     }
+}
+
+/// A reply of Gemini, or a piece of one. Tokens are those of the prompt and of the reply.
+pub(crate) fn contents(model: &str, parts: &Value, finish: Option<&str>, (prompt, output): (usize, usize)) -> Value {
+    let mut candidate = json!({ "index": 0, "content": { "role": "model", "parts": parts } });
+    if let Some(finish) = finish {
+        candidate["finishReason"] = json!(finish);
+    }
+    json!({
+        "candidates": [candidate], "modelVersion": model, "responseId": "resp_1",
+        "usageMetadata": { "promptTokenCount": prompt, "candidatesTokenCount": output, "totalTokenCount": prompt + output },
+    })
+}
+
+fn data(value: &Value) -> String {
+    format!("data: {value}\r\n\r\n")
 }
 
 fn chunk(model: &str, delta: &Value, finish: Option<&str>) -> String {

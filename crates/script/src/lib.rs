@@ -1,7 +1,7 @@
 //! A scripted provider: a server on a loopback socket that answers as told and remembers what it was asked.
 //!
-//! It speaks OpenAI Chat Completions, OpenAI Responses and Anthropic Messages, streaming or not, by the path and
-//! the `stream` field of the request. An [`Act`] says what to do with one request; a script is a list of them, of
+//! It speaks OpenAI Chat Completions, OpenAI Responses, Anthropic Messages and Google Gemini, streaming or not, by the
+//! path and the `stream` field of the request. An [`Act`] says what to do with one request; a script is a list of them, of
 //! which the last repeats. [`Strict`] judges requests as their vendor would, and [`Agent`] sends them.
 //!
 //! ```no_run

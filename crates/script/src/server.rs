@@ -1,7 +1,7 @@
 //! The server: one task per connection, one act per request.
 
 use crate::act::Act;
-use crate::dialect::Dialect;
+use crate::dialect::{Delivery, Dialect};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri};
 use http_body_util::channel::{Channel, Sender};
@@ -124,15 +124,17 @@ async fn answer(
         act
     };
     let asked = received.json();
-    let speech = Speech {
-        dialect: Dialect::of(received.uri.path()),
-        model: asked.get("model").and_then(Value::as_str).unwrap_or("scripted").to_owned(),
-        prompt: received.body.len() / 4,
-    };
-    let streams = asked.get("stream").and_then(Value::as_bool).unwrap_or(false);
+    let dialect = Dialect::of(received.uri.path());
+    let speech = Speech { model: dialect.model(&received.uri, &asked), dialect, prompt: received.body.len() / 4 };
+    let delivery = dialect.delivery(&received.uri, &asked);
     match act {
-        Act::Say { text, .. } if !streams => {
+        Act::Say { .. } if received.uri.path().ends_with(":countTokens") => {
+            let count = serde_json::json!({ "totalTokens": speech.prompt });
+            Ok(whole(200, &[], "application/json", count.to_string()))
+        }
+        Act::Say { text, .. } if delivery != Delivery::Events => {
             let body = speech.dialect.whole(&speech.model, &text, speech.prompt);
+            let body = if delivery == Delivery::List { format!("[{body}\n]") } else { body };
             Ok(whole(200, &[], "application/json", body))
         }
         Act::Say { text, pace } => Ok(streaming(speech, text, Ending { pieces: usize::MAX, pace, how: How::Properly })),

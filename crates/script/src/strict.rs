@@ -42,6 +42,7 @@ impl Strict {
             Dialect::Chat => Format::OpenAiChat,
             Dialect::Responses => Format::OpenAiResponses,
             Dialect::Anthropic => Format::Anthropic,
+            Dialect::Gemini => Format::Gemini,
         };
         let text = request.text();
         let transcript = match wire::read(&text, Some(format)) {
@@ -52,7 +53,24 @@ impl Strict {
             return Some(Act::error(422, "invalid_request_error", &format!("{violation:?}")));
         }
         let tokens = text.len() / 4;
-        let words = || format!("prompt is too long: {tokens} tokens > {} maximum", self.window);
-        (tokens > self.window).then(|| Act::error(400, "invalid_request_error", &words()))
+        // What is only counted may have any size.
+        let is_counted = request.uri.path().ends_with(":countTokens");
+        (tokens > self.window && !is_counted).then(|| self.too_long(format, tokens))
+    }
+
+    fn too_long(&self, format: Format, tokens: usize) -> Act {
+        let window = self.window;
+        match format {
+            Format::Gemini => Act::error(
+                400,
+                "INVALID_ARGUMENT",
+                &format!("The input token count ({tokens}) exceeds the maximum number of tokens allowed ({window})."),
+            ),
+            _ => Act::error(
+                400,
+                "invalid_request_error",
+                &format!("prompt is too long: {tokens} tokens > {window} maximum"),
+            ),
+        }
     }
 }

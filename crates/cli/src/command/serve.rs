@@ -57,6 +57,7 @@ fn flags(args: &Serve) -> Vec<Flag> {
         flag("--listen", "gateway.listen", &args.listen),
         flag("--upstream-openai", "gateway.upstream_openai", &args.upstream_openai),
         flag("--upstream-anthropic", "gateway.upstream_anthropic", &args.upstream_anthropic),
+        flag("--upstream-gemini", "gateway.upstream_gemini", &args.upstream_gemini),
     ];
     flags.into_iter().flatten().collect()
 }
@@ -143,7 +144,7 @@ fn outlive_limits_of_files() -> std::io::Result<()> {
     signal(SignalKind::from_raw(FILE_TOO_LARGE)).map(drop)
 }
 
-/// What a user needs to know, with the two lines to copy.
+/// What a user needs to know, with the lines to copy.
 fn greeting(gateway: &Gateway, plan: &Plan, settings: &Settings, address: SocketAddr) -> String {
     let setup = gateway.setup();
     let store = match (&plan.store, gateway.trouble()) {
@@ -157,14 +158,16 @@ fn greeting(gateway: &Gateway, plan: &Plan, settings: &Settings, address: Socket
     format!(
         "foldline {version} listens on http://{address}\n\n  \
          export ANTHROPIC_BASE_URL=http://{address}\n  \
-         export OPENAI_BASE_URL=http://{address}/v1\n\n\
-         upstreams  {} and {}\n\
+         export OPENAI_BASE_URL=http://{address}/v1\n  \
+         export GOOGLE_GEMINI_BASE_URL=http://{address}\n\n\
+         upstreams  {}, {} and {}\n\
          store      {store}\n\
          settings   {file}, preset {}\n\
          sessions   http://{address}/foldline/sessions\n\
          {}\n",
         setup.anthropic.text(),
         setup.openai.text(),
+        setup.google.text(),
         plan.policy.compression.preset.name(),
         caching(&plan.policy, &setup.anthropic.text()),
         version = env!("CARGO_PKG_VERSION"),

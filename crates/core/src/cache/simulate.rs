@@ -121,7 +121,7 @@ impl Rules {
         let minimum = model.min_cacheable.map_or(MINIMUM, u64::from);
         match family {
             ApiFamily::Anthropic => Rules::Marked { minimum },
-            ApiFamily::OpenAi => {
+            ApiFamily::OpenAi | ApiFamily::Google => {
                 // Who charges for writes says how long they live.
                 let sold = model.prices.as_ref().and_then(|prices| prices.cache_writes.first());
                 Rules::Automatic { minimum, lifetime: sold.map_or(AUTOMATIC_LIFETIME, |write| write.seconds) }

@@ -25,6 +25,8 @@ choice! {
         Anthropic = "anthropic",
         /// OpenAI Chat Completions, OpenAI Responses, and those who speak them.
         OpenAi = "openai",
+        /// Google Gemini.
+        Google = "google",
     }
 }
 
@@ -35,15 +37,17 @@ impl ApiFamily {
         match self {
             Self::Anthropic => 200_000,
             Self::OpenAi => 128_000,
+            Self::Google => 1_048_576,
         }
     }
 
     /// Request body that is taken safely. Anthropic documents 32 MB and fails more and more above 20 MiB;
-    /// OpenAI documents 50 MB for a request with images, of which a fifth is left for growth in transit.
+    /// OpenAI documents 50 MB for a request with images and Google 20 MB, of which a fifth is left for growth in transit.
     pub const fn safe_body_bytes(self) -> u64 {
         match self {
             Self::Anthropic => 20 * 1024 * 1024,
             Self::OpenAi => 40_000_000,
+            Self::Google => 16_000_000,
         }
     }
 }

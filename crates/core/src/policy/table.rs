@@ -197,6 +197,8 @@ table! {
         upstream_openai: Option<String> = Kind::Text, "https://api.openai.com/v1";
         /// Base address of the Anthropic API, or of one that speaks like it.
         upstream_anthropic: Option<String> = Kind::Text, "https://api.anthropic.com";
+        /// Base address of the Gemini API, or of one that speaks like it.
+        upstream_gemini: Option<String> = Kind::Text, "https://generativelanguage.googleapis.com";
         /// Host names that clients may use beside loopback's and the address reached; `*.x` for names under x, a star for all.
         hosts: Vec<String> = Kind::Names, "";
         /// Origins of web pages, such as `https://app.example`, that may use the gateway beside this machine's; a star for all.

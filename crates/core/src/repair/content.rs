@@ -6,7 +6,7 @@ use crate::edit::{Edit, Span};
 use crate::transcript::{Content, Format, Part, PartKind, Place, Role, Transcript};
 use crate::validate::{Finding, Rule, Subject, function_of};
 use crate::wire::compose::{self, Envelope};
-use crate::wire::{field, json};
+use crate::wire::{field, gemini, json};
 use std::collections::BTreeSet;
 
 /// Repairs what messages hold.
@@ -23,8 +23,12 @@ pub(super) fn fix(current: &Transcript<'_>, findings: &[Finding], change: &mut C
             (Rule::ContentShape, Subject::Message) => {
                 if let Some(message) = current.messages.get(finding.message) {
                     let span = message.content.span();
-                    change.edit(Edit { span, text: json::encode(current.raw(span)) });
-                    change.note(finding.message, finding.rule, "the content became a string");
+                    let (text, what) = match current.format {
+                        Format::Gemini => (parts_of(current.raw(span)), "the parts became a list"),
+                        _ => (json::encode(current.raw(span)), "the content became a string"),
+                    };
+                    change.edit(Edit { span, text });
+                    change.note(finding.message, finding.rule, what);
                 }
             }
             (Rule::ContentShape, Subject::Part(part)) => give_a_shape(current, finding, part, change),
@@ -69,6 +73,15 @@ fn give_a_list(current: &Transcript<'_>, change: &mut Change) {
     change.note(0, Rule::BarePrompt, "the prompt became a message that says something");
 }
 
+/// A list of one part for a value that is none.
+fn parts_of(raw: &str) -> String {
+    match raw.as_bytes().first() {
+        Some(b'{') => compose::array(&[raw]),
+        Some(b'"') => compose::array(&[compose::text_block(Format::Gemini, Role::User, raw)]),
+        _ => compose::array(&[compose::text_block(Format::Gemini, Role::User, &json::encode(raw))]),
+    }
+}
+
 fn set_role(current: &Transcript<'_>, index: usize, change: &mut Change) {
     let (Some(object), Some(message)) = (compose::object_of(current, index), current.messages.get(index)) else {
         return;
@@ -76,6 +89,7 @@ fn set_role(current: &Transcript<'_>, index: usize, change: &mut Change) {
     let role = match (current.format, message.role) {
         (Format::Anthropic | Format::ClaudeCode, Role::Developer) => "system",
         (Format::ShareGpt, _) => "human",
+        (Format::Gemini, _) if field::word(current.text, object, "role") == "assistant" => "model",
         _ => "user",
     };
     let key = match current.format {
@@ -116,6 +130,9 @@ fn give_a_shape(current: &Transcript<'_>, finding: &Finding, part_index: usize, 
     let (Some(part), Some(message)) = (current.parts.get(part_index), current.messages.get(finding.message)) else {
         return;
     };
+    if current.format == Format::Gemini && part.kind == PartKind::ToolResult {
+        return shape_response(current, finding, part_index, change);
+    }
     if part.kind == PartKind::ToolResult {
         let span = part.content.span();
         change.edit(Edit { span, text: json::encode(current.raw(span)) });
@@ -129,6 +146,32 @@ fn give_a_shape(current: &Transcript<'_>, finding: &Finding, part_index: usize, 
     change.note(finding.message, finding.rule, "a block without type became a text");
 }
 
+/// A response becomes an object and gets the name of the function that was called.
+fn shape_response(current: &Transcript<'_>, finding: &Finding, part_index: usize, change: &mut Change) {
+    let Some(part) = current.parts.get(part_index) else {
+        return;
+    };
+    let Some(object) = gemini::object_in(current.text, part.span, gemini::RESPONSE) else {
+        return;
+    };
+    if part.name.is_empty() {
+        let name = match current.tool_of(part_index) {
+            "" => "unknown",
+            name => name,
+        };
+        change.edit(field::set(current.text, object, "name", &format!("\"{name}\"")));
+        change.note(finding.message, finding.rule, "a response got the name of its function");
+        return;
+    }
+    let response = match current.raw(part.content.span()) {
+        "" => compose::response_of("\"\""),
+        raw if raw.starts_with('"') => compose::response_of(raw),
+        raw => compose::response_of(&json::encode(raw)),
+    };
+    change.edit(field::set(current.text, object, "response", &response));
+    change.note(finding.message, finding.rule, "a response became an object");
+}
+
 /// Arguments that are no JSON are kept as a text inside JSON; arguments of the wrong form get the right one.
 fn mend_arguments(current: &Transcript<'_>, finding: &Finding, part_index: usize, change: &mut Change) {
     let Some(call) = current.parts.get(part_index) else {
@@ -140,6 +183,7 @@ fn mend_arguments(current: &Transcript<'_>, finding: &Finding, part_index: usize
             "" | "null" => field::set(current.text, call.span, "input", "{}"),
             raw => Edit { span, text: object_of_input(raw) },
         },
+        Format::Gemini => Edit { span, text: object_of_input(current.raw(span)) },
         _ => match &call.content {
             Content::Text(literal) => Edit { span, text: json::encode(&unparsed(current.raw(*literal))) },
             Content::Absent => {

@@ -92,7 +92,7 @@ fn stage_of(rule: Rule, format: Format) -> Stage {
         | Rule::ResultsNotFirst => Stage::Pairs,
         Rule::SameRoleNeighbours => match format {
             // Blocks of neighbours are parallel calls that a client wrote down one by one.
-            Format::Anthropic | Format::ClaudeCode => Stage::EarlyMerge,
+            Format::Anthropic | Format::ClaudeCode | Format::Gemini => Stage::EarlyMerge,
             _ => Stage::LateMerge,
         },
         Rule::LeadingRole
@@ -100,7 +100,8 @@ fn stage_of(rule: Rule, format: Format) -> Stage {
         | Rule::TooManyMarks
         | Rule::SealedLast
         | Rule::DanglingReasoning
-        | Rule::LostReasoning => Stage::Ends,
+        | Rule::LostReasoning
+        | Rule::UnsignedCall => Stage::Ends,
     }
 }
 

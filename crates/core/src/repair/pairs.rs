@@ -5,7 +5,7 @@ use super::change::{Change, Draft};
 use crate::transcript::{Format, PartKind, Place, Role, Transcript};
 use crate::validate::turns::Turns;
 use crate::validate::{Finding, Rule, Subject};
-use crate::wire::{compose, field};
+use crate::wire::{compose, field, gemini};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Gives calls without an id of their own one, and their results the same.
@@ -17,7 +17,8 @@ pub(super) fn fix_ids(current: &Transcript<'_>, findings: &[Finding], change: &m
         let Some(part) = current.parts.get(call) else {
             continue;
         };
-        if part.place == Place::Field {
+        let is_nameless = current.format == Format::Gemini && part.name.is_empty();
+        if part.place == Place::Field || is_nameless {
             // A function without a name cannot be called, nor answered.
             change.rewrite.remove_part(current, call);
             change.note(finding.message, finding.rule, "a call without a name was dropped");
@@ -25,7 +26,11 @@ pub(super) fn fix_ids(current: &Transcript<'_>, findings: &[Finding], change: &m
         }
         let id = format!("\"{}\"", fresh_id(current, finding.message, call));
         let key = if part.place == Place::Item { "call_id" } else { "id" };
-        change.edit(field::set(current.text, part.span, key, &id));
+        let object = match current.format {
+            Format::Gemini => gemini::object_in(current.text, part.span, gemini::CALL),
+            _ => None,
+        };
+        change.edit(field::set(current.text, object.unwrap_or(part.span), key, &id));
         if let Some(result) = result
             && let Some((object, key)) = id_field_of(current, result)
         {
@@ -40,6 +45,9 @@ pub(super) fn fix_ids(current: &Transcript<'_>, findings: &[Finding], change: &m
 fn id_field_of(current: &Transcript<'_>, result: usize) -> Option<(crate::edit::Span, &'static str)> {
     let part = current.parts.get(result)?;
     match part.place {
+        Place::Block if current.format == Format::Gemini => {
+            Some((gemini::object_in(current.text, part.span, gemini::RESPONSE)?, "id"))
+        }
         Place::Block => Some((part.span, "tool_use_id")),
         Place::Item if field::find(current.text, part.span, "call_id").is_some() => Some((part.span, "call_id")),
         Place::Item => Some((part.span, "id")),
@@ -60,7 +68,7 @@ fn fresh_id(current: &Transcript<'_>, message: usize, call: usize) -> String {
 /// Drops strays, moves what stands elsewhere, puts stubs where nothing stands.
 pub(super) fn fix(current: &Transcript<'_>, findings: &[Finding], change: &mut Change) {
     match current.format {
-        Format::Anthropic | Format::ClaudeCode => fix_blocks(current, findings, change),
+        Format::Anthropic | Format::ClaudeCode | Format::Gemini => fix_blocks(current, findings, change),
         _ => fix_messages(current, findings, change),
     }
 }

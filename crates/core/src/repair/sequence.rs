@@ -5,9 +5,10 @@ use super::change::{Change, Draft};
 use crate::edit::Span;
 use crate::reasoning::is_reasoning;
 use crate::rewrite::Rewrite;
+use crate::signature;
 use crate::transcript::{PartKind, Place, Role, Transcript};
 use crate::validate::turns::Turns;
-use crate::validate::{Finding, MOST_MARKS, Rule, marks_in_messages};
+use crate::validate::{Finding, MOST_MARKS, Rule, Subject, marks_in_messages};
 use crate::wire::json::{Kind, Scanner};
 use crate::wire::{compose, field};
 
@@ -70,6 +71,14 @@ pub(super) fn fix_ends(current: &Transcript<'_>, findings: &[Finding], change: &
             }
             Rule::TooManyMarks => drop_marks(current, change),
             Rule::SealedLast => drop_sealed_end(current, finding, change),
+            Rule::UnsignedCall => {
+                if let Subject::Part(call) = finding.subject
+                    && let Some(call) = current.parts.get(call)
+                {
+                    change.edit(signature::stand_in(current, call));
+                    change.note(finding.message, finding.rule, "a call got the signature that stands for a lost one");
+                }
+            }
             Rule::DanglingReasoning => {
                 let mut index = finding.message;
                 loop {

@@ -2,17 +2,16 @@
 
 use super::session::{Exams, Piece, Session, pieces};
 use crate::cache::{Bill, Block, Layout, Outlook, Rules, Simulator, Tariff, Traffic, weigh};
-use crate::engine::{EngineError, Job, Setting, compact, observe_usage};
+use crate::engine::{EngineError, Job, Setting, compact, family_of, observe_usage};
 use crate::event::Event;
 use crate::handoff;
-use crate::models::{ApiFamily, ModelTable};
+use crate::models::ModelTable;
 use crate::plan::{Outcome, StepKind};
 use crate::planner::{Request, Size, Trigger, Verdict, decide, decide_by_money};
 use crate::policy::Policy;
 use crate::retention::Page;
 use crate::state::SessionState;
 use crate::tokens::Measure;
-use crate::transcript::Format;
 use crate::validate::validate;
 use crate::wire;
 use serde::Serialize;
@@ -74,10 +73,7 @@ pub fn play(
     stage: &Stage<'_>,
     exams: &mut Exams,
 ) -> Result<Run, crate::cache::PricesUnknown> {
-    let family = match session.format {
-        Format::Anthropic | Format::ClaudeCode => ApiFamily::Anthropic,
-        _ => ApiFamily::OpenAi,
-    };
+    let family = family_of(session.format);
     let mut policy_here = policy.cloned().unwrap_or_default();
     policy_here.model.cache_ttl = session.ttl;
     let name = policy_here.model.name.clone().unwrap_or_else(|| session.model.clone());

@@ -246,6 +246,7 @@ fn frame_of(transcript: &Transcript<'_>) -> (String, &'static str, &'static str)
     let (system, list) = match transcript.format {
         Format::OpenAiResponses => ("instructions", "input"),
         Format::ShareGpt => ("system", "conversations"),
+        Format::Gemini => ("systemInstruction", "contents"),
         _ => ("system", "messages"),
     };
     for (name, span) in [(system, transcript.system), ("tools", transcript.tools)] {

@@ -143,9 +143,13 @@ fn turn_of(transcript: &Transcript<'_>, part_index: usize, part: &Part, role: Ro
     Some(turn)
 }
 
-/// The words of a `system` field: a string, or text blocks.
+/// The words of a `system` field: a string, text blocks, or an object with such blocks as `parts`.
 fn system_words(raw: &str) -> String {
-    match serde_json::from_str(raw) {
+    let value = serde_json::from_str(raw).map(|mut value: Value| match value.get_mut("parts") {
+        Some(parts) => parts.take(),
+        None => value,
+    });
+    match value {
         Ok(Value::String(words)) => words,
         Ok(Value::Array(blocks)) => {
             let texts = blocks.iter().filter_map(|block| block.get("text").and_then(Value::as_str));

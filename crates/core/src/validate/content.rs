@@ -5,8 +5,8 @@ use super::{Finding, Rule, Subject};
 use crate::edit::Span;
 use crate::transcript::{Content, Format, Message, Part, PartKind, Place, Role, Transcript};
 use crate::wire::compose::Pairing;
-use crate::wire::field;
 use crate::wire::json::{Scanner, decode};
+use crate::wire::{field, gemini};
 
 /// Adds what is wrong to `findings`. Calls `in_flight` are not looked at.
 pub(super) fn check(transcript: &Transcript<'_>, in_flight: &[usize], findings: &mut Vec<Finding>) {
@@ -49,6 +49,7 @@ impl Check<'_, '_> {
             Format::Anthropic | Format::ClaudeCode => {
                 matches!(self.message.role, Role::User | Role::Assistant | Role::System)
             }
+            Format::Gemini => matches!(self.message.role, Role::User | Role::Assistant),
             Format::OpenAiResponses => self.is_item() || !matches!(self.message.role, Role::Other | Role::Tool),
         };
         if !is_known {
@@ -124,9 +125,7 @@ impl Check<'_, '_> {
                     }
                 }
                 PartKind::ToolResult => self.result(part_index, part),
-                PartKind::Text
-                    if self.is_anthropic() && part.place == Place::Block && self.transcript.is_blank(part) =>
-                {
+                PartKind::Text if self.is_blank_block(part) => {
                     self.add(Rule::BlankText, Subject::Part(part_index), "a text block without text");
                 }
                 PartKind::Opaque if part.place == Place::Block => self.opaque(part_index, part),
@@ -141,7 +140,30 @@ impl Check<'_, '_> {
         }
     }
 
+    /// A text block that the provider would not take. Gemini minds no blanks, and no empty text that is signed.
+    fn is_blank_block(&self, part: &Part) -> bool {
+        let is_blank = match self.transcript.format {
+            Format::Anthropic | Format::ClaudeCode => self.transcript.is_blank(part),
+            Format::Gemini => part.content.span().inner().is_empty(),
+            _ => false,
+        };
+        is_blank && part.place == Place::Block
+    }
+
     fn result(&mut self, part_index: usize, part: &Part) {
+        if self.transcript.format == Format::Gemini {
+            let is_object = match &part.content {
+                Content::Absent => false,
+                Content::Json(span) => self.transcript.raw(*span).starts_with('{'),
+                _ => true,
+            };
+            if !is_object {
+                self.add(Rule::ContentShape, Subject::Part(part_index), "the response is no object");
+            } else if part.name.is_empty() && !part.id.is_empty() {
+                self.add(Rule::ContentShape, Subject::Part(part_index), "a response without the name of its function");
+            }
+            return;
+        }
         match &part.content {
             // A tool message's own content is looked at as the message's.
             Content::Json(_) if part.place != Place::Whole => {
@@ -165,7 +187,11 @@ impl Check<'_, '_> {
 
     /// A block that the reader could not make sense of.
     fn opaque(&mut self, part_index: usize, part: &Part) {
-        if is_text_without_text(self.transcript, part.span) {
+        if self.transcript.format == Format::Gemini {
+            if !gemini::has_data(self.transcript.text, part.span) {
+                self.add(Rule::ContentShape, Subject::Part(part_index), "a part that holds nothing known");
+            }
+        } else if is_text_without_text(self.transcript, part.span) {
             self.add(Rule::BlankText, Subject::Part(part_index), "a text block without text");
         } else if !self.transcript.raw(part.span).starts_with('{')
             || field::word(self.transcript.text, part.span, "type").is_empty()
@@ -251,6 +277,10 @@ fn arguments_fault(transcript: &Transcript<'_>, call: &Part) -> Option<&'static 
     let text = transcript.text;
     match transcript.format {
         Format::ShareGpt => None,
+        Format::Gemini => match &call.content {
+            Content::Absent => None,
+            content => (!transcript.raw(content.span()).starts_with('{')).then_some("`args` is no object"),
+        },
         Format::Anthropic | Format::ClaudeCode => {
             let is_object = transcript.raw(call.content.span()).starts_with('{');
             (!is_object).then_some("`input` is no object")

@@ -47,10 +47,11 @@ pub enum Rule {
     SealedLast,
     DanglingReasoning,
     LostReasoning,
+    UnsignedCall,
 }
 
 /// Every rule with its stable id and what it demands.
-pub const RULES: [(Rule, &str, &str); 23] = [
+pub const RULES: [(Rule, &str, &str); 24] = [
     (Rule::BarePrompt, "bare-prompt", "messages are a list, and a prompt that is a bare string says something"),
     (Rule::UnknownRole, "unknown-role", "every message has a role that its provider knows"),
     (Rule::NullContent, "null-content", "only assistant messages may leave their content out"),
@@ -74,6 +75,11 @@ pub const RULES: [(Rule, &str, &str); 23] = [
     (Rule::SealedLast, "sealed-last", "signed reasoning is not the end of an assistant message"),
     (Rule::DanglingReasoning, "dangling-reasoning", "a reasoning item is followed by what was reasoned about"),
     (Rule::LostReasoning, "lost-reasoning", "an item that comes back under its id comes with its reasoning"),
+    (
+        Rule::UnsignedCall,
+        "unsigned-call",
+        "where the model signs calls, the first of each reply since the user spoke has its signature",
+    ),
 ];
 
 impl Rule {
@@ -178,9 +184,10 @@ pub(crate) fn find(transcript: &Transcript<'_>) -> Vec<Finding> {
     let pairs = Pairs::of(transcript, &turns);
     content::check(transcript, &pairs.in_flight, &mut findings);
     pairs.check(transcript, &mut findings);
-    sequence::check(transcript, &turns, &mut findings);
+    sequence::check(transcript, &turns, &pairs.in_flight, &mut findings);
     if !findings.is_empty() && continues_elsewhere(transcript) {
-        findings.retain(|finding| !matches!(finding.rule, Rule::OrphanResult | Rule::NoUserMessage));
+        findings
+            .retain(|finding| !matches!(finding.rule, Rule::OrphanResult | Rule::NoUserMessage | Rule::LeadingRole));
     }
     findings.sort_by_key(|finding| (finding.message, finding.rule));
     findings
@@ -203,12 +210,17 @@ fn bare_prompt(transcript: &Transcript<'_>) -> Option<Option<Finding>> {
 
 /// Whether the provider keeps the start of the conversation: then calls may be there.
 fn continues_elsewhere(transcript: &Transcript<'_>) -> bool {
-    if transcript.format != Format::OpenAiResponses || transcript.shape != Shape::Body {
+    let keys: &[&str] = match transcript.format {
+        Format::OpenAiResponses => &["previous_response_id", "conversation"],
+        Format::Gemini => &["cachedContent", "cached_content"],
+        _ => &[],
+    };
+    if keys.is_empty() || transcript.shape != Shape::Body {
         return false;
     }
     let space = transcript.text.len() - transcript.text.trim_start().len();
     let body = Span::new(space, transcript.text.len());
-    ["previous_response_id", "conversation"].into_iter().any(|key| {
+    keys.iter().any(|key| {
         field::value(transcript.text, body, key).is_some_and(|value| !matches!(transcript.raw(value), "null" | "\"\""))
     })
 }

@@ -37,13 +37,15 @@ enum Answer {
     Elsewhere(usize),
 }
 
-/// What a result names: an id, or (in the old form of function calls) a function.
+/// What a result names: an id, or (in the old form of function calls, and with Gemini) a function.
 type Key<'a> = (Naming, Cow<'a, str>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Naming {
-    ById,
-    ByName,
+    Id,
+    Name,
+    /// Among calls that have no id.
+    NameAlone,
 }
 
 /// The calls that a result can answer at some point of the walk, by key, as places in `Pairs::calls`.
@@ -150,16 +152,18 @@ impl Pairs {
             if part.kind != PartKind::ToolCall || !is_at_home(transcript.format, part) {
                 continue;
             }
-            let naming = if part.place == Place::Field { Naming::ByName } else { Naming::ById };
-            let key = (naming, json::decode(transcript.raw(part.id)));
-            let nameless = key.1.is_empty();
-            let waiting = open.calls.entry(key).or_default();
-            let id_fault = match () {
-                () if nameless => Some(Rule::EmptyCallId),
-                () if !waiting.is_empty() => Some(Rule::DuplicateCallId),
-                () => None,
-            };
-            waiting.push_back(self.calls.len());
+            let mut id_fault = None;
+            for key in keys_of_call(transcript, part) {
+                let is_id = key.0 == Naming::Id || part.place == Place::Field;
+                let nameless = key.1.is_empty();
+                let waiting = open.calls.entry(key).or_default();
+                match () {
+                    () if nameless => id_fault = Some(Rule::EmptyCallId),
+                    () if is_id && !waiting.is_empty() => id_fault = id_fault.or(Some(Rule::DuplicateCallId)),
+                    () => {}
+                }
+                waiting.push_back(self.calls.len());
+            }
             self.calls.push(Call { part: part_index, turn, answer: Answer::None, id_fault });
         }
     }
@@ -172,10 +176,23 @@ impl Pairs {
                 other_content = true;
                 continue;
             }
-            let waiting = open.calls.get_mut(&key_of_result(transcript, part_index, part));
-            // Lines of a reply and its results can be mixed up in a session file; an answer still comes later.
-            let is_later = |place: &usize| self.calls.get(*place).is_some_and(|call| call.part < part_index);
-            match waiting.map(|waiting| waiting.front().is_some_and(is_later).then(|| waiting.pop_front()).flatten()) {
+            let mut known = None;
+            for key in keys_of_result(transcript, part_index, part) {
+                let Some(waiting) = open.calls.get_mut(&key) else {
+                    continue;
+                };
+                // A call that waits under several keys may be answered by now.
+                let is_answered =
+                    |place: &usize| self.calls.get(*place).is_some_and(|call| call.answer != Answer::None);
+                while waiting.front().is_some_and(is_answered) {
+                    waiting.pop_front();
+                }
+                // Lines of a reply and its results can be mixed up in a session file; an answer still comes later.
+                let is_later = |place: &usize| self.calls.get(*place).is_some_and(|call| call.part < part_index);
+                known = Some(waiting.front().is_some_and(is_later).then(|| waiting.pop_front()).flatten());
+                break;
+            }
+            match known {
                 Some(Some(call)) => {
                     if let Some(call) = self.calls.get_mut(call) {
                         call.answer = Answer::InPlace(part_index);
@@ -198,10 +215,8 @@ impl Pairs {
         let mut unanswered: FxHashMap<Key<'_>, Vec<usize>> = FxHashMap::default();
         for (place, call) in self.calls.iter().enumerate() {
             if let (Answer::None, Some(part)) = (call.answer, transcript.parts.get(call.part)) {
-                let naming = if part.place == Place::Field { Naming::ByName } else { Naming::ById };
-                let id = json::decode(transcript.raw(part.id));
-                if !id.is_empty() {
-                    unanswered.entry((naming, id)).or_default().push(place);
+                for key in keys_of_call(transcript, part).into_iter().filter(|key| !key.1.is_empty()) {
+                    unanswered.entry(key).or_default().push(place);
                 }
             }
         }
@@ -210,17 +225,20 @@ impl Pairs {
             let Some(part) = transcript.parts.get(result).filter(|_| rule == Rule::OrphanResult) else {
                 return true;
             };
-            let Some(waiting) = unanswered.get_mut(&key_of_result(transcript, result, part)) else {
+            let keys = keys_of_result(transcript, result, part);
+            let Some(waiting) = keys.iter().find_map(|key| unanswered.remove(key).map(|waiting| (key, waiting))) else {
                 return true;
             };
+            let (key, mut waiting) = waiting;
             let before = waiting.partition_point(|&place| calls.get(place).is_some_and(|call| call.part < result));
-            let Some(nearest) = before.checked_sub(1) else {
-                return true;
-            };
-            if let Some(call) = calls.get_mut(waiting.remove(nearest)) {
+            // What waits under several keys may be answered by now.
+            let is_open = |place: &usize| calls.get(*place).is_some_and(|call| call.answer == Answer::None);
+            let nearest = waiting.get(..before).unwrap_or_default().iter().rposition(is_open);
+            if let Some(call) = nearest.and_then(|nearest| calls.get_mut(waiting.remove(nearest))) {
                 call.answer = Answer::Elsewhere(result);
             }
-            false
+            unanswered.insert(key.clone(), waiting);
+            nearest.is_none()
         });
     }
 }
@@ -241,23 +259,46 @@ pub(super) fn is_at_home(format: Format, part: &Part) -> bool {
             _ => part.place == Place::Whole,
         },
         Format::OpenAiResponses => part.place == Place::Item,
-        Format::Anthropic | Format::ClaudeCode => part.place == Place::Block,
+        Format::Anthropic | Format::ClaudeCode | Format::Gemini => part.place == Place::Block,
         Format::ShareGpt => true,
+    }
+}
+
+/// The keys under which a call waits.
+fn keys_of_call<'a>(transcript: &Transcript<'a>, part: &Part) -> Vec<Key<'a>> {
+    let id = json::decode(transcript.raw(part.id));
+    if transcript.format != Format::Gemini {
+        return vec![(if part.place == Place::Field { Naming::Name } else { Naming::Id }, id)];
+    }
+    let name = json::decode(transcript.raw(part.name));
+    let own = if id.is_empty() { (Naming::NameAlone, name.clone()) } else { (Naming::Id, id) };
+    vec![own, (Naming::Name, name)]
+}
+
+/// The keys under which the call of a result is looked for, one after the other.
+fn keys_of_result<'a>(transcript: &Transcript<'a>, part_index: usize, part: &Part) -> Vec<Key<'a>> {
+    if transcript.format != Format::Gemini {
+        return vec![key_of_result(transcript, part_index, part)];
+    }
+    let name = json::decode(transcript.raw(part.name));
+    match json::decode(transcript.raw(part.id)) {
+        id if id.is_empty() => vec![(Naming::Name, name)],
+        id => vec![(Naming::Id, id), (Naming::NameAlone, name)],
     }
 }
 
 fn key_of_result<'a>(transcript: &Transcript<'a>, part_index: usize, part: &Part) -> Key<'a> {
     let id = json::decode(transcript.raw(part.id));
     if transcript.format != Format::OpenAiChat {
-        return (Naming::ById, id);
+        return (Naming::Id, id);
     }
     let message = transcript.messages.get(transcript.message_of(part_index));
     let is_function = message.is_some_and(|message| field::word(transcript.text, message.span, "role") == "function");
     match is_function {
-        true => (Naming::ByName, json::decode(transcript.raw(part.name))),
+        true => (Naming::Name, json::decode(transcript.raw(part.name))),
         // The reader takes the name where there is no id; a `tool` message must have one.
-        false if part.id == part.name => (Naming::ById, Cow::Borrowed("")),
-        false => (Naming::ById, id),
+        false if part.id == part.name => (Naming::Id, Cow::Borrowed("")),
+        false => (Naming::Id, id),
     }
 }
 
@@ -293,7 +334,7 @@ fn first_flying_turn(transcript: &Transcript<'_>, turns: &Turns) -> Option<usize
             if turn.role == Role::Assistant {
                 return Some(last);
             }
-            if transcript.format == Format::Anthropic {
+            if matches!(transcript.format, Format::Anthropic | Format::Gemini) {
                 return None;
             }
             let mut messages = turns.messages_of(turn).iter().filter_map(|&index| transcript.messages.get(index));

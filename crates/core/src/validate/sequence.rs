@@ -1,15 +1,16 @@
 //! In which order roles come, and what only the transcript as a whole can break.
 
-use super::turns::Turns;
+use super::turns::{Turn, Turns};
 use super::{Finding, Rule, Subject};
 use crate::reasoning::is_reasoning;
+use crate::signature;
 use crate::transcript::{Format, Part, PartKind, Place, Role, Transcript};
 
 /// Anthropic refuses a request with more.
 pub(crate) const MOST_MARKS: usize = 4;
 
-/// Adds what is wrong to `findings`.
-pub(super) fn check(transcript: &Transcript<'_>, turns: &Turns, findings: &mut Vec<Finding>) {
+/// Adds what is wrong to `findings`. Calls `in_flight` are not looked at.
+pub(super) fn check(transcript: &Transcript<'_>, turns: &Turns, in_flight: &[usize], findings: &mut Vec<Finding>) {
     let mut add = |message: usize, rule: Rule, detail: String| {
         findings.push(Finding { message, rule, subject: Subject::Message, detail });
     };
@@ -21,6 +22,7 @@ pub(super) fn check(transcript: &Transcript<'_>, turns: &Turns, findings: &mut V
             check_ends(transcript, turns, &mut add);
         }
         Format::OpenAiResponses => check_reasoning(transcript, &mut add),
+        Format::Gemini => check_signatures(transcript, in_flight, findings),
         Format::ShareGpt => check_tool_turns(transcript, &mut add),
         Format::OpenAiChat => {}
     }
@@ -30,7 +32,7 @@ pub(super) fn check(transcript: &Transcript<'_>, turns: &Turns, findings: &mut V
 fn check_user(transcript: &Transcript<'_>, turns: &Turns, add: &mut impl FnMut(usize, Rule, String)) {
     let first = turns.list.iter().find(|turn| !turn.role.is_instruction());
     let starts_with_user = match transcript.format {
-        Format::Anthropic | Format::ClaudeCode | Format::ShareGpt => true,
+        Format::Anthropic | Format::ClaudeCode | Format::ShareGpt | Format::Gemini => true,
         Format::OpenAiChat | Format::OpenAiResponses => false,
     };
     if let Some(first) = first
@@ -48,22 +50,29 @@ fn check_user(transcript: &Transcript<'_>, turns: &Turns, add: &mut impl FnMut(u
 
 /// No two neighbours of one role, where the provider minds.
 fn check_neighbours(transcript: &Transcript<'_>, turns: &Turns, add: &mut impl FnMut(usize, Rule, String)) {
-    let minds = |role: Role| match transcript.format {
-        Format::OpenAiResponses => false,
-        Format::ShareGpt => role == Role::User,
-        _ => matches!(role, Role::User | Role::Assistant),
+    let has = |turn: &Turn, kind: PartKind| {
+        let mut messages = turns.messages_of(turn).iter();
+        messages.any(|&index| transcript.parts_at(index).iter().any(|part| part.kind == kind))
+    };
+    let minds = |one: &Turn, two: &Turn| match (transcript.format, two.role) {
+        (Format::OpenAiResponses, _) => false,
+        (Format::ShareGpt, role) => role == Role::User,
+        // All calls of a reply are in one content, and all their results in the next.
+        (Format::Gemini, Role::User) => has(two, PartKind::ToolResult),
+        (Format::Gemini, _) => has(one, PartKind::ToolCall) || has(two, PartKind::ToolCall),
+        (_, role) => matches!(role, Role::User | Role::Assistant),
     };
     let passes_over = |role: Role| match transcript.format {
         Format::Anthropic | Format::ClaudeCode => role == Role::System,
         _ => false,
     };
-    let mut previous = None;
+    let mut previous: Option<&Turn> = None;
     for turn in turns.list.iter().filter(|turn| !passes_over(turn.role)) {
-        if previous == Some(turn.role) && minds(turn.role) {
+        if previous.is_some_and(|previous| previous.role == turn.role && minds(previous, turn)) {
             let message = turns.messages_of(turn).first().copied().unwrap_or_default();
             add(message, Rule::SameRoleNeighbours, format!("another `{}` turn comes before it", turn.role.name()));
         }
-        previous = Some(turn.role);
+        previous = Some(turn);
     }
 }
 
@@ -104,6 +113,17 @@ fn check_ends(transcript: &Transcript<'_>, turns: &Turns, add: &mut impl FnMut(u
             add(index, Rule::SealedLast, "the last block is signed reasoning".to_owned());
         }
     }
+}
+
+/// Calls whose signature is lost.
+fn check_signatures(transcript: &Transcript<'_>, in_flight: &[usize], findings: &mut Vec<Finding>) {
+    let missing = signature::missing(transcript).into_iter().filter(|call| in_flight.binary_search(call).is_err());
+    findings.extend(missing.map(|call| Finding {
+        message: transcript.message_of(call),
+        rule: Rule::UnsignedCall,
+        subject: Subject::Part(call),
+        detail: format!("the first call, of `{}`, has no signature", transcript.tool_of(call)),
+    }));
 }
 
 /// A reasoning item belongs to the item that follows it.

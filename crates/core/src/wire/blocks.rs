@@ -33,7 +33,7 @@ pub(super) fn read_content(
     }
 }
 
-fn opaque(span: Span) -> Part {
+pub(super) fn opaque(span: Span) -> Part {
     Part {
         kind: PartKind::Opaque,
         place: Place::Block,

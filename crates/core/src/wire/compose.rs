@@ -99,8 +99,39 @@ pub fn stub_result(transcript: &Transcript<'_>, call_index: usize, text: &str) -
             let kind = field::word(transcript.text, call.span, "type");
             Pairing::of_call(kind).and_then(|pairing| pairing.stub(id, &literal))
         }
+        Format::Gemini => {
+            let id = if id.is_empty() { String::new() } else { format!(r#""id":"{id}","#) };
+            let name = transcript.raw(call.name);
+            let response = response_of(&literal);
+            Some(format!(r#"{{"functionResponse":{{{id}"name":"{name}","response":{response}}}}}"#))
+        }
         Format::ShareGpt => None,
     }
+}
+
+/// The value that makes a result say `text`, for the span of its content.
+pub(crate) fn result_value(transcript: &Transcript<'_>, result: &Part, text: &str) -> String {
+    let literal = json::encode(text);
+    match (transcript.format, &result.content) {
+        (Format::Gemini, Content::Json(_)) => response_of(&literal),
+        // Media beside the words go with them: what is left is a result without.
+        (Format::Gemini, Content::Blocks { span, .. }) => {
+            let fields = field::all(transcript.text, *span).into_iter().filter(|(name, _)| name != "parts");
+            let fields: Vec<String> = fields
+                .map(|(name, field)| match name.as_str() {
+                    "response" => format!(r#""response":{}"#, response_of(&literal)),
+                    _ => transcript.raw(field.pair).to_owned(),
+                })
+                .collect();
+            format!("{{{}}}", fields.join(","))
+        }
+        _ => literal,
+    }
+}
+
+/// An object that says what a string literal says, as Gemini takes results.
+pub(crate) fn response_of(literal: &str) -> String {
+    format!(r#"{{"output":{literal}}}"#)
 }
 
 /// A Responses call and the item that answers it.
@@ -306,12 +337,21 @@ pub fn set_content(transcript: &Transcript<'_>, rewrite: &mut Rewrite, index: us
     match &target.content {
         Content::Absent => {
             if let Some(object) = object_of(transcript, index) {
-                let key = if transcript.format == Format::ShareGpt { "value" } else { "content" };
+                let key = content_key(transcript.format);
                 let edit = field::set(transcript.text, object, key, content);
                 rewrite.edits.replace(edit.span, edit.text);
             }
         }
         present => rewrite.edits.replace(present.span(), content),
+    }
+}
+
+/// The field that holds what a message says.
+fn content_key(format: Format) -> &'static str {
+    match format {
+        Format::ShareGpt => "value",
+        Format::Gemini => "parts",
+        _ => "content",
     }
 }
 
@@ -332,6 +372,7 @@ pub(crate) fn blocks_of<'t>(transcript: &'t Transcript<'_>, message: &Message) -
 /// A text block around a string literal.
 pub(crate) fn text_block(format: Format, role: Role, literal: &str) -> String {
     let kind = match (format, role) {
+        (Format::Gemini, _) => return format!(r#"{{"text":{literal}}}"#),
         (Format::OpenAiResponses, Role::Assistant) => "output_text",
         (Format::OpenAiResponses, _) => "input_text",
         _ => "text",
@@ -363,6 +404,10 @@ fn message(format: Format, role: Role, content: &str, envelope: Envelope<'_>) ->
         Format::OpenAiChat | Format::Anthropic => format!(r#"{{"role":"{name}","content":{content}}}"#),
         Format::OpenAiResponses => {
             format!(r#"{{"type":"message","role":"{name}","content":{content}}}"#)
+        }
+        Format::Gemini => {
+            let name = if role == Role::Assistant { "model" } else { "user" };
+            format!(r#"{{"role":"{name}","parts":{content}}}"#)
         }
         Format::ShareGpt => {
             let from = match role {
@@ -405,6 +450,7 @@ mod tests {
         assert_eq!(text(Format::OpenAiChat), r#"{"role":"assistant","content":"a\n\"b\""}"#);
         assert_eq!(text(Format::ShareGpt), r#"{"from":"gpt","value":"a\n\"b\""}"#);
         assert_eq!(text(Format::Anthropic), r#"{"role":"assistant","content":[{"type":"text","text":"a\n\"b\""}]}"#);
+        assert_eq!(text(Format::Gemini), r#"{"role":"model","parts":[{"text":"a\n\"b\""}]}"#);
         assert_eq!(
             text(Format::OpenAiResponses),
             r#"{"type":"message","role":"assistant","content":[{"type":"output_text","text":"a\n\"b\""}]}"#

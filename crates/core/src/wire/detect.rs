@@ -16,13 +16,13 @@ pub struct Found {
 }
 
 /// The fields under which a body can hold its messages, in the order in which they are believed.
-const LISTS: [&str; 3] = ["messages", "input", "conversations"];
+const LISTS: [&str; 4] = ["messages", "input", "conversations", "contents"];
 
 /// Finds shape and format; `wanted` overrides the format.
 pub(super) fn detect(text: &str, wanted: Option<Format>) -> Result<Found> {
     let mut scanner = Scanner::new(text, 0);
     let found = match scanner.next_byte() {
-        None => return Err(scanner.error("the input is empty; expected a transcript: JSON with `messages`, `input`, an array of messages, or JSON lines")),
+        None => return Err(scanner.error("the input is empty; expected a transcript: JSON with `messages`, `input` or `contents`, an array of messages, or JSON lines")),
         Some(b'[') => {
             let mut evidence = Evidence::default();
             unless_stopped(look_at_list(&mut scanner, &mut evidence))?;
@@ -31,7 +31,7 @@ pub(super) fn detect(text: &str, wanted: Option<Format>) -> Result<Found> {
         Some(b'{') if is_lines(text, &scanner) => detect_lines(&mut scanner, wanted)?,
         Some(b'{') => detect_body(&mut scanner)?,
         Some(_) => {
-            return Err(scanner.error("this is no JSON; expected a transcript: JSON with `messages`, `input`, an array of messages, or JSON lines"));
+            return Err(scanner.error("this is no JSON; expected a transcript: JSON with `messages`, `input` or `contents`, an array of messages, or JSON lines"));
         }
     };
     Ok(Found { format: wanted.unwrap_or(found.format), ..found })
@@ -88,7 +88,7 @@ fn detect_lines(scanner: &mut Scanner<'_>, wanted: Option<Format>) -> Result<Fou
     }
     if wanted.is_none() && !evidence.any_role && !evidence.is_decided() {
         let message = if lines <= 1 {
-            "expected a field `messages` or `input`, a message with a `role`, or JSON lines of messages"
+            "expected a field `messages`, `input` or `contents`, a message with a `role`, or JSON lines of messages"
         } else {
             "expected JSON lines with a `role`, or lines of a Claude Code session"
         };
@@ -116,7 +116,7 @@ fn detect_body(scanner: &mut Scanner<'_>) -> Result<Found> {
                     return look_at_list(scanner, &mut evidence);
                 }
                 unless_stopped(look_at_list(&mut scanner.clone(), &mut evidence))?;
-                if evidence.items {
+                if evidence.items || evidence.gemini {
                     return Err(enough());
                 }
             }
@@ -138,12 +138,13 @@ fn detect_body(scanner: &mut Scanner<'_>) -> Result<Found> {
     });
     unless_stopped(looked)?;
     let Some(field) = field.and_then(|rank| LISTS.get(rank).copied()) else {
-        let message = "expected a field `messages` or `input` with an array; this object has neither";
+        let message = "expected a field `messages`, `input` or `contents` with an array; this object has none";
         return Err(JsonError { offset: start, message: message.into(), element: None });
     };
     let format = match field {
         "input" => Format::OpenAiResponses,
         "conversations" => Format::ShareGpt,
+        "contents" => Format::Gemini,
         _ => evidence.format(),
     };
     Ok(Found { format, shape: Shape::Body, field })
@@ -194,16 +195,18 @@ struct Evidence {
     items: bool,
     turns: bool,
     envelope: bool,
+    gemini: bool,
 }
 
 impl Evidence {
     fn is_decided(&self) -> bool {
-        self.anthropic || self.chat || self.items || self.turns || self.envelope
+        self.anthropic || self.chat || self.items || self.turns || self.envelope || self.gemini
     }
 
     fn format(&self) -> Format {
         match () {
             () if self.envelope => Format::ClaudeCode,
+            () if self.gemini => Format::Gemini,
             () if self.turns => Format::ShareGpt,
             () if self.items => Format::OpenAiResponses,
             () if self.chat => Format::OpenAiChat,
@@ -225,11 +228,13 @@ impl Evidence {
                             "tool" | "function" | "developer" => self.chat = true,
                             // Anthropic clients put this role between messages, too.
                             "system" => self.system_message = true,
+                            "model" => self.gemini = true,
                             _ => {}
                         }
                         return Ok(());
                     }
                     "tool_calls" | "tool_call_id" => self.chat = true,
+                    "parts" => self.gemini = true,
                     "from" | "value" => self.turns = true,
                     "type" => {
                         let kind = text_inside(scanner)?;

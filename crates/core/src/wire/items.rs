@@ -6,7 +6,7 @@ use crate::edit::Span;
 use crate::transcript::{Content, Format, Link, Message, Part, PartKind, Place, Reported, Role};
 
 /// Unknown fields above this many bytes are counted as content; smaller ones are scaffolding.
-const NOTABLE_FIELD: usize = 96;
+pub(super) const NOTABLE_FIELD: usize = 96;
 
 /// What is gathered while elements are read.
 #[derive(Default)]
@@ -26,6 +26,11 @@ impl Gathered {
         }
         match format {
             Format::ClaudeCode => self.read_line(scanner),
+            Format::Gemini => {
+                let message = self.read_gemini(scanner)?;
+                self.messages.push(message);
+                Ok(())
+            }
             _ => {
                 let message = self.read_item(scanner, format)?;
                 self.messages.push(message);

@@ -5,6 +5,7 @@ mod blocks;
 pub mod compose;
 mod detect;
 pub(crate) mod field;
+pub(crate) mod gemini;
 mod items;
 pub mod json;
 pub mod reply;
@@ -150,7 +151,13 @@ impl<'a> Reader<'a, '_> {
                     let value = scanner.skip()?;
                     self.body.max_output = value.of(self.text).parse().ok().or(self.body.max_output);
                 }
-                "system" | "instructions" => {
+                "generationConfig" | "generation_config" if scanner.peek()? == Kind::Object => {
+                    let config = scanner.skip()?;
+                    let most = gemini::find(self.text, config, ["maxOutputTokens", "max_output_tokens"]);
+                    let most = most.and_then(|field| field.value.of(self.text).parse().ok());
+                    self.body.max_output = most.or(self.body.max_output);
+                }
+                "system" | "instructions" | "systemInstruction" | "system_instruction" => {
                     self.body.marks += count_marks(&mut scanner.clone())?;
                     self.body.system = some_value(self.text, scanner.skip()?);
                 }
@@ -178,7 +185,7 @@ impl<'a> Reader<'a, '_> {
             text: self.text,
             format: self.found.format,
             shape: self.found.shape,
-            exchanges: Exchanges::pair(self.text, &gathered.parts),
+            exchanges: Exchanges::pair(self.text, self.found.format, &gathered.messages, &gathered.parts),
             messages: gathered.messages,
             parts: gathered.parts,
             inner: gathered.inner,

@@ -49,6 +49,9 @@ pub(super) struct Notes {
     cache_read: Option<u64>,
     cache_write: Option<u64>,
     output: Option<u64>,
+    /// What Gemini counts beside the reply: its thoughts, and prompts of the provider's own tools.
+    thoughts: Option<u64>,
+    tool_use: Option<u64>,
     stop: Option<String>,
 }
 
@@ -59,36 +62,42 @@ impl Notes {
     }
 
     pub(super) fn usage(&self) -> Option<ReportedUsage> {
-        if self.input.is_none() && self.output.is_none() {
+        if self.input.is_none() && self.output.is_none() && self.thoughts.is_none() {
             return None;
         }
         let cache_read = self.cache_read.unwrap_or(self.cached_inside);
         Some(ReportedUsage {
-            // OpenAI counts cached tokens among the prompt's, Anthropic beside them.
-            input: self.input.unwrap_or_default().saturating_sub(self.cached_inside),
+            // OpenAI and Google count cached tokens among the prompt's, Anthropic beside them.
+            input: (self.input.unwrap_or_default() + self.tool_use.unwrap_or_default())
+                .saturating_sub(self.cached_inside),
             cache_read,
             cache_write: self.cache_write.unwrap_or_default(),
-            output: self.output.unwrap_or_default(),
+            output: self.output.unwrap_or_default() + self.thoughts.unwrap_or_default(),
         })
     }
 }
 
 /// Reads the object at the scanner: a reply, a chunk, or an event that wraps one.
 pub(super) fn scan(scanner: &mut Scanner<'_>, format: Format, notes: &mut Notes) -> json::Result<()> {
-    if scanner.peek()? != Kind::Object {
-        return scanner.skip().map(drop);
+    match scanner.peek()? {
+        Kind::Object => {}
+        // A stream of Gemini that was not asked for as events.
+        Kind::Array if format == Format::Gemini => {
+            return scanner.array(|scanner| scan(scanner, format, notes)).map(drop);
+        }
+        _ => return scanner.skip().map(drop),
     }
     scanner
         .object(|scanner, key| match key {
-            "usage" if scanner.peek()? == Kind::Object => read_usage(scanner, notes),
+            "usage" | "usageMetadata" if scanner.peek()? == Kind::Object => read_usage(scanner, notes),
             // `message_start` of Messages, `response.…` of Responses.
             "message" if format == Format::Anthropic => scan(scanner, format, notes),
             "response" if format == Format::OpenAiResponses => scan(scanner, format, notes),
             "delta" if format == Format::Anthropic => scan(scanner, format, notes),
-            "choices" if scanner.peek()? == Kind::Array => {
+            "choices" | "candidates" if scanner.peek()? == Kind::Array => {
                 scanner.array(|scanner| scan(scanner, format, notes)).map(drop)
             }
-            "stop_reason" | "finish_reason" => note_stop(scanner, notes),
+            "stop_reason" | "finish_reason" | "finishReason" => note_stop(scanner, notes),
             "status" if format == Format::OpenAiResponses => note_stop(scanner, notes),
             _ => scanner.skip().map(drop),
         })
@@ -112,6 +121,13 @@ pub(super) fn read_usage(scanner: &mut Scanner<'_>, notes: &mut Notes) -> json::
                 "input_tokens" | "prompt_tokens" => grow(&mut notes.input, number(scanner)?),
                 "output_tokens" | "completion_tokens" => grow(&mut notes.output, number(scanner)?),
                 "cache_read_input_tokens" => grow(&mut notes.cache_read, number(scanner)?),
+                "promptTokenCount" => grow(&mut notes.input, number(scanner)?),
+                "candidatesTokenCount" => grow(&mut notes.output, number(scanner)?),
+                "thoughtsTokenCount" => grow(&mut notes.thoughts, number(scanner)?),
+                "toolUsePromptTokenCount" => grow(&mut notes.tool_use, number(scanner)?),
+                "cachedContentTokenCount" => {
+                    notes.cached_inside = notes.cached_inside.max(number(scanner)?.unwrap_or_default());
+                }
                 "cache_creation_input_tokens" => grow(&mut notes.cache_write, number(scanner)?),
                 "prompt_tokens_details" | "input_tokens_details" if scanner.peek()? == Kind::Object => {
                     scanner.object(|scanner, key| {
@@ -162,6 +178,15 @@ mod tests {
         assert_eq!(reply.usage, Some(ReportedUsage { input: 3, cache_read: 70, cache_write: 20, output: 9 }));
         assert_eq!(reply.usage.unwrap().prompt(), 93);
         assert_eq!(reply.stop.as_deref(), Some("tool_use"));
+
+        let gemini = r#"{"candidates":[{"content":{"parts":[{"text":"x"}],"role":"model"},"finishReason":"STOP","index":0}],
+            "usageMetadata":{"promptTokenCount":120,"cachedContentTokenCount":100,"candidatesTokenCount":4,
+            "thoughtsTokenCount":6,"totalTokenCount":130,"promptTokensDetails":[{"modality":"TEXT","tokenCount":120}]}}"#;
+        let expected = Some(ReportedUsage { input: 20, cache_read: 100, cache_write: 0, output: 10 });
+        assert_eq!(read(Format::Gemini, gemini).usage, expected);
+        let pieces = r#"[{"candidates":[],"usageMetadata":{"promptTokenCount":120}},"#.to_owned() + gemini + "]";
+        let reply = read(Format::Gemini, &pieces);
+        assert_eq!((reply.usage, reply.stop.as_deref()), (expected, Some("STOP")));
     }
 
     #[test]

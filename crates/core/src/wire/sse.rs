@@ -72,9 +72,9 @@ fn read_line(line: &[u8], format: Format, notes: &mut Notes) {
     let Some(data) = line.strip_prefix(b"data:") else {
         return;
     };
-    let says_something = ["\"usage\"", "\"stop_reason\"", "\"finish_reason\"", "\"response.completed\""]
-        .iter()
-        .any(|word| memmem::find(data, word.as_bytes()).is_some());
+    const WORDS: [&str; 5] =
+        ["\"usage\"", "\"usageMetadata\"", "\"stop_reason\"", "\"finish_reason\"", "\"response.completed\""];
+    let says_something = WORDS.iter().any(|word| memmem::find(data, word.as_bytes()).is_some());
     if says_something && let Ok(text) = std::str::from_utf8(data) {
         // A damaged event is the client's to complain about.
         let _ = scan(&mut Scanner::new(text, 0), format, notes);
@@ -84,11 +84,12 @@ fn read_line(line: &[u8], format: Format, notes: &mut Notes) {
 /// The end of a line whose beginning is gone. Inside a string every quote is escaped, so that the bare
 /// word can only be a key.
 fn read_end(line: &[u8], notes: &mut Notes) {
-    const KEY: &[u8] = b"\"usage\":";
-    if let Some(at) = memmem::rfind(line, KEY)
-        && let Ok(text) = std::str::from_utf8(line.get(at + KEY.len()..).unwrap_or_default())
-    {
-        let _ = read_usage(&mut Scanner::new(text, 0), notes);
+    for key in ["\"usage\":", "\"usageMetadata\":"] {
+        if let Some(at) = memmem::rfind(line, key.as_bytes())
+            && let Ok(text) = std::str::from_utf8(line.get(at + key.len()..).unwrap_or_default())
+        {
+            let _ = read_usage(&mut Scanner::new(text, 0), notes);
+        }
     }
 }
 
@@ -131,6 +132,11 @@ mod tests {
             \"output\":[],\"usage\":{\"input_tokens\":8,\"output_tokens\":2}}}\n\n";
         let reply = fed(Format::OpenAiResponses, responses, 11);
         assert_eq!(reply.usage, Some(ReportedUsage { input: 8, output: 2, ..ReportedUsage::default() }));
+        let gemini = "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"a\"}]}}],\"usageMetadata\":{\"promptTokenCount\":8}}\r\n\r\n\
+            data: {\"candidates\":[{\"finishReason\":\"STOP\"}],\"usageMetadata\":{\"promptTokenCount\":8,\"candidatesTokenCount\":2}}\r\n\r\n";
+        let reply = fed(Format::Gemini, gemini, 9);
+        assert_eq!(reply.usage, Some(ReportedUsage { input: 8, output: 2, ..ReportedUsage::default() }));
+        assert_eq!(reply.stop.as_deref(), Some("STOP"));
     }
 
     #[test]

@@ -36,7 +36,8 @@ pub fn transcript(format: Format, knobs: Knobs) -> BoxedStrategy<String> {
     let accidents = prop::collection::vec((0..4u8, any::<u16>(), any::<u16>()), 0..=knobs.accidents);
     (turns, odd, accidents, any::<Setting>(), any::<bool>())
         .prop_map(move |(turns, odd, accidents, setting, finished)| {
-            let mut writer = Writer { format, messages: Vec::new(), lines: 0, replies: 0 };
+            let signs = setting.outer_marks % 2 == 1;
+            let mut writer = Writer { format, messages: Vec::new(), lines: 0, replies: 0, signs };
             writer.instructions(setting);
             for (index, turn) in turns.iter().enumerate() {
                 writer.turn(index, turn);
@@ -203,6 +204,10 @@ fn document(format: Format, setting: Setting, messages: &[String]) -> String {
         (Format::OpenAiChat, _) => format!(r#"{{"model":"gpt-5", "messages": {}, "stream":true}}"#, list(messages)),
         (Format::OpenAiResponses, _) => format!(r#"{{"model":"gpt-5","input":{},"store":false}}"#, list(messages)),
         (Format::ShareGpt, _) => format!(r#"{{"id":7,"conversations":{}}}"#, list(messages)),
+        (Format::Gemini, _) => format!(
+            r#"{{"systemInstruction":{{"parts":[{{"text":"Be brief."}}]}},"generationConfig":{{"maxOutputTokens":1000}},"contents":{}}}"#,
+            list(messages)
+        ),
         (Format::Anthropic, _) => format!(
             r#"{{"model":"claude-x","max_tokens":1000,"system":[{{"type":"text","text":"Be brief.","cache_control":null}}],"tools":[{}],"messages":{}}}"#,
             marks.join(","),
@@ -216,11 +221,13 @@ struct Writer {
     messages: Vec<String>,
     lines: usize,
     replies: usize,
+    /// Whether the model signs its calls.
+    signs: bool,
 }
 
 impl Writer {
     fn instructions(&mut self, setting: Setting) {
-        if setting.instructions && self.format != Format::ClaudeCode {
+        if setting.instructions && !matches!(self.format, Format::ClaudeCode | Format::Gemini) {
             self.say("system", "You are careful.", Mark::None);
         }
     }
@@ -256,6 +263,10 @@ impl Writer {
                 };
                 format!(r#"{{"type":"message",{id}"role":"{role}","content":[{{"type":"{kind}","text":{text}}}]}}"#)
             }
+            Format::Gemini => {
+                let role = if role == "assistant" { "model" } else { role };
+                format!(r#"{{"role":"{role}","parts":[{{"text":{text}}}]}}"#)
+            }
             Format::ShareGpt => {
                 let from = match role {
                     "user" => "human",
@@ -279,6 +290,9 @@ impl Writer {
                 r#"{{"role":"user","content":[{{"type":"input_text","text":{text}}},{{"type":"input_image","image_url":"data:image/png;base64,{data}"}}]}}"#
             ),
             Format::ShareGpt => format!(r#"{{"from":"human","value":{text}}}"#),
+            Format::Gemini => format!(
+                r#"{{"role":"user","parts":[{{"text":{text}}},{{"inlineData":{{"mimeType":"image/png","data":"{data}"}}}}]}}"#
+            ),
             _ => format!(
                 r#"{{"role":"user","content":[{{"type":"text","text":{text}}},{{"type":"image","source":{{"type":"base64","media_type":"image/png","data":"{data}"}}}}]}}"#
             ),
@@ -300,6 +314,7 @@ impl Writer {
             Format::Anthropic => self.block_round(round, &ids),
             Format::ClaudeCode => self.line_round(round, &ids),
             Format::ShareGpt => self.spoken_round(round),
+            Format::Gemini => self.content_round(round, &ids),
         }
     }
 
@@ -360,6 +375,36 @@ impl Writer {
         }
     }
 
+    /// Ids are left out where results stand between calls in other formats.
+    fn content_round(&mut self, round: &Round, ids: &[String]) {
+        let mut parts = Vec::new();
+        let mut results = Vec::new();
+        if round.thinks {
+            let signature = if self.signs { r#","thoughtSignature":"bW9jaw==""# } else { "" };
+            parts.push(format!(r#"{{"text":"Hm.","thought":true{signature}}}"#));
+        }
+        if let Some(words) = &round.words {
+            parts.push(format!(r#"{{"text":{}}}"#, quoted(words)));
+        }
+        for (at, (call, id)) in round.calls.iter().zip(ids).enumerate() {
+            let id = if round.interleaved { String::new() } else { format!(r#""id":"{id}","#) };
+            let signature = if self.signs && at == 0 { r#","thoughtSignature":"bW9jaw==""# } else { "" };
+            let args = object_or_string(call.arguments);
+            parts.push(format!(r#"{{"functionCall":{{{id}"name":"read","args":{args}}}{signature}}}"#));
+            let output = quoted(&call.result);
+            let more = if call.blocks { r#","exit_code":0"# } else { "" };
+            if !call.lost {
+                results.push(format!(
+                    r#"{{"functionResponse":{{{id}"name":"read","response":{{"output":{output}{more}}}}}}}"#
+                ));
+            }
+        }
+        self.messages.push(format!(r#"{{"role":"model","parts":[{}]}}"#, parts.join(",")));
+        if !results.is_empty() {
+            self.messages.push(format!(r#"{{ "parts" : [{}], "role" : "user" }}"#, results.join(" , ")));
+        }
+    }
+
     /// One line per block, results between them or after them.
     fn line_round(&mut self, round: &Round, ids: &[String]) {
         let (blocks, results) = blocks_of_round(round, ids);
@@ -415,11 +460,7 @@ fn blocks_of_round(round: &Round, ids: &[String]) -> (Vec<String>, Vec<Option<St
     }
     let mut results = Vec::new();
     for (call, id) in round.calls.iter().zip(ids) {
-        let input = if call.arguments.ends_with('}') && !call.arguments.contains("} {") {
-            call.arguments.to_owned()
-        } else {
-            quoted(call.arguments)
-        };
+        let input = object_or_string(call.arguments);
         blocks.push(format!(r#"{{"type":"tool_use","id":"{id}","name":"read","input":{input}}}"#));
         let text = quoted(&call.result);
         let mark = if call.mark == Mark::Cached { r#","cache_control":{"type":"ephemeral"}"# } else { "" };
@@ -431,6 +472,14 @@ fn blocks_of_round(round: &Round, ids: &[String]) -> (Vec<String>, Vec<Option<St
         results.push((!call.lost).then_some(result));
     }
     (blocks, results)
+}
+
+/// Arguments where objects are objects; what is none is written as a string.
+fn object_or_string(arguments: &str) -> String {
+    match arguments.ends_with('}') && !arguments.contains("} {") {
+        true => arguments.to_owned(),
+        false => quoted(arguments),
+    }
 }
 
 fn text_block(literal: &str, mark: Mark) -> String {

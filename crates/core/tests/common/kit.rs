@@ -110,9 +110,15 @@ pub fn appended(body: &str, format: Format, stem: &str, add: impl Fn(&mut Writer
     format!("{},{inside}{}", &body[..at], &body[at..])
 }
 
-/// The four formats that have calls of their own.
-pub const WITH_CALLS: [Format; 4] =
-    [Format::OpenAiChat, Format::OpenAiResponses, Format::Anthropic, Format::ClaudeCode];
-/// All five.
-pub const ALL: [Format; 5] =
-    [Format::OpenAiChat, Format::OpenAiResponses, Format::Anthropic, Format::ClaudeCode, Format::ShareGpt];
+/// The formats that have calls of their own.
+pub const WITH_CALLS: [Format; 5] =
+    [Format::OpenAiChat, Format::OpenAiResponses, Format::Anthropic, Format::ClaudeCode, Format::Gemini];
+/// All of them.
+pub const ALL: [Format; 6] = [
+    Format::OpenAiChat,
+    Format::OpenAiResponses,
+    Format::Anthropic,
+    Format::ClaudeCode,
+    Format::ShareGpt,
+    Format::Gemini,
+];

@@ -10,6 +10,7 @@ pub fn odd_messages(format: Format) -> &'static [&'static str] {
         Format::Anthropic => ODD_BLOCKS,
         Format::ClaudeCode => ODD_LINES,
         Format::ShareGpt => ODD_TURNS,
+        Format::Gemini => ODD_CONTENTS,
     }
 }
 
@@ -123,6 +124,45 @@ const ODD_LINES: &[&str] = &[
     r#"{"parentUuid":"o9","type":"assistant","message":{"id":"msg_2","role":"assistant","content":[{"type":"tool_use","name":"f","input":{}}]},"uuid":"o10"}"#,
     r#"{"parentUuid":"o10","type":"user","message":{"role":"user","content":[{"type":"tool_use","id":"c8","name":"f","input":{}},{"type":"text","text":"odd"}]},"uuid":"o11"}"#,
     r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"x","cache_control":{"type":"ephemeral"}}]}}"#,
+];
+
+const ODD_CONTENTS: &[&str] = &[
+    r#"{"role":"user","parts":null}"#,
+    r#"{"role":"user"}"#,
+    r#"{"role":"user","parts":[]}"#,
+    r#"{"role":"model","parts":[]}"#,
+    r#"{"parts":[{"text":"no role"}]}"#,
+    r#"{"role":"user","parts":{"text":"one part"}}"#,
+    r#"{"role":"user","parts":"words"}"#,
+    r#"{"role":"user","parts":7}"#,
+    r#"{"role":"user","parts":[{"text":""},{"text":"after blank"},{"text":" "}]}"#,
+    r#"{"role":"model","parts":[{"text":""}]}"#,
+    r#"{"role":"model","parts":[{"text":"","thoughtSignature":"bW9jaw=="}]}"#,
+    r#"{"role":"model","parts":[{"thought_signature":"bW9jaw=="},{"text":"hm"}]}"#,
+    r#"{"role":"model","parts":[{"text":"thoughts","thought":true}]}"#,
+    r#"{"role":"user","parts":["bare",{},{"video":1},{"text":7},{"text":"x"}]}"#,
+    r#"{"role":"assistant","parts":[{"text":"another's word"}]}"#,
+    r#"{"role":"assistant","parts":[{"functionCall":{"name":"read","args":{}}}]}"#,
+    r#"{"role":"system","parts":[{"text":"Be brief."}]}"#,
+    r#"{"role":"narrator","parts":[{"text":"Meanwhile"}]}"#,
+    r#"{"role":"user","content":"other words"}"#,
+    r#"{"role":"user","parts":[{"functionCall":{"name":"read","args":{}}},{"text":"odd"}]}"#,
+    r#"{"role":"model","parts":[{"functionCall":{"name":"","args":{}}}]}"#,
+    r#"{"role":"model","parts":[{"functionCall":{"id":"c9","args":{}}},{"text":"nameless"}]}"#,
+    r#"{"role":"model","parts":[{"functionCall":{"id":"c1","name":"read"}},{"functionCall":{"id":"c1","name":"read","args":null}}]}"#,
+    r#"{"role":"model","parts":[{"function_call":{"name":"write","args":"{"a":1}"},"thought_signature":"bW9jaw=="}]}"#,
+    r#"{"role":"model","parts":[{"functionCall":{"name":"read","args":[1]}},{"functionCall":{"name":"write","args":{}},"thoughtSignature":"bW9jaw=="}]}"#,
+    r#"{"role":"model","parts":[{"functionResponse":{"name":"read","response":{"output":"x"}}},{"text":"odd"}]}"#,
+    r#"{"role":"user","parts":[{"functionResponse":{"name":"read","response":{"output":"x"}}}]}"#,
+    r#"{"role":"function","parts":[{"function_response":{"name":"read","response":{"content":[1,2]}}}]}"#,
+    r#"{"role":"user","parts":[{"functionResponse":{"id":"c1","name":"read","response":{"error":"x"}}},{"text":"and"}]}"#,
+    r#"{"role":"user","parts":[{"functionResponse":{"id":"c1","response":{"output":"x"}}}]}"#,
+    r#"{"role":"user","parts":[{"functionResponse":{"name":"read","response":"x"}}]}"#,
+    r#"{"role":"user","parts":[{"functionResponse":{"name":"read"}}]}"#,
+    r#"{"role":"user","parts":[{"functionResponse":{"response":{"output":"x"}}}]}"#,
+    r#"{"role":"user","parts":[{"functionResponse":{"name":"read","response":{"output":"x"},"parts":[{"inlineData":{"mimeType":"image/png","data":"iVBO"}},7]}}]}"#,
+    r#"{"role":"model","parts":[{"executableCode":{"language":"PYTHON","code":"print(1)"}},{"codeExecutionResult":{"outcome":"OUTCOME_OK","output":"1"}}]}"#,
+    r#"{"role":"user","parts":[{"fileData":{"mimeType":"application/pdf","fileUri":"gs://b/x.pdf"}}]}"#,
 ];
 
 const ODD_TURNS: &[&str] = &[

@@ -26,7 +26,7 @@ pub fn said(format: Format, body: &str) -> Vec<Said> {
 pub fn elements(body: &str) -> Vec<Value> {
     match serde_json::from_str::<Value>(body) {
         Ok(Value::Array(list)) => list,
-        Ok(Value::Object(object)) => ["messages", "input", "conversations"]
+        Ok(Value::Object(object)) => ["messages", "input", "conversations", "contents"]
             .iter()
             .find_map(|key| object.get(*key)?.as_array().cloned())
             .unwrap_or_else(|| vec![Value::Object(object.clone())]),
@@ -47,7 +47,7 @@ fn one(format: Format, element: &Value) -> Option<Said> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     said.role = match element.get("role").or(element.get("from")).and_then(Value::as_str) {
         Some("human") => "user".to_owned(),
-        Some("gpt") => "assistant".to_owned(),
+        Some("gpt" | "model") => "assistant".to_owned(),
         Some(role) => role.to_owned(),
         None => String::new(),
     };
@@ -62,6 +62,21 @@ fn one(format: Format, element: &Value) -> Option<Said> {
             said.results.push((text(&element["call_id"]), words(&element["output"], &mut said.images)));
         }
         _ => {}
+    }
+    for part in element["parts"].as_array().into_iter().flatten() {
+        said.images += usize::from(part.get("inlineData").is_some());
+        if let Some(words) = part.get("text").filter(|_| part["thought"] != true) {
+            said.texts.push(text(words));
+        }
+        if let Some(call) = part.get("functionCall") {
+            said.calls.push((text(&call["id"]), call["args"].clone()));
+        }
+        if let Some(result) = part.get("functionResponse") {
+            said.images += result["parts"].as_array().map_or(0, Vec::len);
+            let response = &result["response"];
+            let words = response.get("output").or(response.get("error")).unwrap_or(&Value::Null);
+            said.results.push((text(&result["id"]), text(words)));
+        }
     }
     let content = element.get("content").or(element.get("value")).unwrap_or(&Value::Null);
     if said.role == "tool" {

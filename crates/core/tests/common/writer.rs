@@ -139,6 +139,10 @@ impl Writer {
                 let kind = if role == "assistant" { "output_text" } else { "input_text" };
                 format!(r#"{{"type":"message","role":"{role}","content":[{{"type":"{kind}","text":{text}}}]}}"#)
             }
+            Format::Gemini => {
+                let role = if role == "assistant" { "model" } else { role };
+                format!(r#"{{"role":"{role}","parts":[{{"text":{text}}}]}}"#)
+            }
             Format::ShareGpt => {
                 let from = match role {
                     "user" => "human",
@@ -157,6 +161,7 @@ impl Writer {
         let image = self.image();
         let message = match self.format {
             Format::ShareGpt => return self.say("user", text),
+            Format::Gemini => format!(r#"{{"role":"user","parts":[{image},{block}]}}"#),
             Format::OpenAiResponses => format!(r#"{{"role":"user","content":[{block},{image}]}}"#),
             _ => format!(r#"{{"role":"user","content":[{image},{block}]}}"#),
         };
@@ -191,6 +196,7 @@ impl Writer {
             Format::OpenAiChat => self.chat_round(thought, words, calls, &ids, answered),
             Format::OpenAiResponses => self.item_round(thought, words, calls, &ids, answered),
             Format::Anthropic | Format::ClaudeCode => self.block_round(thought, words, calls, &ids, answered),
+            Format::Gemini => self.content_round(thought, words, calls, &ids, answered),
             Format::ShareGpt => {
                 let mut said = words.map(|words| format!("{words}\n")).unwrap_or_default();
                 for call in calls {
@@ -300,6 +306,46 @@ impl Writer {
         }
     }
 
+    /// The first call of a reply is always signed: whoever signs one must sign all.
+    fn content_round(&mut self, thought: Thought, words: Option<&str>, calls: &[Call], ids: &[String], answered: bool) {
+        let serial = self.serial;
+        let signature = format!(r#""thoughtSignature":"mocksig{serial}bm8gcmVhbCBzaWduYXR1cmU=""#);
+        let mut parts = Vec::new();
+        match thought {
+            Thought::None => {}
+            Thought::Signed => {
+                parts.push(format!(
+                    r#"{{"thought":true,"text":"I compare number {serial} with the plan.",{signature}}}"#
+                ));
+            }
+            Thought::Redacted => parts.push(r#"{"thought":true,"text":"First I look."}"#.to_owned()),
+        }
+        parts.extend(words.map(|words| self.text_block(words)));
+        let mut results = Vec::new();
+        for (at, (call, id)) in calls.iter().zip(ids).enumerate() {
+            // Ids are left out in every second round.
+            let id = if serial.is_multiple_of(2) { format!(r#""id":"{id}","#) } else { String::new() };
+            let (tool, args) = (&call.tool, &call.arguments);
+            let signature = if at == 0 { format!(",{signature}") } else { String::new() };
+            parts.push(format!(r#"{{"functionCall":{{{id}"name":"{tool}","args":{args}}}{signature}}}"#));
+            let output = quoted(&call.output);
+            let response = match call.answer {
+                _ if call.failed => format!(r#"{{"error":{output}}}"#),
+                Answer::Text => format!(r#"{{"output":{output}}}"#),
+                Answer::Blocks | Answer::Picture => format!(r#"{{"output":{output},"exit_code":0}}"#),
+            };
+            let image = match call.answer {
+                Answer::Picture => format!(r#","parts":[{}]"#, self.image()),
+                _ => String::new(),
+            };
+            results.push(format!(r#"{{"functionResponse":{{{id}"name":"{tool}","response":{response}{image}}}}}"#));
+        }
+        self.messages.push(format!(r#"{{"role":"model","parts":[{}]}}"#, parts.join(",")));
+        if answered && !results.is_empty() {
+            self.messages.push(format!(r#"{{ "parts" : [{}], "role" : "user" }}"#, results.join(" , ")));
+        }
+    }
+
     fn answer(&self, call: &Call) -> String {
         let text = quoted(&call.output);
         let kind = if self.format == Format::OpenAiResponses { "input_text" } else { "text" };
@@ -315,6 +361,9 @@ impl Writer {
     }
 
     fn text_block(&self, text: &str) -> String {
+        if self.format == Format::Gemini {
+            return format!(r#"{{"text":{}}}"#, quoted(text));
+        }
         let kind = if self.format == Format::OpenAiResponses { "input_text" } else { "text" };
         format!(r#"{{"type":"{kind}","text":{}}}"#, quoted(text))
     }
@@ -331,6 +380,7 @@ impl Writer {
             Format::Anthropic | Format::ClaudeCode => {
                 format!(r#"{{"type":"image","source":{{"type":"base64","media_type":"image/png","data":"{PIXEL}"}}}}"#)
             }
+            Format::Gemini => format!(r#"{{"inlineData":{{"mimeType":"image/png","data":"{PIXEL}"}}}}"#),
         }
     }
 
@@ -356,8 +406,9 @@ impl Writer {
             mark_last_users(&mut messages, self.marks);
         }
         let body = matches!(self.layout, Layout::Body | Layout::SpacedBody) && self.format != Format::ClaudeCode;
-        let has_field = body && matches!(self.format, Format::Anthropic | Format::OpenAiResponses);
-        if let Some(system) = self.system.as_deref().filter(|_| !has_field && self.format != Format::ClaudeCode) {
+        let has_field = body && matches!(self.format, Format::Anthropic | Format::OpenAiResponses | Format::Gemini);
+        let has_message = !has_field && !matches!(self.format, Format::ClaudeCode | Format::Gemini);
+        if let Some(system) = self.system.as_deref().filter(|_| has_message) {
             let mut first = Writer { messages: Vec::new(), ..self.clone() };
             first.say("system", system);
             messages.splice(0..0, first.messages);
@@ -374,18 +425,25 @@ impl Writer {
         let (field, system) = match self.format {
             Format::OpenAiResponses => ("input", "instructions"),
             Format::ShareGpt => ("conversations", "system"),
+            Format::Gemini => ("contents", "systemInstruction"),
             _ => ("messages", "system"),
         };
         let mut fields = vec![format!(r#""model": "{}""#, self.model)];
         if let Some(text) = self.system.as_deref().filter(|_| has_field) {
-            fields.push(format!(r#""{system}":{}"#, quoted(text)));
+            fields.push(match self.format {
+                Format::Gemini => format!(r#""{system}":{{"parts":[{{"text":{}}}]}}"#, quoted(text)),
+                _ => format!(r#""{system}":{}"#, quoted(text)),
+            });
         }
         if self.format != Format::ShareGpt {
             fields.push(r#""tools":[{"name":"bash","description":"Runs a command."}]"#.to_owned());
         }
         if let Some(most) = self.max_tokens {
-            let name = if self.format == Format::OpenAiResponses { "max_output_tokens" } else { "max_tokens" };
-            fields.push(format!(r#""{name}":{most}"#));
+            fields.push(match self.format {
+                Format::OpenAiResponses => format!(r#""max_output_tokens":{most}"#),
+                Format::Gemini => format!(r#""generationConfig":{{"maxOutputTokens":{most}}}"#),
+                _ => format!(r#""max_tokens":{most}"#),
+            });
         }
         fields.push(format!(r#""{field}":{list}"#));
         fields.push(r#""temperature":1.0"#.to_owned());

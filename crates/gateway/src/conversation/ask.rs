@@ -12,11 +12,13 @@ pub enum Dialect {
     Responses,
     /// Anthropic Messages.
     Messages,
+    /// Google Gemini.
+    Gemini,
 }
 
 impl Dialect {
     /// Every dialect.
-    pub const ALL: [Dialect; 3] = [Dialect::Chat, Dialect::Responses, Dialect::Messages];
+    pub const ALL: [Dialect; 4] = [Dialect::Chat, Dialect::Responses, Dialect::Messages, Dialect::Gemini];
 
     /// The format of its transcripts.
     pub fn format(self) -> Format {
@@ -24,6 +26,7 @@ impl Dialect {
             Dialect::Chat => Format::OpenAiChat,
             Dialect::Responses => Format::OpenAiResponses,
             Dialect::Messages => Format::Anthropic,
+            Dialect::Gemini => Format::Gemini,
         }
     }
 
@@ -33,6 +36,7 @@ impl Dialect {
             Dialect::Chat => "chat",
             Dialect::Responses => "responses",
             Dialect::Messages => "messages",
+            Dialect::Gemini => "gemini",
         }
     }
 }
@@ -156,6 +160,8 @@ pub struct Ask<'a> {
     pub dialect: Dialect,
     /// The body, decompressed.
     pub body: &'a str,
+    /// The model, where the address names it and not the body.
+    pub model: Option<&'a str>,
     /// Who asks.
     pub credential: CredentialId,
     /// The session that a header names.
@@ -180,6 +186,7 @@ impl<'a> Ask<'a> {
         Ask {
             dialect,
             body,
+            model: None,
             credential,
             session_hint: None,
             agent_hint: None,

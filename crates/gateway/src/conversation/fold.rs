@@ -230,8 +230,9 @@ pub struct FoldTask {
     rules: Arc<Rules>,
     window: Option<u32>,
     body: String,
-    /// Everything of the request but its body.
+    /// Everything of the request but its body and its words.
     ask: Ask<'static>,
+    model: Option<String>,
     session_hint: Option<String>,
     agent_hint: Option<String>,
     focus: Option<String>,
@@ -293,7 +294,8 @@ impl FoldTask {
             rules: Arc::clone(rules),
             window,
             body: ask.body.to_owned(),
-            ask: Ask { body: "", session_hint: None, agent_hint: None, focus: None, ..*ask },
+            ask: Ask { body: "", model: None, session_hint: None, agent_hint: None, focus: None, ..*ask },
+            model: ask.model.map(str::to_owned),
             session_hint: ask.session_hint.map(str::to_owned),
             agent_hint: ask.agent_hint.map(str::to_owned),
             focus: ask.focus.map(str::to_owned),
@@ -312,6 +314,7 @@ impl FoldTask {
     fn ask(&self, now: Timestamp) -> Ask<'_> {
         Ask {
             body: &self.body,
+            model: self.model.as_deref(),
             session_hint: self.session_hint.as_deref(),
             agent_hint: self.agent_hint.as_deref(),
             focus: self.focus.as_deref(),
@@ -348,7 +351,7 @@ impl FoldTask {
     pub(super) fn plan(&self, inner: &Inner) -> Result<Planned, Fault> {
         let ask = self.ask(self.ask.now);
         let sight = Sight::of(&ask)?;
-        let policy = self.rules.policy(self.window);
+        let policy = self.rules.policy(self.window, ask.model);
         let keeps_originals = inner.store_for(&self.rules).is_some();
         let request = Request { keeps_originals, ..self.request.clone() };
         let fold = self.fold(inner, &policy, &ask, &sight, request);
@@ -372,7 +375,7 @@ impl FoldTask {
         if self.is_overtaken(inner, &root, summary.as_ref(), now) {
             return Ok(());
         }
-        let policy = self.rules.policy(self.window);
+        let policy = self.rules.policy(self.window, ask.model);
         let mut lane = self.lane.clone();
         let request = Request { summary, now_ms: Some(now.0), ..self.request.clone() };
         let attempt = self.fold(inner, &policy, &ask, &sight, request).make(&mut lane)?;

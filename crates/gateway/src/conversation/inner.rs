@@ -83,16 +83,16 @@ impl Rules {
         Bounds { sessions: self.settings.memory_sessions.max(1), text_bytes: self.settings.memory_bytes }
     }
 
-    /// The policy, with the window that the provider itself named.
-    pub(super) fn policy(&self, window: Option<u32>) -> Cow<'_, Policy> {
-        match window {
-            None => Cow::Borrowed(&self.settings.policy),
-            Some(window) => {
-                let mut policy = self.settings.policy.clone();
-                policy.model.window = AutoOr::Fixed(window);
-                Cow::Owned(policy)
-            }
+    /// The policy, with the window that the provider itself named, and the model that only an address names.
+    pub(super) fn policy(&self, window: Option<u32>, model: Option<&str>) -> Cow<'_, Policy> {
+        let mut policy = Cow::Borrowed(&self.settings.policy);
+        if let Some(window) = window {
+            policy.to_mut().model.window = AutoOr::Fixed(window);
         }
+        if let (Some(model), None) = (model, &policy.model.name) {
+            policy.to_mut().model.name = Some(model.to_owned());
+        }
+        policy
     }
 }
 

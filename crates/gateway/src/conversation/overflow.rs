@@ -61,7 +61,7 @@ pub(super) fn overflow<'a>(
         windows.insert((ask.credential, sight.model().to_owned()), limit.max(1));
     }
     let window = learnt_window(inner, ask.credential, sight.model());
-    let mut policy = rules.policy(window).into_owned();
+    let mut policy = rules.policy(window, ask.model).into_owned();
     let checkpoint = inner.best(&rules, ask, &sight)?;
     let setting = Setting::of(&sight.transcript, &policy, &rules.job, &lane.state);
     let tally = Tally::of(&sight, &tally::measure(setting.budgets.image_tokens), &mut lane.measured);

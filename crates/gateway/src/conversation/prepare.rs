@@ -36,7 +36,7 @@ pub(super) fn prepare<'a>(inner: &Arc<Inner>, ask: &Ask<'a>) -> Result<Prepared<
         None => Lane::default(),
     };
     let window = learnt_window(inner, ask.credential, sight.model());
-    let policy = rules.policy(window);
+    let policy = rules.policy(window, ask.model);
     let setting = Setting::of(&sight.transcript, &policy, &rules.job, &lane.state);
     let tally = Tally::of(&sight, &tally::measure(setting.budgets.image_tokens), &mut lane.measured);
     let mut path = Path {

@@ -25,6 +25,7 @@ const COMPACTION: &[&str] = &[
     "summarizes internal chat history",
     "summarization agent creating a context checkpoint",
     "Create a comprehensive summary of our entire conversation",
+    "distilling chat history into a structured XML",
 ];
 
 /// What clients say when they want a name for a conversation.
@@ -37,6 +38,7 @@ const SIDE: &[&str] = &[
     "description in four words or less",
     "description of this session in 4 words or less",
     "indicates a new conversation topic",
+    "Summarize the user's primary intent or goal in this conversation in ONE sentence",
 ];
 
 /// Conversations beside the main one are short: a few messages of context and the question.
@@ -108,6 +110,8 @@ mod tests {
         assert_eq!(purpose_of(Format::OpenAiResponses, codex), Purpose::Compaction);
         let opencode = r#"{"messages":[{"role":"system","content":"You are a helpful AI assistant tasked with summarizing conversations."},{"role":"user","content":"a"}]}"#;
         assert_eq!(purpose_of(Format::OpenAiChat, opencode), Purpose::Compaction);
+        let gemini = r#"{"contents":[{"role":"user","parts":[{"text":"a"}]}],"systemInstruction":{"role":"user","parts":[{"text":"\nYou are a specialized system component responsible for distilling chat history into a structured XML <state_snapshot>."}]}}"#;
+        assert_eq!(purpose_of(Format::Gemini, gemini), Purpose::Compaction);
     }
 
     #[test]

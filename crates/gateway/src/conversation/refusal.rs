@@ -74,6 +74,10 @@ const NUMBERS: &[(&str, &str)] = &[
     ("prompt length of ", "maximum model length of "),
 ];
 
+/// What comes before the limit where nothing says what was asked.
+const LIMITS: &[&str] =
+    &["maximum context length is ", "maximum number of tokens allowed (", "maximum number of tokens allowed "];
+
 /// Reads an error reply, or the data of an error event inside a stream, as a refusal for size; `None` for
 /// any other error.
 pub fn read_refusal(dialect: Dialect, status: u16, body: &[u8]) -> Option<Refusal> {
@@ -106,7 +110,9 @@ fn error_of(body: &Value) -> Option<&Value> {
     let found =
         places.iter().filter_map(|place| body.pointer(place)).find(|error| error.is_object() || error.is_string());
     // Some servers put the error's fields at the top.
-    found.or_else(|| body.get("message").map(|_| body))
+    let found = found.or_else(|| body.get("message").map(|_| body));
+    // A stream that is a list begins with its error.
+    found.or_else(|| error_of(body.get(0)?))
 }
 
 /// Tokens that were asked for, and that are allowed.
@@ -125,7 +131,7 @@ fn numbers(error: &Value, message: &str) -> (Option<u64>, Option<u64>) {
     let both = NUMBERS.iter().find_map(|(asked, limit)| Some((after(message, asked)?, after(message, limit)?)));
     match both {
         Some((asked, limit)) => (Some(asked), Some(limit)),
-        None => (None, after(message, "maximum context length is ")),
+        None => (None, LIMITS.iter().find_map(|words| after(message, words))),
     }
 }
 

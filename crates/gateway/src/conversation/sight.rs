@@ -34,7 +34,8 @@ pub(super) struct Sight<'a> {
 impl<'a> Sight<'a> {
     /// Looks at a request.
     pub(super) fn of(ask: &Ask<'a>) -> Result<Sight<'a>, Fault> {
-        let transcript = wire::read(ask.body, Some(ask.dialect.format()))?;
+        let mut transcript = wire::read(ask.body, Some(ask.dialect.format()))?;
+        transcript.model = ask.model.map(Cow::Borrowed).or(transcript.model);
         if transcript.shape != Shape::Body {
             return Err(Fault::NoConversation);
         }
@@ -118,7 +119,7 @@ impl<'a> Outer<'a> {
         // The reader has accepted the body already.
         let _ = Scanner::new(body, 0).object(|scanner, key| {
             match key {
-                "previous_response_id" | "conversation" => {
+                "previous_response_id" | "conversation" | "cachedContent" | "cached_content" => {
                     outer.is_continued |= scanner.skip()?.of(body) != "null";
                 }
                 "metadata" if scanner.peek()? == Kind::Object => {
@@ -206,5 +207,14 @@ mod tests {
         };
         assert!(continued(r#""previous_response_id":"resp_1","#) && continued(r#""conversation":{"id":"c"},"#));
         assert!(!continued("") && !continued(r#""previous_response_id":null,"#));
+        let cached = r#"{"cachedContent":"cachedContents/c","contents":[{"parts":[{"text":"a"}]}]}"#;
+        assert!(Sight::of(&ask(Dialect::Gemini, cached)).unwrap().is_continued);
+    }
+
+    #[test]
+    fn a_model_in_the_address_is_the_model() {
+        let body = r#"{"contents":[{"parts":[{"text":"a"}]}]}"#;
+        let named = Ask { model: Some("gemini-3-pro"), ..ask(Dialect::Gemini, body) };
+        assert_eq!(Sight::of(&named).unwrap().model(), "gemini-3-pro");
     }
 }

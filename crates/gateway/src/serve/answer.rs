@@ -77,16 +77,16 @@ pub enum Refusal {
     /// A request that any web page could make a browser send.
     #[error(
         "a POST request needs `content-type: application/json`, or a header that no web form has: authorization, \
-         x-api-key or x-foldline-key"
+         x-api-key, x-goog-api-key or x-foldline-key"
     )]
     Simple,
     /// Several keys in one place.
-    #[error("the request carries a header with a key more than once; send one authorization or x-api-key header")]
+    #[error("the request carries a key more than once; send one authorization, x-api-key or x-goog-api-key header")]
     Keys,
     /// A key of another vendor.
     #[error(
         "the key of this request is not {vendor}'s by its look, so it was not sent to {host}; use a key of {vendor}, or set \
-         gateway.upstream_openai and gateway.upstream_anthropic to one place that takes both"
+         gateway.upstream_openai, gateway.upstream_anthropic and gateway.upstream_gemini to one place that takes all"
     )]
     WrongVendor {
         /// Whose API was asked.
@@ -96,8 +96,8 @@ pub enum Refusal {
     },
     /// A request with a key for one of two.
     #[error(
-        "it cannot be told whether this request and its key are for OpenAI or Anthropic, so it was not sent; send one key \
-         only, or name the vendor by a header (anthropic-version, openai-organization)"
+        "it cannot be told whether this request and its key are for OpenAI, Anthropic or Google, so it was not sent; send \
+         one key only, or name the vendor by a header (anthropic-version, openai-organization, x-goog-api-client)"
     )]
     Doubt,
     /// The key map has no key for that vendor.
@@ -201,7 +201,7 @@ impl Refusal {
         }
     }
 
-    /// The error type that both vendors use for such a status.
+    /// The error type that OpenAI and Anthropic use for such a status.
     fn kind(&self) -> &'static str {
         match self {
             Self::TooLarge { .. } => "request_too_large",
@@ -217,6 +217,18 @@ impl Refusal {
         }
     }
 
+    /// The word that Google has for such a status.
+    fn status_word(&self) -> &'static str {
+        match self.status().as_u16() {
+            401 => "UNAUTHENTICATED",
+            403 => "PERMISSION_DENIED",
+            404 => "NOT_FOUND",
+            408 | 504 => "DEADLINE_EXCEEDED",
+            502 | 503 => "UNAVAILABLE",
+            _ => "INVALID_ARGUMENT",
+        }
+    }
+
     /// The answer, in the shape of a provider's errors.
     pub fn answer(&self, provider: Provider) -> Response<Body> {
         let message = format!("foldline: {self}");
@@ -225,6 +237,9 @@ impl Refusal {
                 json!({ "error": { "message": message, "type": self.kind(), "param": null, "code": self.name() } })
             }
             Provider::Anthropic => json!({ "type": "error", "error": { "type": self.kind(), "message": message } }),
+            Provider::Google => {
+                json!({ "error": { "code": self.status().as_u16(), "message": message, "status": self.status_word() } })
+            }
         };
         let mut response = json_answer(self.status(), &body);
         match self {
@@ -296,6 +311,8 @@ mod tests {
         let refusal = Refusal::TooLarge { limit: 10 };
         let openai = body(refusal.answer(Provider::OpenAi)).await;
         assert_eq!(openai["error"]["code"], "too_large");
+        let google = body(refusal.answer(Provider::Google)).await;
+        assert_eq!(google["error"]["code"], refusal.status().as_u16());
         let anthropic = body(refusal.answer(Provider::Anthropic)).await;
         assert_eq!(
             (anthropic["type"].as_str(), anthropic["error"]["type"].as_str()),

@@ -58,8 +58,9 @@ pub async fn answer(gateway: &Arc<Gateway>, question: &Question) -> Option<Respo
         let text = std::str::from_utf8(&question.body).ok()?;
         let order = Order::read(text, question.dialect.format())?;
         let done = order.carry_out(&conversations, &question).ok()?;
-        let streams = speech::streams(text);
-        Some((question.dialect, order.model, streams, done))
+        let streams = question.wish.delivery.unwrap_or_else(|| speech::streams(text));
+        let model = question.wish.model.as_deref().map_or(order.model, str::to_owned);
+        Some((question.dialect, model, streams, done))
     });
     let (dialect, model, streams, done) = job.await.ok()??;
     let words = match done {

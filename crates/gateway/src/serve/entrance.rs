@@ -8,9 +8,9 @@ use super::hints::Hints;
 use super::passage::{Passage, Passing, Pieces};
 use super::presence::{Reach, Visit};
 use super::reply::Reply;
-use super::rewriting::Question;
+use super::rewriting::{Question, Wish};
 use super::route::{Provider, Route, provider_of, route};
-use super::{Body, compress, headers, identity, inbound, lending, own, path};
+use super::{Body, compress, headers, identity, inbound, lending, own, path, vendor};
 use crate::conversation::Dialect;
 use http::request::Parts;
 use http::{Request, Response, StatusCode, Uri, header};
@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// Answers a request.
 pub async fn answer(gateway: Arc<Gateway>, request: Request<Incoming>, visit: Visit) -> Response<Body> {
     let (mut parts, body) = request.into_parts();
-    let straight = straighten(&mut parts);
+    let straight = straighten(&mut parts).and_then(|()| vendor::lift_key(&mut parts));
     let route = route(&parts);
     let provider = route.provider();
     let answer = match straight.and_then(|()| gateway.setup().names.check(&parts, visit.presence().entrance)) {
@@ -111,7 +111,7 @@ async fn turn(
     drop(receiving);
     let place = gateway.enter().await?;
     let plain = unpack(gateway, &parts, wire.clone(), setup.bounds).await?;
-    if dialect == Dialect::Responses && setup.keys.lends(credential, provider) {
+    if matches!(dialect, Dialect::Responses | Dialect::Gemini) && setup.keys.lends(credential, provider) {
         lending::check_turn(gateway, credential, &plain).await?;
     }
     let path = parts.uri.path_and_query().ok_or(Refusal::Path)?;
@@ -124,7 +124,8 @@ async fn turn(
         false => admitted,
     };
     let writer = setup.writer(&target, &headers);
-    let question = Question { dialect, body: plain, credential, hints, writer };
+    let wish = Wish::of(&parts.uri);
+    let question = Question { dialect, body: plain, wish, credential, hints, writer };
     if setup.policy.gateway.slash_compress
         && let Some(answer) = compress::answer(gateway, &question).await
     {

@@ -13,7 +13,7 @@
 
 use super::headers;
 use super::hints::Hints;
-use super::vendor::{self, API_KEY};
+use super::vendor::{self, API_KEY, GOOGLE_KEY};
 use crate::conversation::CredentialId;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -67,7 +67,7 @@ pub fn of_turn(admitted: CredentialId, headers: &HeaderMap, hints: &Hints, body:
     if vendor::key_in(headers, &headers::KEY).is_some() {
         return admitted;
     }
-    let token = [API_KEY, header::AUTHORIZATION].iter().find_map(|name| vendor::key_in(headers, name));
+    let token = [GOOGLE_KEY, API_KEY, header::AUTHORIZATION].iter().find_map(|name| vendor::key_in(headers, name));
     match token {
         Some(token) if token.starts_with(b"sk-ant-oat") => device(body).or_else(|| session(hints)).unwrap_or(admitted),
         Some(token) => account(token).unwrap_or(admitted),

@@ -6,7 +6,7 @@
 //! # laptop of the build team; its own key passes through
 //! sk-team-…
 //! # agents that never see a provider's key; a value that begins with $ is read from the environment
-//! agent-7   openai=$OPENAI_API_KEY  anthropic=$ANTHROPIC_API_KEY
+//! agent-7   openai=$OPENAI_API_KEY  anthropic=$ANTHROPIC_API_KEY  google=$GEMINI_API_KEY
 //! # may see the figures of all clients together
 //! ops-1     operator
 //! ```
@@ -18,7 +18,7 @@
 use super::answer::Refusal;
 use super::headers;
 use super::route::Provider;
-use super::vendor::{self, API_KEY};
+use super::vendor::{self, API_KEY, GOOGLE_KEY};
 use crate::conversation::CredentialId;
 use http::header::{self, HeaderMap, HeaderValue};
 use std::collections::HashMap;
@@ -34,6 +34,7 @@ pub struct Keys {
 struct Upstream {
     openai: Option<HeaderValue>,
     anthropic: Option<HeaderValue>,
+    google: Option<HeaderValue>,
     sees: Sees,
 }
 
@@ -72,7 +73,7 @@ impl Keys {
                 }
                 let (name, value) = word
                     .split_once('=')
-                    .ok_or_else(|| fail("expected openai=KEY, anthropic=KEY or operator".to_owned()))?;
+                    .ok_or_else(|| fail("expected openai=KEY, anthropic=KEY, google=KEY or operator".to_owned()))?;
                 let value = match value.strip_prefix('$') {
                     Some(name) => variable(name).ok_or_else(|| fail(format!("the variable {name} is not set")))?,
                     None => value.to_owned(),
@@ -80,7 +81,10 @@ impl Keys {
                 let slot = match name {
                     "openai" => &mut upstream.openai,
                     "anthropic" => &mut upstream.anthropic,
-                    other => return Err(fail(format!("`{other}` is no provider; expected openai or anthropic"))),
+                    "google" => &mut upstream.google,
+                    other => {
+                        return Err(fail(format!("`{other}` is no provider; expected openai, anthropic or google")));
+                    }
                 };
                 let mut value = HeaderValue::from_str(value.trim())
                     .map_err(|_| fail("a key has characters that no header can carry".to_owned()))?;
@@ -125,33 +129,33 @@ impl Keys {
         let Some(upstream) = self.clients.get(&credential).filter(|upstream| upstream.is_given()) else {
             return Ok(());
         };
-        match (provider, &upstream.openai, &upstream.anthropic) {
-            (Provider::OpenAi, Some(key), _) => {
-                headers.remove(API_KEY);
+        let Some(key) = upstream.key(provider) else {
+            // A client may bring a key of its own for what the file says nothing about.
+            return match vendor::CARRIERS.iter().any(|name| headers.contains_key(name)) {
+                true => Ok(()),
+                false => Err(Refusal::Unmapped { vendor: provider.name() }),
+            };
+        };
+        for name in &vendor::CARRIERS {
+            headers.remove(name);
+        }
+        match provider {
+            Provider::OpenAi => {
                 let bearer = [b"Bearer ".as_slice(), key.as_bytes()].concat();
                 if let Ok(mut value) = HeaderValue::from_bytes(&bearer) {
                     value.set_sensitive(true);
                     headers.insert(header::AUTHORIZATION, value);
                 }
-                Ok(())
             }
-            (Provider::Anthropic, _, Some(key)) => {
-                headers.remove(header::AUTHORIZATION);
-                headers.insert(API_KEY, key.clone());
-                Ok(())
-            }
-            // A client may bring a key of its own for what the file says nothing about.
-            _ if vendor::CARRIERS.iter().any(|name| headers.contains_key(name)) => Ok(()),
-            _ => Err(Refusal::Unmapped { vendor: provider.name() }),
+            Provider::Anthropic => drop(headers.insert(API_KEY, key.clone())),
+            Provider::Google => drop(headers.insert(GOOGLE_KEY, key.clone())),
         }
+        Ok(())
     }
 
     /// Whether requests of a client go to `provider` under a key of the file.
     pub fn lends(&self, credential: CredentialId, provider: Provider) -> bool {
-        self.clients.get(&credential).is_some_and(|upstream| match provider {
-            Provider::OpenAi => upstream.openai.is_some(),
-            Provider::Anthropic => upstream.anthropic.is_some(),
-        })
+        self.clients.get(&credential).is_some_and(|upstream| upstream.key(provider).is_some())
     }
 
     fn stands_for_others(&self, credential: CredentialId) -> bool {
@@ -160,14 +164,23 @@ impl Keys {
 }
 
 impl Upstream {
+    /// The key that is sent to a provider.
+    fn key(&self, provider: Provider) -> Option<&HeaderValue> {
+        match provider {
+            Provider::OpenAi => self.openai.as_ref(),
+            Provider::Anthropic => self.anthropic.as_ref(),
+            Provider::Google => self.google.as_ref(),
+        }
+    }
+
     fn is_given(&self) -> bool {
-        self.openai.is_some() || self.anthropic.is_some()
+        Provider::ALL.into_iter().any(|provider| self.key(provider).is_some())
     }
 }
 
 /// The keys that a request shows, the one for the gateway first.
 fn presented(headers: &HeaderMap) -> impl Iterator<Item = CredentialId> + '_ {
-    let named = [headers::KEY, API_KEY, header::AUTHORIZATION];
+    let named = [headers::KEY, GOOGLE_KEY, API_KEY, header::AUTHORIZATION];
     named.into_iter().filter_map(|name| vendor::key_in(headers, &name)).map(CredentialId::of_bytes)
 }
 

@@ -4,7 +4,7 @@
 
 use super::answer::Refusal;
 use super::gateway::{Gateway, now};
-use super::route::operation;
+use super::route::{ModelCall, operation};
 use crate::conversation::CredentialId;
 use foldline_store::Key;
 use http::{Method, request::Parts};
@@ -92,11 +92,20 @@ pub async fn check_passed(gateway: &Arc<Gateway>, credential: CredentialId, part
     Err(Refusal::NotLent(path.chars().take(100).collect()))
 }
 
+/// Versions under which Google lists its models.
+const GOOGLES_VERSIONS: [&str; 2] = ["/v1beta", "/v1alpha"];
+
 /// Counting and listing of models; turns are no business of this.
 fn leaves_nothing(method: &Method, path: &str) -> bool {
     match *method {
-        Method::POST => matches!(path, "/messages/count_tokens" | "/responses/input_tokens" | "/completions"),
-        Method::GET | Method::HEAD => path == "/models" || path.starts_with("/models/"),
+        Method::POST => {
+            matches!(path, "/messages/count_tokens" | "/responses/input_tokens" | "/completions")
+                || ModelCall::of(path).is_some_and(|call| call.verb == "countTokens")
+        }
+        Method::GET | Method::HEAD => {
+            let path = GOOGLES_VERSIONS.iter().find_map(|version| path.strip_prefix(version)).unwrap_or(path);
+            path == "/models" || path.starts_with("/models/")
+        }
         Method::OPTIONS => true,
         _ => false,
     }
@@ -140,7 +149,9 @@ impl<'de> serde::Deserialize<'de> for References {
                 let mut found = Vec::new();
                 while let Some(name) = map.next_key::<String>()? {
                     match name.as_str() {
-                        "previous_response_id" | "conversation" => match map.next_value::<Value>()? {
+                        "previous_response_id" | "conversation" | "cachedContent" | "cached_content" => match map
+                            .next_value::<Value>(
+                        )? {
                             Value::Null => {}
                             Value::String(id) => found.push(id),
                             other => found.push(other.get("id").and_then(Value::as_str).unwrap_or_default().to_owned()),

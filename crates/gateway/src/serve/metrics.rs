@@ -136,6 +136,7 @@ impl Metrics {
         let provider = match provider {
             Provider::OpenAi => "openai",
             Provider::Anthropic => "anthropic",
+            Provider::Google => "google",
         };
         self.replies.get_or_create(&Answered { provider, status }).inc();
         self.first_byte.observe(took.as_secs_f64());

@@ -131,7 +131,7 @@ fn needs_leave(headers: &HeaderMap) -> bool {
         .is_some_and(|value| !value.as_bytes().get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"basic")));
     let is_custom = |name: &HeaderName| {
         let name = name.as_str();
-        name == "x-api-key" || name == "anthropic-version" || name.starts_with(headers::OWN)
+        name == "x-api-key" || name == "anthropic-version" || name == "x-goog-api-key" || name.starts_with(headers::OWN)
     };
     is_json || is_authorised || headers.keys().any(is_custom)
 }

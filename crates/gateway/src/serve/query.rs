@@ -103,7 +103,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// A name or value as it was before it was put into an address.
-fn decoded(text: &str) -> Option<String> {
+pub fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {

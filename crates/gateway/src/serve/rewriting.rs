@@ -5,12 +5,15 @@ use super::budget::Weighed;
 use super::gateway::{Gateway, now};
 use super::hints::Hints;
 use super::marks::Marking;
+use super::route::ModelCall;
+use super::speech::Delivery;
 use super::{marks, usage};
 use crate::conversation::{
     Ask, Bypass, CredentialId, Dialect, Durability, Fault, FoldTask, Outcome, Prepared, Refusal, SessionId, Turn,
     Writer,
 };
 use bytes::Bytes;
+use http::Uri;
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -24,12 +27,37 @@ pub struct Question {
     pub dialect: Dialect,
     /// The body.
     pub body: Weighed,
+    /// What its address says.
+    pub wish: Wish,
     /// Who asks.
     pub credential: CredentialId,
     /// What its headers say.
     pub hints: Arc<Hints>,
     /// Where the model that writes handoffs is asked.
     pub writer: Writer,
+}
+
+/// What an address says that other APIs have in the body.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wish {
+    /// The model.
+    pub model: Option<Arc<str>>,
+    /// How the answer is delivered.
+    pub delivery: Option<Delivery>,
+}
+
+impl Wish {
+    /// Reads an address.
+    pub fn of(uri: &Uri) -> Wish {
+        let Some(call) = ModelCall::of(uri.path()) else { return Wish::default() };
+        let is_events = uri.query().unwrap_or_default().split('&').any(|pair| pair == "alt=sse");
+        let delivery = match call.verb {
+            "streamGenerateContent" if is_events => Delivery::Stream,
+            "streamGenerateContent" => Delivery::List,
+            _ => Delivery::Whole,
+        };
+        Wish { model: Some(call.model.into()), delivery: Some(delivery) }
+    }
 }
 
 /// What a request became.
@@ -160,6 +188,7 @@ impl Question {
         Ask {
             dialect: self.dialect,
             body: text,
+            model: self.wish.model.as_deref(),
             credential: self.credential,
             session_hint: self.hints.session.as_deref(),
             agent_hint: self.hints.agent.as_deref(),

@@ -12,14 +12,20 @@ pub enum Provider {
     OpenAi,
     /// Messages.
     Anthropic,
+    /// Gemini.
+    Google,
 }
 
 impl Provider {
+    /// All of them.
+    pub const ALL: [Provider; 3] = [Provider::OpenAi, Provider::Anthropic, Provider::Google];
+
     /// For people.
     pub fn name(self) -> &'static str {
         match self {
             Provider::OpenAi => "OpenAI",
             Provider::Anthropic => "Anthropic",
+            Provider::Google => "Google",
         }
     }
 }
@@ -29,6 +35,7 @@ pub fn provider_of(dialect: Dialect) -> Provider {
     match dialect {
         Dialect::Chat | Dialect::Responses => Provider::OpenAi,
         Dialect::Messages => Provider::Anthropic,
+        Dialect::Gemini => Provider::Google,
     }
 }
 
@@ -85,6 +92,12 @@ pub fn route(parts: &Parts) -> Route {
     if path == "/" && matches!(parts.method, Method::GET | Method::HEAD) {
         return Route::Alive;
     }
+    if is_googles(path) {
+        return match ModelCall::of(path).is_some_and(|call| call.answers()) && parts.method == Method::POST {
+            true => Route::Turn(Dialect::Gemini),
+            false => Route::Pass(Provider::Google),
+        };
+    }
     let (rest, _) = operation(path);
     if FOREIGN.contains(&rest) || FOREIGN_UNDER.iter().any(|prefix| path.starts_with(prefix)) {
         return Route::Foreign;
@@ -111,6 +124,40 @@ fn wants_websocket(headers: &HeaderMap) -> bool {
     let offers = headers.get_all(header::UPGRADE).iter().flat_map(|value| value.as_bytes().split(|byte| *byte == b','));
     let mut names = offers.map(|offer| offer.split(|byte| *byte == b'/').next().unwrap_or_default().trim_ascii());
     names.any(|name| name.eq_ignore_ascii_case(b"websocket"))
+}
+
+/// Versions under which only Google has something.
+const GOOGLES: &[&str] = &["v1alpha", "v1beta", "v1beta1", "v1beta2", "v1internal", "upload", "download"];
+
+/// Whether only Google has something at a path.
+pub fn is_googles(path: &str) -> bool {
+    let first = path.trim_start_matches('/').split(['/', ':']).next().unwrap_or_default();
+    GOOGLES.contains(&first) || ModelCall::of(path).is_some()
+}
+
+/// What a path of Gemini asks of a model: `/v1beta/models/gemini-2.5-pro:generateContent`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ModelCall<'p> {
+    /// The model.
+    pub model: &'p str,
+    /// What it shall do.
+    pub verb: &'p str,
+}
+
+impl<'p> ModelCall<'p> {
+    /// Reads a path; `None` for one that calls no model.
+    pub fn of(path: &'p str) -> Option<ModelCall<'p>> {
+        let (parent, last) = path.trim_end_matches('/').rsplit_once('/')?;
+        let (model, verb) =
+            last.split_once(':').or_else(|| last.split_once("%3A")).or_else(|| last.split_once("%3a"))?;
+        let is_model = parent.ends_with("/models") || parent.ends_with("/tunedModels");
+        (is_model && !model.is_empty()).then_some(ModelCall { model, verb })
+    }
+
+    /// Whether the model is to say something.
+    pub fn answers(&self) -> bool {
+        matches!(self.verb, "generateContent" | "streamGenerateContent")
+    }
 }
 
 /// How a path names the version of the API.
@@ -162,6 +209,25 @@ mod tests {
         assert_eq!(routed("POST", "/v1/messages/count_tokens?beta=true", &[]), Route::Pass(Provider::Anthropic));
         assert_eq!(routed("GET", "/v1/responses/resp_1", &[]), Route::Pass(Provider::OpenAi));
         assert_eq!(routed("POST", "/v1/embeddings", &[]), Route::Pass(Provider::OpenAi));
+    }
+
+    #[test]
+    fn models_of_gemini_are_called_by_their_path() {
+        let google = Route::Pass(Provider::Google);
+        for version in ["v1", "v1beta", "v1alpha", "v1/projects/p/locations/l/publishers/google"] {
+            let at = |path: &str| routed("POST", &format!("/{version}/models/gemini-3-pro:{path}"), &[]);
+            assert_eq!(at("generateContent"), Route::Turn(Dialect::Gemini));
+            assert_eq!(at("streamGenerateContent?alt=sse"), Route::Turn(Dialect::Gemini));
+            assert_eq!(at("countTokens"), google);
+        }
+        for path in ["/v1beta/models", "/v1beta/cachedContents", "/upload/v1beta/files", "/v1beta/openai/models"] {
+            assert_eq!(routed("GET", path, &[]), google, "{path}");
+        }
+        assert_eq!(routed("GET", "/v1/models", &[("x-goog-api-key", "k")]), google);
+        assert_eq!(routed("GET", "/v1/models/m:thinking", &[]), google);
+        assert_eq!(routed("GET", "/v1/models/m", &[]), Route::Pass(Provider::OpenAi));
+        let call = ModelCall::of("/v1beta/tunedModels/mine%3AgenerateContent").unwrap();
+        assert_eq!((call.model, call.verb), ("mine", "generateContent"));
     }
 
     #[test]

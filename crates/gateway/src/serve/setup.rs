@@ -20,6 +20,8 @@ pub struct Setup {
     pub openai: Base,
     /// Where Anthropic's API is.
     pub anthropic: Base,
+    /// Where Google's API is.
+    pub google: Base,
     /// Who may come in.
     pub keys: Keys,
     /// Which hosts it answers to, and pages of which origins.
@@ -140,6 +142,7 @@ impl Setup {
         Ok(Setup {
             openai: base("gateway.upstream_openai", &gateway.upstream_openai, OPENAI, Provider::OpenAi)?,
             anthropic: base("gateway.upstream_anthropic", &gateway.upstream_anthropic, ANTHROPIC, Provider::Anthropic)?,
+            google: base("gateway.upstream_gemini", &gateway.upstream_gemini, GEMINI, Provider::Google)?,
             keys,
             names: Names::new(&gateway.hosts, &gateway.origins),
             bounds: Bounds { bytes: gateway.max_body_bytes, pause: seconds(gateway.body_secs) },
@@ -158,6 +161,7 @@ impl Setup {
         match provider {
             Provider::OpenAi => &self.openai,
             Provider::Anthropic => &self.anthropic,
+            Provider::Google => &self.google,
         }
     }
 
@@ -171,11 +175,7 @@ impl Setup {
         let mut sent = headers::to_upstream(headers);
         self.keys.exchange(credential, provider, &mut sent)?;
         if !self.keys.lends(credential, provider) {
-            let other = match provider {
-                Provider::OpenAi => Provider::Anthropic,
-                Provider::Anthropic => Provider::OpenAi,
-            };
-            vendor::screen(&mut sent, provider, (self.base(provider), self.base(other)))?;
+            vendor::screen(&mut sent, provider, |vendor| self.base(vendor))?;
         }
         Ok(sent)
     }
@@ -216,6 +216,7 @@ pub fn address(listen: Option<&str>) -> Result<SocketAddr, SetupError> {
 const LISTEN: &str = "127.0.0.1:8787";
 const OPENAI: &str = "https://api.openai.com/v1";
 const ANTHROPIC: &str = "https://api.anthropic.com";
+const GEMINI: &str = "https://generativelanguage.googleapis.com";
 
 fn base(key: &'static str, given: &Option<String>, usual: &str, provider: Provider) -> Result<Base, SetupError> {
     let text = given.as_deref().unwrap_or(usual);

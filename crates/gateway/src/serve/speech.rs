@@ -15,6 +15,8 @@ pub enum Delivery {
     Whole,
     /// As events.
     Stream,
+    /// As a list of pieces.
+    List,
 }
 
 /// What a request asks for.
@@ -40,6 +42,7 @@ pub fn answer(dialect: Dialect, model: &str, words: &str, delivery: Delivery) ->
         Delivery::Stream => {
             text_answer(StatusCode::OK, "text/event-stream; charset=utf-8", events(dialect, model, words))
         }
+        Delivery::List => json_answer(StatusCode::OK, &json!([whole(dialect, model, words)])),
     };
     response.headers_mut().insert(headers::OUTCOME, HeaderValue::from_static("command"));
     response
@@ -59,6 +62,11 @@ fn whole(dialect: Dialect, model: &str, words: &str) -> Value {
             "content": [{ "type": "text", "text": words }], "stop_reason": "end_turn", "stop_sequence": null,
             "usage": { "input_tokens": 0, "output_tokens": 0 },
         }),
+        Dialect::Gemini => json!({
+            "candidates": [{ "content": { "role": "model", "parts": [{ "text": words }] }, "finishReason": "STOP", "index": 0 }],
+            "usageMetadata": { "promptTokenCount": 0, "candidatesTokenCount": 0, "totalTokenCount": 0 },
+            "modelVersion": model, "responseId": ID,
+        }),
     }
 }
 
@@ -75,6 +83,7 @@ fn events(dialect: Dialect, model: &str, words: &str) -> String {
             let said = chunk(json!({ "role": "assistant", "content": words }), Value::Null);
             said + &chunk(json!({}), json!("stop")) + "data: [DONE]\n\n"
         }
+        Dialect::Gemini => format!("data: {}\r\n\r\n", whole(dialect, model, words)),
         Dialect::Messages => {
             let mut message = whole(dialect, model, words);
             message["content"] = json!([]);

@@ -6,8 +6,8 @@ use http::uri::{Authority, PathAndQuery, Scheme};
 
 /// The base address of a provider's API.
 ///
-/// The two vendors' SDKs differ: a base address for OpenAI ends with the version (`https://api.openai.com/v1`), one for
-/// Anthropic ends before it. Both spellings are understood for both; a path of another kind is kept as the vendor's SDK would.
+/// The vendors' SDKs differ: a base address for OpenAI ends with the version (`https://api.openai.com/v1`), one for
+/// Anthropic or Google ends before it. Both spellings are understood for both; a path of another kind is kept as the vendor's SDK would.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Base {
     provider: Provider,
@@ -47,12 +47,26 @@ impl Base {
 
     /// Where a request for `path` goes. `None` when the result is no address.
     pub fn target(&self, path_and_query: &PathAndQuery) -> Option<Uri> {
+        if self.provider == Provider::Google {
+            return self.under(self.versioned_once(path_and_query.path()), path_and_query.query());
+        }
         let (rest, version) = operation(path_and_query.path());
         let complete = self.path.ends_with("/v1") || (self.provider == Provider::OpenAi && !self.path.is_empty());
         let known = version == Version::Named || is_versioned(rest);
         let versioned = if complete || !known { "" } else { "/v1" };
-        let mut text = format!("{}{versioned}{rest}", self.path);
-        if let Some(query) = path_and_query.query() {
+        self.under(&format!("{versioned}{rest}"), path_and_query.query())
+    }
+
+    /// A path of Google's, which names its version, without the one that the base ends with.
+    fn versioned_once<'p>(&self, path: &'p str) -> &'p str {
+        let last = self.path.rsplit('/').next().unwrap_or_default();
+        let rest = path.strip_prefix('/').and_then(|path| path.strip_prefix(last)).filter(|_| !last.is_empty());
+        rest.filter(|rest| rest.starts_with('/')).unwrap_or(path)
+    }
+
+    fn under(&self, path: &str, query: Option<&str>) -> Option<Uri> {
+        let mut text = format!("{}{path}", self.path);
+        if let Some(query) = query {
             text.push('?');
             text.push_str(query);
         }
@@ -78,6 +92,8 @@ impl Base {
         };
         if under("anthropic.com") {
             Some(Provider::Anthropic)
+        } else if under("googleapis.com") {
+            Some(Provider::Google)
         } else {
             (under("openai.com") || under("chatgpt.com")).then_some(Provider::OpenAi)
         }
@@ -124,6 +140,15 @@ mod tests {
         assert_eq!(target(google, Provider::OpenAi, "/v1/models"), "https://g.example/v1beta/openai/models");
         let proxy = "http://127.0.0.1:9/anthropic";
         assert_eq!(target(proxy, Provider::Anthropic, "/v1/messages"), "http://127.0.0.1:9/anthropic/v1/messages");
+    }
+
+    #[test]
+    fn google_names_its_versions_itself() {
+        let call = "/v1beta/models/m:streamGenerateContent?alt=sse";
+        for base in ["http://h:1", "http://h:1/v1beta"] {
+            assert_eq!(target(base, Provider::Google, call), format!("http://h:1{call}"));
+        }
+        assert_eq!(target("http://h:1/gemini", Provider::Google, "/v1/models"), "http://h:1/gemini/v1/models");
     }
 
     #[test]

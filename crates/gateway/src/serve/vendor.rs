@@ -1,15 +1,25 @@
 //! Whose a key is, and for whom a request is meant. A key goes to its own vendor, and nowhere while that is in doubt.
 
 use super::answer::Refusal;
-use super::route::Provider;
+use super::query::decoded;
+use super::route::{Provider, is_googles};
 use super::upstream::Base;
-use http::header::{self, HeaderMap, HeaderName};
+use http::Uri;
+use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use http::request::Parts;
+use http::uri::PathAndQuery;
 
 /// Where Anthropic's clients put their key.
 pub const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
+/// Where Google's clients put theirs.
+pub const GOOGLE_KEY: HeaderName = HeaderName::from_static("x-goog-api-key");
+
 /// The headers that carry keys.
-pub static CARRIERS: [HeaderName; 2] = [header::AUTHORIZATION, API_KEY];
+pub static CARRIERS: [HeaderName; 3] = [header::AUTHORIZATION, API_KEY, GOOGLE_KEY];
+
+/// The parameter of an address in which Google takes a key, too.
+const PARAMETER: &str = "key";
 
 /// First words of paths under which only OpenAI has something, or those who copy it.
 const OPENAI: &[&str] = &[
@@ -58,23 +68,17 @@ pub fn addressee(operation: &str, headers: &HeaderMap) -> Addressee {
     if let Some(vendor) = of_path(operation) {
         return Addressee::One(vendor);
     }
-    let (mut openai, mut anthropic) = (false, false);
     let named = headers.keys().filter_map(of_header);
     let shaped = CARRIERS.iter().filter_map(|name| of_key(key_in(headers, name)?));
-    for vendor in named.chain(shaped) {
-        match vendor {
-            Provider::OpenAi => openai = true,
-            Provider::Anthropic => anthropic = true,
-        }
-    }
-    let (bearer, api_key) = (headers.contains_key(header::AUTHORIZATION), headers.contains_key(API_KEY));
-    match (openai, anthropic) {
-        (true, false) => Addressee::One(Provider::OpenAi),
-        (false, true) => Addressee::One(Provider::Anthropic),
-        (true, true) if bearer || api_key => Addressee::Doubt,
+    let spoken_of: Vec<Provider> = named.chain(shaped).collect();
+    let mut vendors = Provider::ALL.into_iter().filter(|vendor| spoken_of.contains(vendor));
+    let carried: Vec<&HeaderName> = CARRIERS.iter().filter(|name| headers.contains_key(*name)).collect();
+    match (vendors.next(), vendors.next(), carried.as_slice()) {
+        (Some(vendor), None, _) => Addressee::One(vendor),
+        (Some(_), Some(_), [_, ..]) => Addressee::Doubt,
         // Keys that look like nobody's: by the header that they stand in.
-        (false, false) if bearer && api_key => Addressee::Doubt,
-        (false, false) if api_key => Addressee::One(Provider::Anthropic),
+        (None, _, [_, _, ..]) => Addressee::Doubt,
+        (None, _, [only]) if **only == API_KEY => Addressee::One(Provider::Anthropic),
         _ => Addressee::One(Provider::OpenAi),
     }
 }
@@ -95,6 +99,8 @@ fn of_header(name: &HeaderName) -> Option<Provider> {
     let name = name.as_str();
     if name.starts_with("anthropic-") || name.starts_with("x-claude-") {
         Some(Provider::Anthropic)
+    } else if name.starts_with("x-goog-") {
+        Some(Provider::Google)
     } else {
         (name.starts_with("openai-") || name.starts_with("chatgpt-")).then_some(Provider::OpenAi)
     }
@@ -105,6 +111,8 @@ fn of_key(key: &[u8]) -> Option<Provider> {
     let begins = |starts: &[&str]| starts.iter().any(|start| key.starts_with(start.as_bytes()));
     if begins(&["sk-ant-"]) {
         Some(Provider::Anthropic)
+    } else if begins(&["AIza", "AQ.", "ya29."]) {
+        Some(Provider::Google)
     } else {
         // The letters stand in the middle of all keys that OpenAI has given out: its name in base64.
         let is_openai = begins(&["sk-proj-", "sk-svcacct-", "sk-admin-"])
@@ -123,22 +131,60 @@ pub fn key_in<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a [u8]>
     (!key.is_empty()).then_some(key)
 }
 
+/// Puts a key of Google's in the address of a request into the header for it: addresses end up in logs, and what is said
+/// about keys is said about headers.
+pub fn lift_key(parts: &mut Parts) -> Result<(), Refusal> {
+    let Some(query) = parts.uri.query() else { return Ok(()) };
+    let is_googles = is_googles(parts.uri.path());
+    let mut kept: Vec<&str> = Vec::new();
+    let mut lifted: Option<HeaderValue> = None;
+    for pair in query.split('&') {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let key = (name == PARAMETER).then(|| decoded(value)).flatten();
+        let Some(key) = key.filter(|key| is_googles || of_key(key.as_bytes()) == Some(Provider::Google)) else {
+            kept.push(pair);
+            continue;
+        };
+        let mut key = HeaderValue::from_str(key.trim()).map_err(|_| Refusal::Path)?;
+        key.set_sensitive(true);
+        let known = lifted.as_ref().or(parts.headers.get(GOOGLE_KEY));
+        if known.is_some_and(|known| *known != key) {
+            return Err(Refusal::Keys);
+        }
+        lifted = Some(key);
+    }
+    let Some(key) = lifted else { return Ok(()) };
+    let path = match kept.is_empty() {
+        true => parts.uri.path().to_owned(),
+        false => format!("{}?{}", parts.uri.path(), kept.join("&")),
+    };
+    let mut uri = std::mem::take(&mut parts.uri).into_parts();
+    uri.path_and_query = Some(PathAndQuery::try_from(path).map_err(|_| Refusal::Path)?);
+    parts.uri = Uri::from_parts(uri).map_err(|_| Refusal::Path)?;
+    parts.headers.insert(GOOGLE_KEY, key);
+    Ok(())
+}
+
 /// Takes out the keys that must not go to `provider`. Refuses when that leaves none of several, or the only one is
-/// another vendor's. `bases` are where the provider and the other one are.
-pub fn screen(headers: &mut HeaderMap, provider: Provider, bases: (&Base, &Base)) -> Result<(), Refusal> {
+/// another vendor's. `base` says where each provider is.
+pub fn screen<'b>(
+    headers: &mut HeaderMap,
+    provider: Provider,
+    base: impl Fn(Provider) -> &'b Base,
+) -> Result<(), Refusal> {
     if CARRIERS.iter().any(|name| headers.get_all(name).iter().nth(1).is_some()) {
         return Err(Refusal::Keys);
     }
-    let (ours, theirs) = bases;
+    let ours = base(provider);
     // Whoever sends both vendors' requests to one place means that place to have the keys.
-    let is_shared = ours.is_at(theirs);
-    let may_go = |key: &[u8]| {
-        let vendor = of_key(key);
-        is_shared || vendor.is_none_or(|vendor| vendor == provider || ours.vendor() == Some(vendor))
+    let may_have = |vendor: Provider| vendor == provider || ours.vendor() == Some(vendor) || ours.is_at(base(vendor));
+    let may_go = |name: &HeaderName, key: &[u8]| {
+        let vendor = of_key(key).or((*name == GOOGLE_KEY).then_some(Provider::Google));
+        vendor.is_none_or(may_have)
     };
     let carried = CARRIERS.iter().filter(|name| headers.contains_key(*name)).count();
     let foreign: Vec<&HeaderName> =
-        CARRIERS.iter().filter(|name| key_in(headers, name).is_some_and(|key| !may_go(key))).collect();
+        CARRIERS.iter().filter(|name| key_in(headers, name).is_some_and(|key| !may_go(name, key))).collect();
     if carried > 0 && foreign.len() == carried {
         return Err(Refusal::WrongVendor { vendor: provider.name(), host: ours.host().to_owned() });
     }
@@ -146,7 +192,12 @@ pub fn screen(headers: &mut HeaderMap, provider: Provider, bases: (&Base, &Base)
         headers.remove(name);
     }
     // Of two, the one in the place of the other vendor's keys is not for this one.
-    if provider == Provider::OpenAi && headers.contains_key(header::AUTHORIZATION) {
+    let has_own = match provider {
+        Provider::OpenAi => headers.contains_key(header::AUTHORIZATION),
+        Provider::Anthropic => false,
+        Provider::Google => headers.contains_key(header::AUTHORIZATION) || headers.contains_key(GOOGLE_KEY),
+    };
+    if has_own {
         headers.remove(API_KEY);
     }
     Ok(())
@@ -205,10 +256,15 @@ mod tests {
     fn keys_of_another_vendor_are_not_sent() {
         let openai = base("https://api.openai.com/v1", Provider::OpenAi);
         let anthropic = base("https://api.anthropic.com", Provider::Anthropic);
+        let google = base("https://generativelanguage.googleapis.com", Provider::Google);
+        let at = |provider: Provider| match provider {
+            Provider::OpenAi => &openai,
+            Provider::Anthropic => &anthropic,
+            Provider::Google => &google,
+        };
         let sent = |provider: Provider, pairs: &[(&str, &str)]| {
             let mut headers = map(pairs);
-            let bases = if provider == Provider::OpenAi { (&openai, &anthropic) } else { (&anthropic, &openai) };
-            screen(&mut headers, provider, bases)
+            screen(&mut headers, provider, at)
                 .map(|()| headers.keys().map(|n| n.as_str().to_owned()).collect::<Vec<_>>())
         };
         let wrong = |sent: Result<Vec<String>, Refusal>| sent.unwrap_err().name();
@@ -222,6 +278,40 @@ mod tests {
         assert_eq!(sent(Provider::Anthropic, &both).unwrap().len(), 2);
         let mixed = [("authorization", "Bearer sk-proj-x"), ("x-api-key", "sk-ant-api03-x")];
         assert_eq!(sent(Provider::Anthropic, &mixed).unwrap(), ["x-api-key"]);
+
+        let google = ("x-goog-api-key", "AIzaSy-x");
+        assert_eq!(sent(Provider::Google, &[google]).unwrap(), ["x-goog-api-key"]);
+        assert_eq!(sent(Provider::Google, &[("authorization", "Bearer ya29.x")]).unwrap(), ["authorization"]);
+        for provider in [Provider::OpenAi, Provider::Anthropic] {
+            assert_eq!(wrong(sent(provider, &[google])), "wrong_vendor");
+            assert_eq!(wrong(sent(provider, &[("x-goog-api-key", "k")])), "wrong_vendor");
+            assert_eq!(wrong(sent(provider, &[("authorization", "Bearer AIzaSy-x")])), "wrong_vendor");
+            assert_eq!(sent(provider, &[("authorization", "Bearer k"), google]).unwrap(), ["authorization"]);
+        }
+        for foreign in ["sk-proj-x", "sk-ant-api03-x"] {
+            assert_eq!(wrong(sent(Provider::Google, &[("x-goog-api-key", foreign)])), "wrong_vendor");
+            let both = [("authorization", foreign), ("x-api-key", foreign), google];
+            assert_eq!(sent(Provider::Google, &both).unwrap(), ["x-goog-api-key"]);
+        }
+    }
+
+    #[test]
+    fn a_key_in_the_address_becomes_a_header() {
+        let lifted = |uri: &str, pairs: &[(&str, &str)]| {
+            let mut parts = http::Request::builder().uri(uri).body(()).unwrap().into_parts().0;
+            parts.headers = map(pairs);
+            lift_key(&mut parts).map(|()| {
+                let key = parts.headers.get(GOOGLE_KEY).map(|key| key.to_str().unwrap().to_owned());
+                (parts.uri.to_string(), key.unwrap_or_default())
+            })
+        };
+        let is = |uri: &str, key: &str| Ok((uri.to_owned(), key.to_owned()));
+        let call = "/v1beta/models/m:generateContent";
+        assert_eq!(lifted(&format!("{call}?key=k%2D1&alt=sse"), &[]), is(&format!("{call}?alt=sse"), "k-1"));
+        assert_eq!(lifted(&format!("{call}?key=k"), &[("x-goog-api-key", "k")]), is(call, "k"));
+        assert_eq!(lifted(&format!("{call}?key=k"), &[("x-goog-api-key", "l")]), Err(Refusal::Keys));
+        assert_eq!(lifted("/v1/models?key=AIzaSy-x", &[]), is("/v1/models", "AIzaSy-x"));
+        assert_eq!(lifted("/v1/models?key=other", &[]), is("/v1/models?key=other", ""));
     }
 
     #[test]
@@ -229,10 +319,12 @@ mod tests {
         let openai = base("http://127.0.0.1:4000/v1", Provider::OpenAi);
         let anthropic = base("http://127.0.0.1:4000", Provider::Anthropic);
         let mut headers = map(&[("authorization", "Bearer sk-ant-api03-x")]);
-        assert_eq!(screen(&mut headers, Provider::OpenAi, (&openai, &anthropic)), Ok(()));
+        let at = |provider: Provider| if provider == Provider::OpenAi { &openai } else { &anthropic };
+        assert_eq!(screen(&mut headers, Provider::OpenAi, at), Ok(()));
         // Anthropic's own place for those who speak like OpenAI.
         let compatible = base("https://api.anthropic.com/v1", Provider::OpenAi);
         let elsewhere = base("https://gate.example", Provider::Anthropic);
-        assert_eq!(screen(&mut headers, Provider::OpenAi, (&compatible, &elsewhere)), Ok(()));
+        let at = |provider: Provider| if provider == Provider::OpenAi { &compatible } else { &elsewhere };
+        assert_eq!(screen(&mut headers, Provider::OpenAi, at), Ok(()));
     }
 }

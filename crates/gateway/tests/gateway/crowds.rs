@@ -1,13 +1,11 @@
 //! Many at once: conversations that begin alike, clients that share one, requests that are mostly not conversation.
 
 use crate::agent::{TURNS, WINDOW, ask, assert_nothing_is_lost, strict_desk};
-use crate::desk::{CHAT, MESSAGES, RESPONSES};
+use crate::desk::{GEMINI, MESSAGES, PATHS, RESPONSES};
 use foldline_script::{Agent, Received, breaks};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-const PATHS: [&str; 3] = [CHAT, RESPONSES, MESSAGES];
 
 /// Tools in the words of a dialect.
 fn tools(path: &str) -> Value {
@@ -16,6 +14,9 @@ fn tools(path: &str) -> Value {
     match path {
         RESPONSES => json!([{"type": "function", "name": "shell", "description": text, "parameters": schema}]),
         MESSAGES => json!([{"name": "shell", "description": text, "input_schema": schema}]),
+        GEMINI => {
+            json!([{"functionDeclarations": [{"name": "shell", "description": text, "parametersJsonSchema": schema}]}])
+        }
         _ => json!([{"type": "function", "function": {"name": "shell", "description": text, "parameters": schema}}]),
     }
 }
@@ -34,7 +35,7 @@ async fn two_hundred_conversations_that_begin_alike_are_not_mixed_up() {
     // Also the first message is the same: only what comes later tells them apart.
     let agents: Vec<Agent> = (0..CONVERSATIONS)
         .map(|number| {
-            let path = PATHS[number % 3];
+            let path = PATHS[number % PATHS.len()];
             let mut agent = Agent::new(path, "Run all tests and mend what fails.");
             agent.tools = tools(path);
             agent.mark = mark(number);

@@ -3,7 +3,7 @@
 use foldline_core::Policy;
 use foldline_gateway::serve::{self, Gateway, Plan, Stopped};
 use foldline_script::{Act, Provider, Received};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -50,6 +50,7 @@ impl Desk {
         let mut policy = Policy::default();
         policy.gateway.upstream_openai = Some(provider.url());
         policy.gateway.upstream_anthropic = Some(provider.url());
+        policy.gateway.upstream_gemini = Some(provider.url());
         tune(&mut policy);
         let plan = Plan { policy, models: None, store: Some(folder.path().join("store.db")) };
         let gateway = Gateway::open(&plan).unwrap();
@@ -205,10 +206,40 @@ fn unchunk(mut rest: &[u8]) -> (Vec<u8>, End) {
 pub const CHAT: &str = "/v1/chat/completions";
 pub const RESPONSES: &str = "/v1/responses";
 pub const MESSAGES: &str = "/v1/messages";
+pub const GEMINI: &str = "/v1beta/models/m:generateContent";
+pub const GEMINI_EVENTS: &str = "/v1beta/models/m:streamGenerateContent?alt=sse";
+pub const GEMINI_LIST: &str = "/v1beta/models/m:streamGenerateContent";
+
+/// A request of each dialect.
+pub const PATHS: [&str; 4] = [CHAT, RESPONSES, MESSAGES, GEMINI];
+
+/// Messages as each dialect has them, in a request.
+pub fn request(path: &str, stream: bool, messages: Vec<Value>) -> Value {
+    match path {
+        RESPONSES => json!({"model": "m", "stream": stream, "input": messages}),
+        MESSAGES => json!({"model": "m", "stream": stream, "max_tokens": 9, "messages": messages}),
+        CHAT => json!({"model": "m", "stream": stream, "messages": messages}),
+        _ => json!({"contents": messages}),
+    }
+}
+
+/// Words of a role as each dialect has them.
+pub fn message(path: &str, role: &str, words: &str) -> Value {
+    match path {
+        CHAT | RESPONSES | MESSAGES => json!({"role": role, "content": words}),
+        _ => json!({"role": if role == "assistant" { "model" } else { role }, "parts": [{"text": words}]}),
+    }
+}
+
+/// The path that asks for a stream, where that is not in the body.
+pub fn streaming(path: &str, stream: bool) -> &str {
+    if path == GEMINI && stream { GEMINI_EVENTS } else { path }
+}
 
 /// A short request of each dialect.
 pub fn short(path: &str, stream: bool) -> String {
     match path {
+        GEMINI | GEMINI_EVENTS | GEMINI_LIST => r#"{"contents":[{"role":"user","parts":[{"text":"Hi"}]}]}"#.to_owned(),
         RESPONSES => format!(r#"{{"model":"m","stream":{stream},"input":[{{"role":"user","content":"Hi"}}]}}"#),
         MESSAGES => {
             format!(r#"{{"model":"m","max_tokens":9,"stream":{stream},"messages":[{{"role":"user","content":"Hi"}}]}}"#)

@@ -1,7 +1,7 @@
 //! Whatever is wrong with the gateway, requests reach their provider as they came.
 
 use crate::agent::{TURNS, WINDOW, ask, assert_nothing_is_lost, strict_desk};
-use crate::desk::{CHAT, Desk, MESSAGES, PATIENCE, RESPONSES};
+use crate::desk::{CHAT, Desk, MESSAGES, PATHS, PATIENCE};
 use foldline_core::policy::AutoOr;
 use foldline_gateway::serve::{Gateway, Plan};
 use foldline_script::{Act, Agent, Provider};
@@ -154,7 +154,7 @@ async fn a_store_that_is_deleted_under_way_is_made_anew() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_agent_outlives_a_store_that_is_locked_for_long() {
-    for path in [CHAT, RESPONSES, MESSAGES] {
+    for path in PATHS {
         let (desk, strict) = strict_desk(WINDOW, |_| {}).await;
         let mut agent = Agent::new(path, "Run all tests and mend what fails.");
         let lock = rusqlite::Connection::open(desk.folder.path().join("store.db")).unwrap();

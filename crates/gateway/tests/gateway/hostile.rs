@@ -1,14 +1,12 @@
 //! Bodies made to hurt: each is answered with a clear error in the words of the API that was asked, or passed on for
 //! the provider to judge, and the gateway serves the next request as if nothing had been.
 
-use crate::desk::{CHAT, Desk, End, MESSAGES, PATIENCE, RESPONSES, Seen, short};
+use crate::desk::{CHAT, Desk, End, GEMINI, MESSAGES, PATHS, PATIENCE, Seen, short};
 use foldline_script::Act;
 use std::io::Write;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-
-const PATHS: [&str; 3] = [CHAT, RESPONSES, MESSAGES];
 
 /// An error as the SDK of the API reads it: status, kind and words.
 fn assert_refused(path: &str, seen: &Seen, status: u16, name: &str) {
@@ -16,7 +14,7 @@ fn assert_refused(path: &str, seen: &Seen, status: u16, name: &str) {
     assert_eq!(seen.header("content-type"), Some("application/json"), "{path}, {name}");
     let body = seen.json();
     assert_eq!(body["type"] == "error", path == MESSAGES, "{path}, {name}: {body}");
-    for field in ["type", "message"] {
+    for field in [if path == GEMINI { "status" } else { "type" }, "message"] {
         assert!(body["error"][field].as_str().is_some_and(|text| !text.is_empty()), "{path}, {name}: {body}");
     }
     assert!(path == MESSAGES || body["error"].get("code").is_some(), "{path}, {name}: {body}");

@@ -1,6 +1,6 @@
 //! Clients that share a provider's key: none reaches what another left there.
 
-use crate::desk::{CHAT, Desk, MESSAGES, RESPONSES, Seen, short};
+use crate::desk::{Desk, GEMINI, PATHS, RESPONSES, Seen, short};
 use foldline_script::{Act, Received};
 
 const A: (&str, &str) = ("authorization", "Bearer a");
@@ -23,7 +23,7 @@ fn answered(request: &Received, number: usize) -> Act {
 async fn shared(more: &[&str]) -> (Desk, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("keys");
-    std::fs::write(&file, "a openai=up anthropic=up2\nb openai=up anthropic=up2\nown\n").unwrap();
+    std::fs::write(&file, "a openai=up anthropic=up2 google=up3\nb openai=up anthropic=up2 google=up3\nown\n").unwrap();
     let desk = Desk::choosing(answered, |p| {
         p.gateway.client_keys = Some(file.display().to_string());
         p.gateway.mapped_paths = more.iter().map(|path| (*path).to_owned()).collect();
@@ -116,13 +116,17 @@ async fn only_what_leaves_nothing_behind_passes_under_a_shared_key() {
         ("GET", "/v1/models"),
         ("GET", "/v1/models/m"),
         ("POST", "/v1/messages/count_tokens"),
+        ("POST", "/v1beta/models/m:countTokens"),
+        ("GET", "/v1beta/models"),
         ("POST", "/v1/embeddings"),
     ] {
         assert_eq!(desk.send(method, path, &[A], b"").await.status, 200, "{method} {path}");
     }
-    for path in [CHAT, RESPONSES, MESSAGES] {
+    for path in PATHS {
         assert_eq!(desk.post_with(path, &[A], short(path, false).as_bytes()).await.status, 200, "{path}");
     }
+    let cached = short(GEMINI, false).replacen('{', r#"{"cachedContent":"cachedContents/c","#, 1);
+    assert_eq!(desk.post_with(GEMINI, &[A], cached.as_bytes()).await.status, 404);
     // A client with a key of its own does what that key may.
     let own = ("authorization", "Bearer own");
     assert_eq!(desk.send("DELETE", "/v1/files/f", &[own], b"").await.status, 200);

@@ -1,7 +1,7 @@
 //! Agents at work: hundreds of turns through a small window, with a provider that checks every request.
 
 use crate::agent::{TURNS, WINDOW, ask, assert_nothing_is_lost, strict_desk};
-use crate::desk::{CHAT, MESSAGES, RESPONSES};
+use crate::desk::{CHAT, GEMINI, MESSAGES, RESPONSES};
 use foldline_script::{Agent, breaks};
 
 async fn loop_on(path: &'static str) {
@@ -34,4 +34,9 @@ async fn three_hundred_turns_of_responses_fit_a_small_window() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn three_hundred_turns_of_messages_fit_a_small_window() {
     loop_on(MESSAGES).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn three_hundred_turns_of_gemini_fit_a_small_window() {
+    loop_on(GEMINI).await;
 }

@@ -1,21 +1,17 @@
 //! The gateway's own pages, its settings, and the command for chat users.
 
-use crate::desk::{CHAT, Desk, MESSAGES, RESPONSES, short};
+use crate::desk::{CHAT, Desk, MESSAGES, PATHS, message, request, short, streaming};
 use foldline_core::policy::AutoOr;
 use foldline_script::Act;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 fn long(path: &str, last: &str, stream: bool) -> String {
     let words = |n: usize| format!("Step {n}: {}", "the importer reads orders and writes the rest. ".repeat(60));
     let mut messages: Vec<Value> = (0..40)
-        .map(|n: usize| json!({"role": if n.is_multiple_of(2) { "user" } else { "assistant" }, "content": words(n)}))
+        .map(|n: usize| message(path, if n.is_multiple_of(2) { "user" } else { "assistant" }, &words(n)))
         .collect();
-    messages.push(json!({"role": "user", "content": last}));
-    match path {
-        RESPONSES => json!({"model": "m", "stream": stream, "input": messages}),
-        _ => json!({"model": "m", "stream": stream, "max_tokens": 9, "messages": messages}),
-    }
-    .to_string()
+    messages.push(message(path, "user", last));
+    request(path, stream, messages).to_string()
 }
 
 #[tokio::test]
@@ -46,19 +42,20 @@ async fn a_chat_user_folds_with_a_message() {
         p.gateway.slash_compress = true;
         p.model.window = AutoOr::Fixed(200_000);
     };
-    for path in [CHAT, RESPONSES, MESSAGES] {
+    for path in PATHS {
         for stream in [false, true] {
             let desk = Desk::tuned([Act::say("Done.")], tune).await;
-            let seen = desk.post(path, &long(path, "/compress orders", stream)).await;
+            let seen = desk.post(streaming(path, stream), &long(path, "/compress orders", stream)).await;
             assert!(desk.provider.requests().is_empty(), "the provider is not asked");
             assert_eq!((seen.status, seen.header("x-foldline-outcome")), (200, Some("command")), "{path}");
             assert!(seen.text().contains("Compacted the conversation"), "{path}: {}", seen.text());
             // The next turn, with the command and its answer in the history, goes out folded.
             let mut next: Value = serde_json::from_str(&long(path, "/compress orders", false)).unwrap();
-            let list = if path == RESPONSES { "input" } else { "messages" };
+            let lists = ["messages", "input", "contents"];
+            let list = lists.into_iter().find(|list| next.get(list).is_some()).unwrap();
             let list = next[list].as_array_mut().unwrap();
-            list.push(json!({"role": "assistant", "content": "Compacted the conversation."}));
-            list.push(json!({"role": "user", "content": "And now?"}));
+            list.push(message(path, "assistant", "Compacted the conversation."));
+            list.push(message(path, "user", "And now?"));
             let seen = desk.post(path, &next.to_string()).await;
             assert_eq!(seen.header("x-foldline-outcome"), Some("checkpoint"), "{path}");
         }

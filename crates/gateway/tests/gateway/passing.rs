@@ -1,6 +1,6 @@
 //! What passes through, and that it passes unchanged.
 
-use crate::desk::{CHAT, Desk, End, MESSAGES, RESPONSES, short};
+use crate::desk::{CHAT, Desk, End, MESSAGES, PATHS, RESPONSES, short};
 use foldline_script::Act;
 use std::io::Read;
 
@@ -106,7 +106,7 @@ async fn an_offer_to_speak_http_2_is_no_reason_to_refuse() {
         ("upgrade", "h2c"),
         ("http2-settings", "AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA"),
     ];
-    for path in [CHAT, RESPONSES, MESSAGES] {
+    for path in PATHS {
         assert_eq!(desk.post_with(path, &offer, short(path, false).as_bytes()).await.status, 200, "{path}");
         let got = desk.provider.requests().pop().unwrap();
         assert!(!got.headers.contains_key("upgrade") && !got.headers.contains_key("http2-settings"), "{path}");

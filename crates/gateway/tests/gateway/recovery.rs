@@ -1,6 +1,6 @@
 //! A provider that says a request is too large gets a smaller one before the client hears of it.
 
-use crate::desk::{CHAT, Desk, MESSAGES, RESPONSES};
+use crate::desk::{CHAT, Desk, GEMINI, GEMINI_EVENTS, GEMINI_LIST, MESSAGES, RESPONSES, message, request};
 use foldline_script::{Act, Received};
 use serde_json::{Value, json};
 
@@ -10,13 +10,8 @@ fn long(path: &str, stream: bool) -> String {
         format!("Step {n}: {}", "the importer reads orders, checks each row and writes the rest. ".repeat(40))
     };
     let said = |n: usize| if n.is_multiple_of(2) { "user" } else { "assistant" };
-    let messages: Vec<Value> = (0..41).map(|n| json!({"role": said(n), "content": words(n)})).collect();
-    match path {
-        RESPONSES => json!({"model": "m", "stream": stream, "input": messages}),
-        MESSAGES => json!({"model": "m", "stream": stream, "max_tokens": 9, "messages": messages}),
-        _ => json!({"model": "m", "stream": stream, "messages": messages}),
-    }
-    .to_string()
+    let messages: Vec<Value> = (0..41).map(|n| message(path, said(n), &words(n))).collect();
+    request(path, stream, messages).to_string()
 }
 
 /// Refuses what is larger than a limit, in a provider's words.
@@ -36,7 +31,14 @@ async fn a_request_that_is_too_long_is_folded_and_sent_again() {
         "This model's maximum context length is 16000 tokens. However, your messages resulted in 25000 tokens.",
     );
     let anthropic = Act::error(400, "invalid_request_error", "prompt is too long: 25000 tokens > 16000 maximum");
-    for (path, refusal) in [(CHAT, &openai), (RESPONSES, &openai), (MESSAGES, &anthropic)] {
+    let google = Act::error(
+        400,
+        "INVALID_ARGUMENT",
+        "The input token count (25000) exceeds the maximum number of tokens allowed (16000).",
+    );
+    let cases =
+        [(CHAT, &openai), (RESPONSES, &openai), (MESSAGES, &anthropic), (GEMINI, &google), (GEMINI_EVENTS, &google)];
+    for (path, refusal) in cases {
         let desk = Desk::choosing(refusing(64_000, refusal.clone()), wide).await;
         let body = long(path, false);
         assert!(body.len() > 64_000);
@@ -48,6 +50,26 @@ async fn a_request_that_is_too_long_is_folded_and_sent_again() {
         // The next turn goes out small at once.
         assert_eq!(desk.post(path, &body).await.status, 200);
         assert_eq!(desk.provider.requests().len(), requests.len() + 1, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_of_gemini_is_understood_in_a_list_and_within_events() {
+    let error = json!({"error": {"code": 400, "status": "INVALID_ARGUMENT",
+        "message": "The input token count exceeds the maximum number of tokens allowed 16000."}});
+    let raw = |status: u16, kind: &str, body: String| Act::Raw {
+        status,
+        headers: Vec::new(),
+        content_type: kind.to_owned(),
+        body,
+    };
+    for (path, refusal) in [
+        (GEMINI_LIST, raw(400, "application/json", format!("[{error}]"))),
+        (GEMINI_EVENTS, raw(200, "text/event-stream", format!("data: {error}\r\n\r\n"))),
+    ] {
+        let desk = Desk::choosing(refusing(64_000, refusal), wide).await;
+        let seen = desk.post(path, &long(path, true)).await;
+        assert!(seen.status == 200 && seen.text().contains("Done."), "{path}: {}", seen.text());
     }
 }
 

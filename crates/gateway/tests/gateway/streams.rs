@@ -1,6 +1,6 @@
 //! Streams: as they come, to their end, and no further.
 
-use crate::desk::{CHAT, Desk, End, MESSAGES, PATIENCE, RESPONSES, short};
+use crate::desk::{CHAT, Desk, End, GEMINI, GEMINI_EVENTS, GEMINI_LIST, MESSAGES, PATIENCE, RESPONSES, short};
 use foldline_gateway::serve::Stopped;
 use foldline_script::{Act, Dialect};
 use std::time::{Duration, Instant};
@@ -12,7 +12,9 @@ const WORDS: &str = "one two three four five";
 #[tokio::test]
 async fn a_stream_arrives_byte_for_byte() {
     let desk = Desk::with([Act::say(WORDS)]).await;
-    for (path, dialect) in [(RESPONSES, Dialect::Responses), (MESSAGES, Dialect::Anthropic)] {
+    for (path, dialect) in
+        [(RESPONSES, Dialect::Responses), (MESSAGES, Dialect::Anthropic), (GEMINI_EVENTS, Dialect::Gemini)]
+    {
         let body = short(path, true);
         let seen = desk.post(path, &body).await;
         let prompt = body.len() / 4;
@@ -47,6 +49,21 @@ async fn a_provider_that_refuses_to_be_asked_for_usage_is_not_asked_again() {
         assert_eq!(desk.post(CHAT, &short(CHAT, true)).await.status, 200);
     }
     assert_eq!(desk.provider.requests().len(), 3, "one try with, one without, and from then on only without");
+}
+
+#[tokio::test]
+async fn usage_of_gemini_is_read_whole_as_events_and_as_a_list() {
+    for path in [GEMINI, GEMINI_EVENTS, GEMINI_LIST] {
+        let desk = Desk::with([Act::say(WORDS)]).await;
+        let body = short(path, false);
+        let seen = desk.post(path, &body).await;
+        assert_eq!((seen.status, seen.end), (200, End::Proper), "{path}");
+        assert_eq!(desk.forwarded().text(), body, "{path}");
+        let id = seen.header("x-foldline-session").unwrap().to_owned();
+        desk.until("foldline_usage_tokens_total{kind=\"output\"}", |tokens| tokens > 0.0).await;
+        let session = desk.get(&format!("/foldline/sessions/{id}")).await.json();
+        assert_eq!(session["model"], "m", "{path}: {session}");
+    }
 }
 
 #[tokio::test]
@@ -102,19 +119,25 @@ async fn breaking(dialect: Dialect, linger: Option<Duration>) -> std::net::Socke
 
 #[tokio::test]
 async fn a_stream_that_breaks_off_breaks_off_for_the_client() {
-    let cases = [(CHAT, Dialect::Chat), (RESPONSES, Dialect::Responses), (MESSAGES, Dialect::Anthropic)];
+    let cases = [
+        (CHAT, Dialect::Chat),
+        (RESPONSES, Dialect::Responses),
+        (MESSAGES, Dialect::Anthropic),
+        (GEMINI_EVENTS, Dialect::Gemini),
+    ];
     for (path, dialect) in cases {
         for linger in [None, Some(Duration::from_millis(50))] {
             let upstream = format!("http://{}", breaking(dialect, linger).await);
             let desk = Desk::tuned([Act::HangUp], |p| {
                 p.gateway.upstream_openai = Some(upstream.clone());
-                p.gateway.upstream_anthropic = Some(upstream);
+                p.gateway.upstream_anthropic = Some(upstream.clone());
+                p.gateway.upstream_gemini = Some(upstream);
             })
             .await;
             let seen = desk.post(path, &short(path, true)).await;
             assert_eq!((seen.status, seen.end), (200, End::Cut), "{path}");
             assert!(seen.text().contains("two"), "what came is passed on: {path}: {}", seen.text());
-            for end in ["[DONE]", "message_stop", "response.completed"] {
+            for end in ["[DONE]", "message_stop", "response.completed", "finishReason"] {
                 assert!(!seen.text().contains(end), "{path}: {end} was never said");
             }
             assert!(desk.metric("foldline_streams_total{kind=\"cut\"}").await > 0.0);

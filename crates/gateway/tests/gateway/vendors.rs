@@ -1,6 +1,6 @@
 //! A key reaches its own vendor, and nobody else.
 
-use crate::desk::{CHAT, Desk, MESSAGES, short};
+use crate::desk::{CHAT, Desk, GEMINI, MESSAGES, short};
 use foldline_script::{Act, Provider};
 
 /// A gateway with two upstreams; the desk's provider is OpenAI.
@@ -58,6 +58,55 @@ async fn a_key_in_doubt_is_not_sent() {
     assert_eq!(desk.post_with(CHAT, &both, body.as_bytes()).await.status, 200);
     let seen = seen_by(&desk.provider);
     assert!(seen.contains("one-secret") && !seen.contains("two-secret"));
+}
+
+#[tokio::test]
+async fn keys_of_google_go_to_google_and_no_others_do() {
+    let google = Provider::start([Act::say("x")]).await.unwrap();
+    let (url, anthropic) = (google.url(), Provider::start([Act::say("x")]).await.unwrap());
+    let other = anthropic.url();
+    let desk = Desk::tuned([Act::say("x")], |p| {
+        p.gateway.upstream_gemini = Some(url);
+        p.gateway.upstream_anthropic = Some(other);
+    })
+    .await;
+    let body = short(GEMINI, false);
+    let key = ["AI", "zaSy-secret"].concat();
+    // In each place where Google takes it.
+    let with_key = format!("{GEMINI}?key={key}");
+    let bearer = format!("Bearer {key}");
+    for (path, headers) in [
+        (GEMINI, vec![("x-goog-api-key", key.as_str())]),
+        (with_key.as_str(), vec![]),
+        (GEMINI, vec![("authorization", bearer.as_str())]),
+        (GEMINI, vec![("x-goog-api-key", key.as_str()), ("authorization", "Bearer sk-proj-other"), ("x-api-key", "k")]),
+    ] {
+        let seen = desk.post_with(path, &headers, body.as_bytes()).await;
+        assert_eq!(seen.status, 200, "{path}, {headers:?}: {}", seen.text());
+    }
+    assert_eq!(google.requests().len(), 4);
+    assert!(google.requests().iter().all(|request| request.uri.path() == GEMINI && request.uri.query().is_none()));
+    assert_eq!(seen_by(&google).matches(&key).count(), 4);
+    assert!(!seen_by(&google).contains("sk-proj-other"));
+    // Counting and lists go there, too.
+    assert_eq!(desk.post_with("/v1beta/models/m:countTokens", &[("x-goog-api-key", &key)], b"{}").await.status, 200);
+    assert_eq!(desk.send("GET", "/v1beta/models", &[("x-goog-api-key", &key)], b"").await.status, 200);
+    assert_eq!(desk.send("GET", "/v1/models", &[("x-goog-api-key", &key)], b"").await.status, 200);
+    assert_eq!(google.requests().len(), 7);
+    // Nobody else sees it, wherever it stands.
+    for path in [CHAT, MESSAGES] {
+        for headers in [[("x-goog-api-key", key.as_str())], [("authorization", bearer.as_str())]] {
+            let seen = desk.post_with(path, &headers, short(path, false).as_bytes()).await;
+            assert_eq!(seen.status, 401, "{path}: {}", seen.text());
+        }
+        let seen = desk.post(&format!("{path}?key={key}"), &short(path, false)).await;
+        assert_eq!(seen.status, 401, "{path}: {}", seen.text());
+    }
+    for foreign in ["sk-proj-other", "sk-ant-other"] {
+        let seen = desk.post_with(GEMINI, &[("x-goog-api-key", foreign)], body.as_bytes()).await;
+        assert_eq!((seen.status, seen.json()["error"]["status"].as_str()), (401, Some("UNAUTHENTICATED")));
+    }
+    assert!(desk.provider.requests().is_empty() && anthropic.requests().is_empty());
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 // usage: node drive.mjs GATEWAY; ends with 0 when everything holds.
 import assert from "node:assert/strict";
 import Anthropic from "@anthropic-ai/sdk";
+import { GoogleGenAI } from "@google/genai";
 import OpenAI from "openai";
 
 const gateway = process.argv[2];
@@ -77,9 +78,41 @@ async function messages(client) {
   return outcomes;
 }
 
+async function gemini(client) {
+  const contents = [{ role: "user", parts: [{ text: TASK }] }];
+  const shell = { name: "shell", parametersJsonSchema: { type: "object", properties: {} } };
+  const config = { systemInstruction: "You are careful.", tools: [{ functionDeclarations: [shell] }] };
+  const outcomes = [];
+  for (let turn = 0; turn < TURNS; turn++) {
+    const request = { model: "node-gemini", contents, config };
+    let text = "";
+    let answer;
+    if (turn % 2 === 0) {
+      for await (const chunk of await client.models.generateContentStream(request)) {
+        answer ??= chunk;
+        text += chunk.text ?? "";
+      }
+    } else {
+      answer = await client.models.generateContent(request);
+      text = answer.text;
+    }
+    outcomes.push(answer.sdkHttpResponse.headers["x-foldline-outcome"]);
+    assert.equal(text, "Go on.");
+    const { totalTokens } = await client.models.countTokens({ model: "node-gemini", contents });
+    assert.ok(totalTokens > 0);
+    const id = turn % 2 === 0 ? { id: `call_${turn}` } : {};
+    const call = { ...id, name: "shell", args: JSON.parse(args(turn)) };
+    contents.push({ role: "model", parts: [{ functionCall: call, thoughtSignature: "c2lnbmVk" }] });
+    contents.push({ role: "user", parts: [{ functionResponse: { ...id, name: "shell", response: { output: output(turn) } } }] });
+  }
+  return outcomes;
+}
+
 const openai = new OpenAI({ baseURL: `${gateway}/v1`, apiKey: "test", maxRetries: 0, timeout: 30_000 });
 const anthropic = new Anthropic({ baseURL: gateway, apiKey: "test", maxRetries: 0, timeout: 30_000 });
-for (const [name, drive, client] of [["chat", chat, openai], ["responses", responses, openai], ["messages", messages, anthropic]]) {
+const google = new GoogleGenAI({ apiKey: "test", httpOptions: { baseUrl: gateway, timeout: 30_000 } });
+const runs = [["chat", chat, openai], ["responses", responses, openai], ["messages", messages, anthropic], ["gemini", gemini, google]];
+for (const [name, drive, client] of runs) {
   const outcomes = new Set(await drive(client));
   assert.ok(outcomes.has("checkpoint") || outcomes.has("folded"), [...outcomes].join());
   console.log(`node ${name}: ${TURNS} turns, outcomes ${[...outcomes].sort().join(", ")}`);

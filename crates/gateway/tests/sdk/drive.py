@@ -9,6 +9,8 @@ import sys
 
 import anthropic
 import openai
+from google import genai
+from google.genai import types
 
 GATEWAY = sys.argv[1]
 TURNS = 60
@@ -88,10 +90,43 @@ def messages(client):
     return outcomes
 
 
+def gemini(client):
+    contents = [types.Content(role="user", parts=[types.Part(text=TASK)])]
+    shell = types.FunctionDeclaration(name="shell", parameters_json_schema={"type": "object", "properties": {}})
+    config = types.GenerateContentConfig(
+        system_instruction="You are careful.",
+        tools=[types.Tool(function_declarations=[shell])],
+        automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
+    )
+    outcomes = []
+    for turn in range(TURNS):
+        request = dict(model="sdk-gemini", contents=contents, config=config)
+        if turn % 2 == 0:
+            chunks = list(client.models.generate_content_stream(**request))
+            text = "".join(chunk.text or "" for chunk in chunks)
+            answer = chunks[0]
+        else:
+            answer = client.models.generate_content(**request)
+            text = answer.text
+        headers = {name.lower(): value for name, value in answer.sdk_http_response.headers.items()}
+        outcomes.append(headers["x-foldline-outcome"])
+        assert text == "Go on.", text
+        assert client.models.count_tokens(model="sdk-gemini", contents=contents).total_tokens > 0
+        # Every second call has an id.
+        name = f"call_{turn}" if turn % 2 == 0 else None
+        call = types.FunctionCall(id=name, name="shell", args=json.loads(arguments(turn)))
+        contents.append(types.Content(role="model", parts=[types.Part(function_call=call, thought_signature=b"signed")]))
+        result = types.FunctionResponse(id=name, name="shell", response={"output": output(turn)})
+        contents.append(types.Content(role="user", parts=[types.Part(function_response=result)]))
+    return outcomes
+
+
 def main():
     one = openai.OpenAI(base_url=f"{GATEWAY}/v1", api_key="test", max_retries=0, timeout=30)
     two = anthropic.Anthropic(base_url=GATEWAY, api_key="test", max_retries=0, timeout=30)
-    for name, drive, client in [("chat", chat, one), ("responses", responses, one), ("messages", messages, two)]:
+    three = genai.Client(api_key="test", http_options=types.HttpOptions(base_url=GATEWAY, timeout=30_000))
+    runs = [("chat", chat, one), ("responses", responses, one), ("messages", messages, two), ("gemini", gemini, three)]
+    for name, drive, client in runs:
         outcomes = drive(client)
         assert "checkpoint" in outcomes or "folded" in outcomes, outcomes
         print(f"python {name}: {TURNS} turns, {len(set(outcomes))} outcomes: {sorted(set(outcomes))}")

@@ -162,7 +162,7 @@ mod tests {
     use super::*;
     use foldline_core::{validate::validate, wire};
 
-    const FORMATS: [Format; 3] = [Format::Anthropic, Format::OpenAiChat, Format::OpenAiResponses];
+    use crate::matrix::FORMATS;
 
     #[test]
     fn a_generated_transcript_is_what_it_claims_to_be() {

@@ -18,7 +18,7 @@ use std::sync::mpsc;
 /// The windows, ascending: each is compared with the one before it.
 pub const WINDOWS: [u32; 5] = [32_000, 64_000, 128_000, 200_000, 1_000_000];
 /// The formats that a session is tried in.
-pub const FORMATS: [Format; 3] = [Format::Anthropic, Format::OpenAiChat, Format::OpenAiResponses];
+pub const FORMATS: [Format; 4] = [Format::Anthropic, Format::OpenAiChat, Format::OpenAiResponses, Format::Gemini];
 /// The target of the runs that have one.
 pub const TARGET: u64 = 12_000;
 

@@ -5,7 +5,7 @@ use super::world::{Client, MarkStyle, Provider, Said, finish, marks_of, names, o
 use foldline_core::wire;
 
 const WINDOW: u32 = 32_000;
-const DIALECTS: [Dialect; 3] = Dialect::ALL;
+const DIALECTS: [Dialect; 4] = Dialect::ALL;
 
 fn provider(ratio: f64) -> Provider {
     Provider { window: WINDOW.into(), ratio }

@@ -135,6 +135,9 @@ impl Client {
             Dialect::Responses => {
                 format!(r#"{{"model":{model},"instructions":{system},"input":[{list}],"store":false,"stream":true}}"#)
             }
+            Dialect::Gemini => {
+                format!(r#"{{"systemInstruction":{{"parts":[{{"text":{system}}}]}},"tools":[],"contents":[{list}]}}"#)
+            }
             Dialect::Messages => {
                 let mark = r#","cache_control":{"type":"ephemeral"}"#;
                 let (first, second) = match self.marks {
@@ -163,6 +166,34 @@ impl Client {
             ""
         };
         let _ = match (self.dialect, said) {
+            (Dialect::Gemini, Said::User(text) | Said::System(text)) => {
+                write!(out, r#"{{"role":"user","parts":[{{"text":{}}}]}}"#, quoted(text))
+            }
+            (Dialect::Gemini, Said::Assistant(text)) => {
+                write!(out, r#"{{"role":"model","parts":[{{"text":{}}}]}}"#, quoted(text))
+            }
+            (Dialect::Gemini, Said::Call { tool, arguments, thought, .. }) => {
+                let thought = match thought.is_empty() {
+                    true => String::new(),
+                    false => format!(r#"{{"text":{},"thought":true}},"#, quoted(thought)),
+                };
+                write!(
+                    out,
+                    r#"{{"role":"model","parts":[{thought}{{"functionCall":{{"name":"{tool}","args":{arguments}}},"thoughtSignature":"sig-{index}"}}]}}"#
+                )
+            }
+            (Dialect::Gemini, Said::Result { id, output }) => {
+                let calls = self.messages.iter().filter_map(|said| match said {
+                    Said::Call { id, tool, .. } => Some((id, tool)),
+                    _ => None,
+                });
+                let tool = calls.into_iter().find(|(call, _)| *call == id).map_or("bash", |(_, tool)| tool.as_str());
+                let output = quoted(output);
+                write!(
+                    out,
+                    r#"{{"role":"user","parts":[{{"functionResponse":{{"name":"{tool}","response":{{"output":{output}}}}}}}]}}"#
+                )
+            }
             (_, Said::System(text)) => write!(out, r#"{{"role":"system","content":{}}}"#, quoted(text)),
             (Dialect::Messages, Said::User(text)) if mark.is_empty() && self.marks != MarkStyle::None => {
                 write!(out, r#"{{"role":"user","content":{}}}"#, quoted(text))
@@ -233,6 +264,7 @@ impl Client {
         Ask {
             dialect: self.dialect,
             body,
+            model: (self.dialect == Dialect::Gemini).then_some(self.model.as_str()),
             credential: CredentialId::of_key(&self.key),
             session_hint: self.session.as_deref(),
             agent_hint: None,
