@@ -10,7 +10,7 @@ use super::presence::{Reach, Visit};
 use super::reply::Reply;
 use super::rewriting::Question;
 use super::route::{Provider, Route, provider_of, route};
-use super::{Body, compress, headers, identity, inbound, lending, own, path};
+use super::{Body, compress, headers, identity, inbound, lending, own, path, site};
 use crate::conversation::Dialect;
 use http::request::Parts;
 use http::{Request, Response, StatusCode, Uri, header};
@@ -124,7 +124,8 @@ async fn turn(
         false => admitted,
     };
     let writer = setup.writer(&target, &headers);
-    let question = Question { dialect, body: plain, credential, hints, writer };
+    let site = site::site(&parts.headers, dialect).map(Arc::new);
+    let question = Question { dialect, body: plain, credential, hints, writer, site };
     if setup.policy.gateway.slash_compress
         && let Some(answer) = compress::answer(gateway, &question).await
     {

@@ -11,6 +11,7 @@ use crate::conversation::{
     Writer,
 };
 use bytes::Bytes;
+use foldline_core::reading::Site;
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -30,6 +31,8 @@ pub struct Question {
     pub hints: Arc<Hints>,
     /// Where the model that writes handoffs is asked.
     pub writer: Writer,
+    /// Where the agent finds our own pages.
+    pub site: Option<Arc<Site>>,
 }
 
 /// What a request became.
@@ -167,6 +170,7 @@ impl Question {
             purpose: self.hints.purpose,
             bypass: self.hints.bypass,
             writer: self.writer,
+            site: self.site.as_deref(),
             now: now(),
         }
     }

@@ -5,4 +5,5 @@ mod faults;
 mod identity;
 mod loops;
 mod operations;
+mod rarely;
 mod world;
