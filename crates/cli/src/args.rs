@@ -112,7 +112,7 @@ pub struct Tuning {
     /// The model's window, when the table is wrong or does not know it.
     #[arg(long, value_name = "TOKENS")]
     pub window: Option<String>,
-    /// A named set of settings: hermes, sacred-zone, skill, runway or frugal.
+    /// A named set of settings: steady, hermes, sacred-zone, skill, runway or frugal.
     #[arg(long, value_name = "NAME")]
     pub preset: Option<String>,
     /// The settings file.

@@ -118,7 +118,7 @@ impl ContextEngine for Foldline {
         let Some(setting) = &self.setting else {
             return Verdict::Wait("no request has been seen yet".into());
         };
-        let size = crate::planner::Size { tokens: prompt_tokens, messages: usize::MAX, bytes: 0 };
+        let size = crate::planner::Size { tokens: prompt_tokens, messages: usize::MAX, ..Default::default() };
         crate::planner::decide(size, &self.policy, &setting.budgets, &self.state, Trigger::Engine)
     }
 
@@ -126,6 +126,7 @@ impl ContextEngine for Foldline {
         let transcript = wire::read(body, self.format)?;
         let setting = Setting::of(&transcript, &self.policy, &Job::default(), &self.state);
         let counts = count(&transcript, &setting, &self.state);
+        let setting = setting.counted(&transcript, &counts, &self.policy);
         Ok(judge(&transcript, &counts, &self.policy, &setting, &self.state, &Request::default()))
     }
 
@@ -141,8 +142,10 @@ impl ContextEngine for Foldline {
         };
         let unscaled = SessionState::default();
         let setting = Setting::of(&transcript, &self.policy, &Job::default(), &unscaled);
-        let counted = count(&transcript, &setting, &unscaled).total();
-        observe_usage(&mut self.state, &setting.budgets, usage.prompt, transcript.messages.len(), counted);
+        let counts = count(&transcript, &setting, &unscaled);
+        let setting = setting.counted(&transcript, &counts, &self.policy);
+        let messages = transcript.messages.len();
+        observe_usage(&mut self.state, &setting.budgets, usage.prompt, messages, counts.total());
         self.setting = Some(setting);
     }
 

@@ -10,7 +10,7 @@ use crate::cache::{Economics, Outlook, Tariff, weigh};
 use crate::handoff;
 use crate::models::{ApiFamily, ModelProfile, ModelTable};
 use crate::plan::{Outcome, Plan};
-use crate::planner::{Aftermath, CannotFit, Planner, Request, Size, Verdict, decide, decide_by_money, record};
+use crate::planner::{Aftermath, CannotFit, Planner, Request, Size, Verdict, Warmth, decide, decide_by_money, record};
 use crate::policy::{BudgetInputs, Budgets, Policy, Tail, TriggerCap};
 use crate::prune;
 use crate::recall::Handle;
@@ -113,12 +113,23 @@ impl Setting {
         Setting { model, inputs, budgets, measure }
     }
 
-    /// The same setting with a tail that follows the recent pace, where the policy wants that (`tail: auto`).
-    pub fn at_pace(self, transcript: &Transcript<'_>, counts: &Counts, policy: &Policy) -> Setting {
-        if policy.compression.tail != Tail::Auto {
-            return self;
-        }
-        let inputs = BudgetInputs { tail_need: Some(zone::recent_need(transcript, counts)), ..self.inputs };
+    /// The same setting for a transcript that has been counted: shares follow what stands beside the messages
+    /// (`basis: room`), and the tail the recent pace (`tail: auto`), where the policy wants that.
+    pub fn counted(self, transcript: &Transcript<'_>, counts: &Counts, policy: &Policy) -> Setting {
+        let tail_need = match policy.compression.tail {
+            Tail::Auto => Some(zone::recent_need(transcript, counts)),
+            _ => None,
+        };
+        let inputs = BudgetInputs { tail_need, ..self.inputs };
+        let is_standing =
+            |index: &usize| transcript.messages.get(*index).is_some_and(|message| message.role.is_instruction());
+        let lead: u64 = (0..transcript.messages.len()).take_while(is_standing).map(|index| counts.message(index)).sum();
+        Setting { inputs, ..self }.beside(counts.outside() + lead, policy)
+    }
+
+    /// The same setting with the tokens of what no compaction touches: system prompt, tools and standing instructions.
+    pub fn beside(self, outside: u64, policy: &Policy) -> Setting {
+        let inputs = BudgetInputs { outside: saturated(outside), ..self.inputs };
         Setting { budgets: Budgets::of(policy, &self.model, inputs), inputs, ..self }
     }
 }
@@ -204,7 +215,7 @@ fn compact_sound<'a>(
         Some(_) => measure(transcript, &setting.measure),
         None => count(transcript, &setting, state),
     };
-    let setting = setting.at_pace(transcript, &counts, policy);
+    let setting = setting.counted(transcript, &counts, policy);
     let mut planner = Planner::new(transcript, &counts, policy, &setting, &job.request);
     let asks_a_model = policy.summarizer.url.is_some() && job.request.summary.is_none();
     if asks_a_model {
@@ -219,7 +230,8 @@ fn compact_sound<'a>(
         false => {
             // What is admitted in reduced form never counts as what it was.
             let saved: u64 = admitted.iter().map(|proposal| proposal.step.saves()).sum();
-            let size = size_of(transcript, counts.total().saturating_sub(saved));
+            let tokens = counts.total().saturating_sub(saved);
+            let size = size_of(transcript, tokens, &job.request, policy);
             judge_size(size, policy, &setting, &state, &job.request, economics.as_ref())
         }
     };
@@ -364,11 +376,13 @@ pub fn judge(
     request: &Request,
 ) -> Verdict {
     let economics = economics(counts, policy, setting, state, request);
-    judge_size(size_of(transcript, counts.total()), policy, setting, state, request, economics.as_ref())
+    let size = size_of(transcript, counts.total(), request, policy);
+    judge_size(size, policy, setting, state, request, economics.as_ref())
 }
 
-fn size_of(transcript: &Transcript<'_>, tokens: u64) -> Size {
-    Size { tokens, messages: transcript.messages.len(), bytes: transcript.text.len() as u64 }
+fn size_of(transcript: &Transcript<'_>, tokens: u64, request: &Request, policy: &Policy) -> Size {
+    let cache = Warmth::after(request.idle, policy.model.cache_ttl);
+    Size { tokens, messages: transcript.messages.len(), bytes: transcript.text.len() as u64, cache }
 }
 
 fn judge_size(
@@ -443,6 +457,10 @@ pub fn observe_usage(state: &mut SessionState, budgets: &Budgets, prompt: u64, m
     state.calibration.observe(saturated(counted), saturated(prompt));
     state.usage = Some(Usage { prompt, messages });
     state.pace.observe(prompt);
+    state.landed = match state.awaiting_usage {
+        true => Some(prompt),
+        false => state.landed.map(|landed| landed.min(prompt)),
+    };
     state.awaiting_usage = false;
     // Just below the trigger is where a fold that saved too little lands: only real room is a new beginning.
     if prompt < u64::from(budgets.pressure) {

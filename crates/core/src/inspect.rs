@@ -112,6 +112,7 @@ pub struct Inspection {
 pub fn inspect(transcript: &Transcript<'_>, policy: &Policy, job: &Job, state: &SessionState) -> Inspection {
     let setting = Setting::of(transcript, policy, job, state);
     let counts = count(transcript, &setting, state);
+    let setting = setting.counted(transcript, &counts, policy);
     let request = Request::default();
     let planner = Planner::new(transcript, &counts, policy, &setting, &request);
     let zones = planner.zones();

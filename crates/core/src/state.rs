@@ -19,6 +19,8 @@ pub struct SessionState {
     pub cause: Option<Cause>,
     /// Whether a fold still waits for the provider to report what it really saved.
     pub awaiting_usage: bool,
+    /// Prompt tokens that the last rewrite left, as reported; less where the conversation has become shorter since.
+    pub landed: Option<u64>,
     /// What the provider reported last.
     pub usage: Option<Usage>,
     /// Learnt ratio of reported to counted tokens.

@@ -86,6 +86,17 @@ pub struct SessionRow {
     pub record: String,
 }
 
+/// What was learnt about the window of a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WindowRow {
+    /// Whose requests taught it.
+    pub namespace: String,
+    /// The model, as requests spell it.
+    pub model: String,
+    /// Facts about it; none when they turned out wrong.
+    pub record: Option<String>,
+}
+
 /// Something that happened in a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventRow {

@@ -44,7 +44,9 @@ mod sqlite;
 mod store;
 
 pub use address::{Address, AddressError, Digest};
-pub use conversation::{CheckpointEntry, EventRow, Kept, Key, NewCheckpoint, NewFold, Precedence, SessionRow};
+pub use conversation::{
+    CheckpointEntry, EventRow, Kept, Key, NewCheckpoint, NewFold, Precedence, SessionRow, WindowRow,
+};
 pub use error::{Fault, StoreError};
 pub use limits::{Expiry, Limits};
 pub use location::default_path;

@@ -13,6 +13,7 @@ mod put;
 mod sessions;
 mod tenants;
 mod totals;
+mod windows;
 
 pub(crate) use checkpoints::{entries, keep_fold, note_use as note_checkpoint_use, text};
 pub(crate) use connection::{Absent, file_bytes, log_of, open, open_reader, probe};
@@ -24,6 +25,7 @@ pub(crate) use objects::{claim, owner};
 pub(crate) use put::put;
 pub(crate) use sessions::{events, session, sessions, write};
 pub(crate) use totals::totals;
+pub(crate) use windows::{window, write_windows};
 
 // Earlier releases can corrupt a file when a writer resets the write-ahead log while another process
 // checkpoints it.

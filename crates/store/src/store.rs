@@ -1,7 +1,7 @@
 //! The store: two connections to one SQLite file, and the calls on them.
 
 use crate::address::Address;
-use crate::conversation::{CheckpointEntry, EventRow, Kept, Key, NewFold, SessionRow};
+use crate::conversation::{CheckpointEntry, EventRow, Kept, Key, NewFold, SessionRow, WindowRow};
 use crate::error::{Fault, StoreError};
 use crate::limits::{Limits, USE_GRAIN, millis};
 use crate::original::{NewOriginal, Pruned, Recall, Stats, Stored};
@@ -163,6 +163,16 @@ impl Store {
     /// The latest events of a session, newest first.
     pub fn events(&self, session: &str, most: usize) -> Result<Vec<EventRow>, StoreError> {
         self.told(sqlite::events(&*self.reader()?, session, most))
+    }
+
+    /// Writes down what was learnt about the windows of models.
+    pub fn write_windows(&self, now_ms: i64, rows: &[WindowRow]) -> Result<(), StoreError> {
+        self.told(sqlite::write_windows(self.writer()?, &self.limits, now_ms, rows))
+    }
+
+    /// What a namespace has learnt about the window of a model.
+    pub fn window(&self, namespace: &str, model: &str) -> Result<Option<String>, StoreError> {
+        self.told(sqlite::window(&*self.reader()?, namespace, model))
     }
 
     /// Takes note of whose an object is that a provider keeps under a shared key. The first claim counts.

@@ -3,6 +3,7 @@
 use super::mark::{CLOSING, OPENING, ORIGINALS, ROOT};
 use super::quote::quoted;
 use crate::ledger::{Episode, Ledger};
+use crate::reading::Reach;
 use serde::Serialize;
 use std::fmt::Write as _;
 
@@ -33,6 +34,8 @@ pub struct Frame<'a> {
     pub messages: usize,
     /// Handle of the folded originals, if they are kept.
     pub handle: Option<&'a str>,
+    /// How the reader gets at them.
+    pub reach: &'a Reach,
     /// A note about how the handoff was made, if there is something to say.
     pub note: Option<&'a str>,
     /// Whether there is only room for what matters most: sections that have nothing to say are not named.
@@ -63,11 +66,7 @@ impl Frame<'_> {
                 (Some(first), _) => format!("{first} {handle}"),
                 _ => handle.to_owned(),
             });
-            let _ = writeln!(
-                out,
-                "{ORIGINALS}{}. `foldline recall HANDLE --turn A:B` prints the messages [A:B] of an episode, `--grep RE` searches.",
-                held.join(", ")
-            );
+            let _ = writeln!(out, "{ORIGINALS}{}. {}", held.join(", "), self.reach.sentence());
         }
         if let Some(note) = self.note {
             let _ = writeln!(out, "Note: {note}");

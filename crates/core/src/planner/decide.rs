@@ -2,7 +2,7 @@
 
 use crate::cache::Economics;
 use crate::plan::Plan;
-use crate::policy::{Budgets, Policy};
+use crate::policy::{Budgets, CacheTtl, Policy};
 use crate::state::{Cause, SessionState};
 
 /// Why we are asked.
@@ -45,7 +45,7 @@ impl Verdict {
 }
 
 /// What is known about the size of a conversation.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Size {
     /// Tokens of the whole request.
     pub tokens: u64,
@@ -53,6 +53,28 @@ pub struct Size {
     pub messages: usize,
     /// Bytes of the body.
     pub bytes: u64,
+    /// Whether what providers keep of it is still there.
+    pub cache: Warmth,
+}
+
+/// Whether a cached prefix is still there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Warmth {
+    /// As far as anybody knows.
+    #[default]
+    Warm,
+    /// It has expired: the next request pays for all of it, whatever it looks like.
+    Cold,
+}
+
+impl Warmth {
+    /// After a pause of so many seconds; `None` where nobody knows.
+    pub fn after(idle: Option<u32>, ttl: CacheTtl) -> Warmth {
+        match idle {
+            Some(idle) if idle > ttl.seconds() => Warmth::Cold,
+            _ => Warmth::Warm,
+        }
+    }
 }
 
 /// Decides whether to act on a conversation of this size.
@@ -73,6 +95,9 @@ pub fn decide(size: Size, policy: &Policy, budgets: &Budgets, state: &SessionSta
     let (name, mark) = match trigger {
         Trigger::Hygiene => ("safety net", budgets.hygiene),
         Trigger::Background => ("pressure mark", budgets.pressure),
+        _ if size.cache == Warmth::Cold && budgets.cold_trigger < budgets.trigger => {
+            ("trigger for a cold cache", budgets.cold_trigger)
+        }
         _ => ("trigger", budgets.trigger),
     };
     if tokens < u64::from(mark) {
@@ -96,6 +121,15 @@ pub fn decide(size: Size, policy: &Policy, budgets: &Budgets, state: &SessionSta
         return Verdict::Wait(
             "the last fold still waits for reported usage; an estimate alone starts no second one".into(),
         );
+    }
+    // What a client repeats in every request may leave so little room below the trigger that a fold lands just under it:
+    // then every second request would lose its cached prefix.
+    let grown = state.landed.map_or(u64::MAX, |landed| tokens.saturating_sub(landed));
+    if grown < u64::from(budgets.growth) {
+        return Verdict::Wait(format!(
+            "{tokens} tokens; the next rewrite waits until {} have been added to what the last one left ({grown} so far)",
+            budgets.growth
+        ));
     }
     Verdict::Act(format!("{tokens} tokens reach the {name} of {mark}"))
 }

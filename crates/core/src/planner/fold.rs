@@ -1,6 +1,6 @@
 //! Folding: the middle becomes a handoff.
 
-use super::{CannotFit, Planner, standing};
+use super::{CannotFit, Planner, Trigger, standing};
 use crate::edit::Span;
 use crate::handoff::{self, Frame, Handoff};
 use crate::host::host_context;
@@ -21,17 +21,19 @@ impl Planner<'_, '_> {
     pub(super) fn fold_as_the_policy_says(&self) -> Result<Plan, CannotFit> {
         let zones = self.zones();
         let folded = self.folded(&zones);
-        let room = u64::from(self.budgets.effective_window);
+        // What the policy may leave as it is.
+        let room = match self.request.trigger {
+            Trigger::Hygiene => self.below_the_net(),
+            _ => u64::from(self.budgets.effective_window),
+        };
         if folded.is_empty() {
             if self.transcript.text.len() as u64 > self.budgets.max_body_bytes
                 && let Some(plan) = self.shed_media()
             {
                 return Ok(plan);
             }
-            if self.counts.total() > room {
-                return self.descend(self.budgets.trigger.into());
-            }
-            return Ok(self.unchanged("head and tail cover the whole conversation; there is nothing to fold"));
+            let unchanged = || self.unchanged("head and tail cover the whole conversation; there is nothing to fold");
+            return if self.counts.total() > room { self.descend_below(room, unchanged) } else { Ok(unchanged()) };
         }
         let handoffs = folded.iter().rposition(|&index| handoff::is_handoff(self.transcript, index));
         if handoffs.is_some_and(|last| last + 1 == folded.len()) && self.counts.total() <= room {
@@ -50,9 +52,26 @@ impl Planner<'_, '_> {
         let context = self.context(&zones, &folded);
         let plan = self.fold(zones, folded, context, &ledger, budget);
         if plan.tokens.after > room {
-            return self.descend(self.budgets.trigger.into());
+            return self.descend_below(room, || self.unless_it_grows(plan));
         }
         Ok(self.unless_it_grows(plan))
+    }
+
+    /// Goes down the ladder where the policy's own plan leaves more than `room`. On behalf of the safety net nothing is
+    /// lost where that is out of reach: what the policy says is better than nothing.
+    fn descend_below(&self, room: u64, otherwise: impl FnOnce() -> Plan) -> Result<Plan, CannotFit> {
+        match self.request.trigger {
+            Trigger::Hygiene => Ok(self.descend(room).unwrap_or_else(|_| otherwise())),
+            _ => self.descend(self.budgets.trigger.into()),
+        }
+    }
+
+    /// Where a fold for the safety net must land. A tail that the policy likes may fill a small window beside a large
+    /// prompt: then the next request would reach the net again, and the one after it the window.
+    fn below_the_net(&self) -> u64 {
+        let outside = self.counts.outside();
+        let room = u64::from(self.budgets.hygiene).saturating_sub(outside);
+        outside + (room as f64 * NET_SHARE) as u64
     }
 
     /// The facts of the folded messages, with a model's words among them where there are any.
@@ -246,6 +265,7 @@ impl Planner<'_, '_> {
             standing: standing(self.transcript),
             messages: folded.len(),
             handle: handle.as_deref(),
+            reach: &self.request.reach,
             note: note.as_deref(),
             is_brief: false,
         };
@@ -323,6 +343,24 @@ impl Planner<'_, '_> {
         Some(Original::of_span(self.transcript, span))
     }
 
+    /// A fold that nothing forces must be worth the cached prefix that it costs.
+    pub(super) fn unless_it_frees_too_little(&self, plan: Plan) -> Plan {
+        let TokenChange { before, after, .. } = plan.tokens;
+        let freed = before.saturating_sub(after);
+        let least = (self.counts.messages() as f64 * self.policy.compression.min_freed) as u64;
+        let is_forced = before >= u64::from(self.budgets.hygiene)
+            || self.transcript.text.len() as u64 > self.budgets.max_body_bytes;
+        if plan.fold.is_none() || freed >= least || is_forced {
+            return plan;
+        }
+        let mut unchanged = self.unchanged(format!(
+            "a fold would free {freed} tokens, less than the {least} that are worth a rewrite (compression.min_freed)"
+        ));
+        unchanged.skips = plan.skips;
+        unchanged.skips.push(Skip::NoGain { before, after });
+        unchanged
+    }
+
     /// A result that is not smaller is no result.
     pub(crate) fn unless_it_grows(&self, plan: Plan) -> Plan {
         let TokenChange { before, after, .. } = plan.tokens;
@@ -334,6 +372,9 @@ impl Planner<'_, '_> {
         unchanged
     }
 }
+
+/// Share of the room below the safety net that a fold on its behalf may leave filled.
+const NET_SHARE: f64 = 0.6;
 
 /// What `system_note` appends to the system prompt.
 const SYSTEM_NOTE: &str = "[Earlier turns of this conversation may be folded into a handoff record. Build on the work it \

@@ -12,7 +12,7 @@ mod prune;
 mod seal;
 
 pub(crate) use aftermath::Aftermath;
-pub use decide::{Size, Trigger, Verdict, decide, decide_by_money, record};
+pub use decide::{Size, Trigger, Verdict, Warmth, decide, decide_by_money, record};
 
 use crate::engine::Setting;
 use crate::handoff::Standing;
@@ -20,6 +20,7 @@ use crate::ledger::Weights;
 use crate::plan::{Outcome, Plan, TokenChange};
 use crate::policy::{Budgets, Fidelity, Policy};
 use crate::prune::{Keeping, Pruner};
+use crate::reading::Reach;
 use crate::summary::{Failure, PrefixCall, Summary};
 use crate::tokens::{Counts, Measure};
 use crate::transcript::{PartKind, Role, Transcript};
@@ -38,6 +39,8 @@ pub struct Request {
     pub target: Option<u64>,
     /// Whether originals will be kept, so that handles can be shown.
     pub keeps_originals: bool,
+    /// How whoever reads the result gets at them.
+    pub reach: Reach,
     /// Seconds since the conversation's last request; `None` where nobody knows.
     pub idle: Option<u32>,
     /// What came of an earlier [`SummaryJob`](crate::summary::SummaryJob).
@@ -207,6 +210,9 @@ impl<'t, 'a> Planner<'t, 'a> {
             None => self.fold_as_the_policy_says()?,
         };
         plan.skips.splice(0..0, skips);
+        if self.request.target.is_none() && matches!(self.request.trigger, Trigger::Engine | Trigger::Background) {
+            plan = self.unless_it_frees_too_little(plan);
+        }
         Ok(plan)
     }
 }

@@ -3,7 +3,7 @@
 //! Every number here grows with the window, or stays; none falls, and none jumps. A transcript that fits a
 //! small window is therefore never treated worse by a large one.
 
-use super::choice::SignedReasoning;
+use super::choice::{Basis, SignedReasoning};
 use super::curve;
 use super::field::{AutoOr, Tail};
 use super::table::{CompressionPolicy, Policy};
@@ -27,11 +27,16 @@ const RECLAIM_CAP: f64 = 0.25;
 const ADMISSION_SHARE: f64 = 1.0 / 20.0;
 const ADMISSION_BOUNDS: (f64, f64) = (1_000.0, 8_000.0);
 
+/// System prompt and tools count as at most this share of the window: something must be left to take shares of.
+const MOST_OUTSIDE: f64 = 0.9;
+
 /// What is known at the moment of a decision, beside policy and model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BudgetInputs {
-    /// `max_tokens` of the request: room that the provider reserves for the reply.
+    /// `max_tokens` of the request: room that the client wants for the reply.
     pub max_output: Option<u32>,
+    /// Tokens that no compaction touches: system prompt, tools and standing instructions.
+    pub outside: u32,
     /// Window of the model that writes summaries, where there is one.
     pub summariser_window: Option<u32>,
     /// Tokens that the recent pace of calls suggests for the tail, for `tail: auto`.
@@ -56,14 +61,20 @@ pub struct Budgets {
     pub window: u32,
     /// What input may fill of it: the window less the room reserved for the reply.
     pub effective_window: u32,
+    /// What the shares of the policy leave out: the tokens that no compaction touches, or none.
+    pub base: u32,
     /// The engine acts when the input reaches this.
     pub trigger: u32,
+    /// The engine acts when the input reaches this and the cache has gone cold.
+    pub cold_trigger: u32,
     /// What holds the trigger below its share, if anything does.
     pub trigger_cap: Option<TriggerCap>,
     /// The safety net acts when the input reaches this.
     pub hygiene: u32,
     /// A warning is given when the input reaches this.
     pub pressure: u32,
+    /// Tokens by which the input must have grown since the last rewrite before an unforced one.
+    pub growth: u32,
     /// Budget of the tail.
     pub tail: u32,
     /// The tail with its last message may reach this.
@@ -97,32 +108,40 @@ impl Budgets {
         let window = policy.model.window.fixed().unwrap_or(model.window).max(1);
         let effective_window = effective(policy, model, window, inputs.max_output);
         let (window_f, effective_f) = (f64::from(window), f64::from(effective_window));
+        let base = match knobs.basis {
+            Basis::Window => 0.0,
+            Basis::Room => f64::from(inputs.outside).min(effective_f * MOST_OUTSIDE),
+        };
         // Shares are taken of shares, so rounding waits until the end: a difference of two rounded numbers
         // can fall where the exact one grows.
-        let (trigger, trigger_cap) = trigger(knobs, model, effective_f, inputs.summariser_window);
+        let (trigger, trigger_cap) = trigger(knobs, model, (effective_f, base), inputs.summariser_window);
+        // A cap may lie below what nobody can compact; then shares are taken of the trigger itself.
+        let base = base.min(trigger * MOST_OUTSIDE);
+        let room = trigger - base;
         // Where a cap holds the trigger down, budgets follow the window that this trigger would be the
         // plain share of, and not the unused rest of the real one.
-        let working = (trigger / knobs.threshold).min(effective_f);
-        let minimum = prune_minimum(knobs, working, trigger);
-        let tail = tail(knobs, trigger, inputs.tail_need);
-        let (handoff_min, handoff_max) = handoff(knobs, window_f, trigger);
+        let working = (room / knobs.threshold).min(effective_f - base);
+        let minimum = prune_minimum(knobs, working, room);
+        let tail = tail(knobs, room, inputs.tail_need);
+        let (handoff_min, handoff_max) = handoff(knobs, window_f, room);
         let protect = knobs.protect_tool_tokens.fixed().map(f64::from);
         let huge = knobs.admission_above.fixed().map(f64::from);
         Self {
             window,
             effective_window,
+            base: whole(base),
             trigger: whole(trigger).max(1),
+            cold_trigger: whole(base + room * knobs.cold_threshold).max(1),
             trigger_cap,
             // The net is never tighter than the engine, and never beyond what the provider takes.
             hygiene: whole((window_f * knobs.hygiene_threshold).max(trigger).min(effective_f)).max(1),
-            pressure: whole(trigger * knobs.pressure),
+            pressure: whole(base + room * knobs.pressure),
+            growth: whole(room * knobs.min_growth.fixed().unwrap_or(0.0)),
             tail: whole(tail),
-            tail_ceiling: whole(tail_ceiling(knobs, trigger, tail)),
-            low_water: whole(low_water(knobs, effective_f, trigger, minimum)),
+            tail_ceiling: whole(tail_ceiling(knobs, room, tail)),
+            low_water: whole(base + low_water(knobs, effective_f - base, room, minimum)),
             prune_minimum: whole(minimum),
-            protect_tool_tokens: whole(
-                protect.unwrap_or_else(|| curve::at(curve::TOOL_PROTECTION, working)).min(trigger),
-            ),
+            protect_tool_tokens: whole(protect.unwrap_or_else(|| curve::at(curve::TOOL_PROTECTION, working)).min(room)),
             handoff_min: whole(handoff_min).max(1),
             handoff_max: whole(handoff_max).max(1),
             admission_above: whole(huge.unwrap_or_else(|| {
@@ -150,12 +169,17 @@ fn whole(tokens: f64) -> u32 {
     (tokens + 1e-6) as u32
 }
 
-/// The window less the reply. A reply that claims more than half of the window is taken at its word only
-/// in part, and one that claims all of it not at all: such a request is a client's mistake, and following
-/// it would leave no room for input. The three parts meet without a step.
+/// The window less the reply.
 fn effective(policy: &Policy, model: &ModelProfile, window: u32, max_output: Option<u32>) -> u32 {
-    let reply = max_output.or(policy.model.max_output.fixed()).unwrap_or(0);
-    let left = window.saturating_sub(reply).max(reply.min(window));
+    let left = match (max_output, policy.model.max_output.fixed()) {
+        (None, None) => window,
+        (None, Some(reply)) => less_the_reservation(window, reply),
+        (Some(wish), Some(most)) => less_the_reservation(window, wish.min(most)),
+        (Some(wish), None) => {
+            let most = whole(f64::from(window) * policy.compression.reply_share);
+            less_the_wish(window, wish).max(window - wish.min(most))
+        }
+    };
     match (policy.model.window, model.max_input) {
         // Who fixes the window knows better than the table.
         (AutoOr::Auto, Some(limit)) => left.min(limit),
@@ -164,14 +188,33 @@ fn effective(policy: &Policy, model: &ModelProfile, window: u32, max_output: Opt
     .max(1)
 }
 
-/// The share of the window, held down by a price step and by what the summariser can read.
+/// A reservation of more than half of the window is followed only in part, and one of all of it not at all: it would leave
+/// no room for input. The parts meet without a step.
+fn less_the_reservation(window: u32, reply: u32) -> u32 {
+    window.saturating_sub(reply).max(reply.min(window))
+}
+
+/// What a request asks for its reply is taken off up to a third of the window. More than half is no more than a wish:
+/// clients that ask for the most that a model can write (128,000 of 200,000) have no such reply in mind, and compact
+/// themselves as if they had asked for a tenth. A tenth and less is taken off then. The parts meet without a step.
+fn less_the_wish(window: u32, wish: u32) -> u32 {
+    let (window_f, wish_f) = (f64::from(window), f64::from(wish));
+    match window_f / wish_f.max(1.0) {
+        ..=1.0 => window,
+        ..=2.0 => whole(wish_f + (window_f - wish_f) * 0.8),
+        ..=3.0 => whole(wish_f * 1.8 + (window_f - 2.0 * wish_f) * 0.2),
+        _ => window - wish,
+    }
+}
+
+/// The share of what is beyond the base, held down by a price step and by what the summariser can read.
 fn trigger(
     knobs: &CompressionPolicy,
     model: &ModelProfile,
-    effective: f64,
+    (effective, base): (f64, f64),
     summariser_window: Option<u32>,
 ) -> (f64, Option<TriggerCap>) {
-    let plain = effective * knobs.threshold;
+    let plain = base + (effective - base) * knobs.threshold;
     let step = model.price_step.map(|step| (step.above, TriggerCap::PriceStep));
     let reader = summariser_window.map(|window| (window, TriggerCap::SummariserWindow));
     match [step, reader].into_iter().flatten().min_by_key(|(tokens, _)| *tokens) {

@@ -66,6 +66,23 @@ choice! {
         Runway = "runway",
         /// As `runway`, but folds when that is cheapest: by prices, pace and the age of the cache.
         Frugal = "frugal",
+        /// Few and deep folds, late by what can be compacted, earlier where the cache has gone cold anyway.
+        Steady = "steady",
+    }
+}
+
+impl Preset {
+    /// What command line, gateway and library start from where nobody names another.
+    pub const DEFAULT: Preset = Preset::Steady;
+}
+
+choice! {
+    /// What marks and budgets are shares of.
+    Basis {
+        /// The whole effective window.
+        Window = "window",
+        /// What is left of it beside system prompt and tools: that part alone can be compacted.
+        Room = "room",
     }
 }
 

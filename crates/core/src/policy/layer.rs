@@ -133,7 +133,7 @@ pub fn resolve(layers: &[Layer]) -> Result<Resolved, Vec<PolicyError>> {
         }
     }
     let preset = chosen.get("compression.preset").and_then(|(value, _)| Preset::named(value.as_str()?));
-    let preset = preset.unwrap_or(Preset::Hermes);
+    let preset = preset.unwrap_or(Preset::DEFAULT);
     let mut policy = Policy::of(preset);
     let mut origins = BTreeMap::new();
     for knob in KNOBS {

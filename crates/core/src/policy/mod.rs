@@ -21,7 +21,7 @@ mod schema;
 mod table;
 
 pub use budgets::{BudgetInputs, Budgets, TriggerCap};
-pub use choice::{CacheTtl, Dialect, Fidelity, Outlines, Preset, PruneOrder, SignedReasoning};
+pub use choice::{Basis, CacheTtl, Dialect, Fidelity, Outlines, Preset, PruneOrder, SignedReasoning};
 pub use docs::markdown;
 pub use error::{PolicyError, Problem};
 pub use field::{AutoOr, Tail};

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value};
 
-use super::choice::{CacheTtl, Dialect, Fidelity, Outlines, Preset, PruneOrder, SignedReasoning};
+use super::choice::{Basis, CacheTtl, Dialect, Fidelity, Outlines, Preset, PruneOrder, SignedReasoning};
 use super::field::{AutoOr, Field, Tail};
 use super::kind::{Kind, bytes, choice, count, fraction, tokens};
 use super::knob::Knob;
@@ -18,7 +18,7 @@ macro_rules! table {
         $section:ident: $Section:ident {
             $(
                 #[doc = $doc:literal]
-                $field:ident: $type:ty = $kind:expr, $default:literal
+                $field:ident: $type:ty = $kind:expr, $default:expr
                     $(, [$($preset:ident),+] $value:literal)*;
             )+
         }
@@ -70,11 +70,21 @@ table! {
         /// Compact at all; when off, transcripts pass as they are.
         enabled: bool = Kind::Flag, "true";
         /// Named set of values that the other keys of this section start from.
-        preset: Preset = choice(Preset::NAMES), "hermes";
+        preset: Preset = choice(Preset::NAMES), Preset::DEFAULT.name();
         /// Fraction of the effective window (window minus reserved output) at which the engine acts.
-        threshold: f64 = fraction(0.05, 0.95), "0.5", [SacredZone, Skill] "0.75";
+        threshold: f64 = fraction(0.05, 0.95), "0.5", [SacredZone, Skill] "0.75", [Steady] "0.85";
+        /// What fractions are taken of: the effective window, or its room beside system prompt and tools.
+        basis: Basis = choice(Basis::NAMES), "window", [Steady] "room";
+        /// Fraction of the trigger at which the engine acts where the cache has gone cold anyway; 1 waits.
+        cold_threshold: f64 = fraction(0.1, 1.0), "1", [Steady] "0.4";
+        /// Growth between unforced rewrites, as a fraction of the trigger; `auto` is none, 0.3 in the gateway.
+        min_growth: AutoOr<f64> = fraction(0.0, 0.9).or(&["auto"]), "auto", [Steady] "0.3";
+        /// Fraction of the messages' tokens that an unforced fold must free; less counts as a strike.
+        min_freed: f64 = fraction(0.0, 0.9), "0", [Steady] "0.3";
+        /// Most of the window that the `max_tokens` of a request reserves; 1 takes all but huge wishes at their word.
+        reply_share: f64 = fraction(0.0, 1.0), "1", [Steady] "0.1";
         /// Tail kept verbatim, as a fraction of the trigger, when `tail` is `ratio`.
-        target_ratio: f64 = fraction(0.10, 0.80), "0.2", [Frugal] "0.1";
+        target_ratio: f64 = fraction(0.10, 0.80), "0.2", [Frugal, Steady] "0.1";
         /// Messages after the system prompt that are kept verbatim at the start, on the first fold.
         protect_first_n: u32 = count(0, 50), "3", [SacredZone] "2";
         /// Messages at the end that stay in the tail where they fit.
@@ -86,7 +96,7 @@ table! {
         /// Fraction of the effective window that a prune must reach; `auto` is the trigger less the runway.
         low_water: AutoOr<f64> = fraction(0.02, 0.90).or(&["auto"]), "auto", [SacredZone] "0.5";
         /// Room below the trigger that a prune alone must leave, as a fraction of the trigger.
-        runway: f64 = fraction(0.0, 0.9), "0.15";
+        runway: f64 = fraction(0.0, 0.9), "0.15", [Steady] "0.88";
         /// Tokens that a prune must reclaim to be worth its cache miss; `auto` grows with the window.
         prune_minimum: AutoOr<u32> = tokens(0, 10_000_000).or(&["auto"]), "0", [Runway, Frugal] "auto";
         /// Tool outputs of at most this many tokens are left alone.
@@ -112,13 +122,13 @@ table! {
         /// Messages below which the safety net stays out.
         hygiene_min_messages: u32 = count(0, 10_000), "4";
         /// Length of a handoff, as a fraction of the folded tokens.
-        summary_ratio: f64 = fraction(0.01, 0.9), "0.2", [Frugal] "0.35";
+        summary_ratio: f64 = fraction(0.01, 0.9), "0.2", [Frugal] "0.35", [Steady] "0.25";
         /// Shortest budget of a handoff, in tokens.
         summary_min: u32 = tokens(100, 100_000), "2000";
         /// Longest budget of a handoff, in tokens.
-        summary_max: u32 = tokens(100, 1_000_000), "12000", [Frugal] "24000";
+        summary_max: u32 = tokens(100, 1_000_000), "12000", [Frugal] "24000", [Steady] "14000";
         /// Longest budget of a handoff, as a fraction of the window.
-        summary_window_share: f64 = fraction(0.005, 0.5), "0.05", [Frugal] "0.12";
+        summary_window_share: f64 = fraction(0.005, 0.5), "0.05", [Frugal] "0.12", [Steady] "0.07";
         /// Share of the handoff that a focus topic gets.
         focus_share: f64 = fraction(0.3, 0.9), "0.65";
         /// Return the input unchanged when the summariser fails, instead of a handoff made without a model.
@@ -146,7 +156,7 @@ table! {
         name: Option<String> = Kind::Text, "null";
         /// Window in tokens; `auto` asks the model table.
         window: AutoOr<u32> = tokens(SMALLEST_WINDOW, LARGEST_WINDOW).or(&["auto"]), "auto";
-        /// Tokens reserved for the reply when the request does not say; `auto` reserves none.
+        /// Tokens reserved for the reply; `auto` is what the request asks for, and a part of it where that is huge.
         max_output: AutoOr<u32> = tokens(1, LARGEST_WINDOW).or(&["auto"]), "auto";
         /// Lifetime of cached prefixes.
         cache_ttl: CacheTtl = choice(CacheTtl::NAMES), "5m";
@@ -292,7 +302,7 @@ pub(crate) static RELATIONS: &[Relation] = &[
 
 impl Default for Policy {
     fn default() -> Self {
-        Self::of(Preset::Hermes)
+        Self::of(Preset::DEFAULT)
     }
 }
 

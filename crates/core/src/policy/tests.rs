@@ -81,7 +81,7 @@ fn keys_are_unique_documented_and_have_a_section() {
 
 #[test]
 fn presets_say_what_their_documents_say() {
-    let hermes = Policy::default().compression;
+    let hermes = Policy::of(Preset::Hermes).compression;
     assert_eq!((hermes.preset, hermes.threshold, hermes.target_ratio), (Preset::Hermes, 0.50, 0.20));
     assert_eq!((hermes.protect_first_n, hermes.protect_last_n, hermes.prune_above), (3, 20, 50));
     assert_eq!((hermes.tail, hermes.admission, hermes.abort_on_failure), (Tail::Ratio, false, false));
@@ -104,6 +104,11 @@ fn presets_say_what_their_documents_say() {
     assert!(frugal.economy && frugal.admission && !runway.economy);
     assert_eq!((frugal.target_ratio, frugal.summary_ratio, frugal.summary_max), (0.1, 0.35, 24_000));
     assert_eq!((frugal.threshold, frugal.never_prune), (runway.threshold, runway.never_prune));
+
+    let steady = Policy::of(Preset::Steady).compression;
+    assert_eq!((steady.threshold, steady.cold_threshold, steady.basis), (0.85, 0.4, Basis::Room));
+    assert_eq!((steady.target_ratio, steady.min_growth, steady.min_freed), (0.1, AutoOr::Fixed(0.3), 0.3));
+    assert_eq!(Policy::default().compression, steady, "the default");
 }
 
 #[test]
@@ -166,7 +171,7 @@ fn a_complaint_names_place_key_value_and_range() {
         ),
         (
             flag("compression.preset", "hermit"),
-            "--set compression.preset=hermit: compression.preset: hermit is not known, expected one of hermes, sacred-zone, skill, runway, frugal",
+            "--set compression.preset=hermit: compression.preset: hermit is not known, expected one of hermes, sacred-zone, skill, runway, frugal, steady",
         ),
         (
             line("compression.enabled", json!("yes"), 1),
@@ -218,8 +223,8 @@ fn a_key_twice_in_a_file_is_an_error_and_a_flag_twice_is_not() {
 #[test]
 fn settings_that_contradict_each_other_are_reported_on_the_one_that_was_chosen() {
     assert_eq!(
-        complaints([flag("compression.low_water", "0.6")]),
-        ["--set compression.low_water=0.6: compression.low_water: 0.6 contradicts compression.threshold (0.5), \
+        complaints([flag("compression.low_water", "0.9")]),
+        ["--set compression.low_water=0.9: compression.low_water: 0.9 contradicts compression.threshold (0.85), \
              expected a number below compression.threshold"]
     );
     let preset = [flag("compression.preset", "sacred-zone"), flag("compression.threshold", "0.4")];

@@ -31,7 +31,7 @@ pub use choice::{Choice, ChoiceError, Find, Grep, Numbers, NumbersError, PAGE_SI
 pub use findings::{Findings, Fit, Hit, MOST_HITS};
 pub use page::{Page, Passage, ShownLine, page};
 pub use raw::raw_lines;
-pub use way::{Reach, Way};
+pub use way::{Reach, Site, Way};
 
 use std::borrow::Cow;
 

@@ -352,7 +352,7 @@ fn machines_get_the_same() {
     let text = r#"{"role":"user","content":"one\ntwo"},{"role":"assistant","content":"calls"}"#;
     let find = |line: &str| line.find("two").map(|at| at..at + 3);
     let choice = Choice { grep: Some(Grep { pattern: "two", find: &find }), context: 1, ..Choice::default() };
-    let found = super::page(&read(text, ""), &choice, &Way::of(Reach::Http), HANDLE).unwrap();
+    let found = super::page(&read(text, ""), &choice, &Way::of(Reach::Http(Site::default())), HANDLE).unwrap();
     assert_eq!(
         serde_json::to_value(&found).unwrap(),
         serde_json::json!({

@@ -3,13 +3,43 @@
 use super::choice::Choice;
 use std::fmt::Write as _;
 
-/// How originals are reached from where the reader is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How originals are reached from where the reader is. Whoever writes a handoff is told, so that it names a way that its
+/// reader has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Reach {
     /// By the `foldline` command.
+    #[default]
     Command,
     /// At a gateway, over HTTP.
-    Http,
+    Http(Site),
+    /// By a tool that the agent has, of this name.
+    Tool(String),
+}
+
+/// Where a gateway answers, and how a reader says who asks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Site {
+    /// Scheme, host and port; empty where the reader knows them.
+    pub origin: String,
+    /// The header that shows the reader's key, as a shell writes it; none where nobody needs one.
+    pub header: Option<String>,
+}
+
+impl Reach {
+    /// How to see messages of a stretch that was folded, and how to search in it, in a sentence that begins with a way
+    /// in backquotes.
+    pub fn sentence(&self) -> String {
+        let (shows, searches) = match self {
+            Reach::Command => ("`foldline recall HANDLE --turn A:B`".to_owned(), "`--grep RE`".to_owned()),
+            Reach::Http(site) => {
+                let header = site.header.as_ref().map(|header| format!("-H \"{header}\" ")).unwrap_or_default();
+                let origin = &site.origin;
+                (format!("`curl -s {header}\"{origin}/foldline/recall/HANDLE?turn=A:B\"`"), "`grep=RE`".to_owned())
+            }
+            Reach::Tool(name) => (format!("`{name}` with handle HANDLE and turn A:B"), "`grep`".to_owned()),
+        };
+        format!("{shows} prints the messages [A:B] of an episode, {searches} searches.")
+    }
 }
 
 /// The way to an original, or to a search.
@@ -36,24 +66,26 @@ impl Way {
 
     /// How to see a part of an original.
     pub fn recall(&self, handle: &str, choice: &Choice<'_>) -> String {
-        match self.reach {
+        match &self.reach {
             Reach::Command => self.command(&format!("foldline recall {handle}"), choice.options()),
-            Reach::Http => self.address(&format!("/foldline/recall/{handle}"), choice.options()),
+            Reach::Http(site) => self.address(&format!("{}/foldline/recall/{handle}", site.origin), choice.options()),
+            Reach::Tool(name) => self.call(name, ("handle", handle), choice.options()),
         }
     }
 
     /// How to search again.
     pub fn search(&self, words: &str, options: Vec<(&'static str, String)>) -> String {
-        match self.reach {
+        match &self.reach {
             Reach::Command => {
                 // Behind the options, so that words may look like one.
                 let dashes = if words.starts_with('-') { "-- " } else { "" };
                 format!("{} {dashes}{}", self.command("foldline search", options), shell(words))
             }
-            Reach::Http => {
+            Reach::Http(site) => {
                 let words = std::iter::once(("q", words.to_owned()));
-                self.address("/foldline/search", words.chain(options).collect())
+                self.address(&format!("{}/foldline/search", site.origin), words.chain(options).collect())
             }
+            Reach::Tool(name) => self.call(name, ("q", words), options),
         }
     }
 
@@ -61,7 +93,7 @@ impl Way {
     pub(super) fn option(&self, name: &str, value: &str) -> String {
         match self.reach {
             Reach::Command => format!("--{name} {value}"),
-            Reach::Http => format!("{}={value}", parameter(name)),
+            Reach::Http(_) | Reach::Tool(_) => format!("{}={value}", parameter(name)),
         }
     }
 
@@ -72,6 +104,14 @@ impl Way {
             if !value.is_empty() {
                 let _ = write!(out, " {}", shell(value));
             }
+        }
+        out
+    }
+
+    fn call(&self, tool: &str, first: (&str, &str), options: Vec<(&'static str, String)>) -> String {
+        let mut out = format!("{tool} {}={}", first.0, first.1);
+        for (name, value) in options.iter().chain(&self.also) {
+            let _ = write!(out, " {}={value}", parameter(name));
         }
         out
     }
@@ -127,6 +167,23 @@ mod tests {
         }
     }
 
+    fn here() -> Reach {
+        Reach::Http(Site::default())
+    }
+
+    #[test]
+    fn a_handoff_names_the_way_that_its_reader_has() {
+        let site =
+            Site { origin: "http://127.0.0.1:8787".into(), header: Some("x-api-key: $ANTHROPIC_API_KEY".into()) };
+        let told = Reach::Http(site).sentence();
+        let wanted = r#"`curl -s -H "x-api-key: $ANTHROPIC_API_KEY" "http://127.0.0.1:8787/foldline/recall/HANDLE?turn=A:B"` prints"#;
+        assert!(told.starts_with(wanted) && !told.contains("foldline recall"), "{told}");
+        assert!(Reach::Command.sentence().starts_with("`foldline recall HANDLE --turn A:B` prints"));
+        assert!(Reach::Tool("foldline_recall".into()).sentence().starts_with("`foldline_recall` with handle HANDLE"));
+        let tool = Way::of(Reach::Tool("foldline_recall".into()));
+        assert_eq!(tool.recall("fl-0", &Choice { page: 2, ..Choice::default() }), "foldline_recall handle=fl-0 page=2");
+    }
+
     #[test]
     fn a_command_can_be_pasted() {
         let way =
@@ -144,11 +201,11 @@ mod tests {
 
     #[test]
     fn an_address_can_be_fetched() {
-        let way = Way { reach: Reach::Http, also: vec![("format", "json".to_owned())] };
+        let way = Way { reach: here(), also: vec![("format", "json".to_owned())] };
         let wanted = "/foldline/recall/fl-0?turn=12&grep=a%26b%20%C3%A9&context=2&page=3&format=json";
         assert_eq!(way.recall("fl-0", &choice("a&b é")), wanted);
         let sized = Choice { page_size: 2_000, ..Choice::default() };
-        assert_eq!(Way::of(Reach::Http).recall("fl-0", &sized), "/foldline/recall/fl-0?page_size=2000");
-        assert_eq!(Way::of(Reach::Http).search("a b", vec![("limit", "3".into())]), "/foldline/search?q=a%20b&limit=3");
+        assert_eq!(Way::of(here()).recall("fl-0", &sized), "/foldline/recall/fl-0?page_size=2000");
+        assert_eq!(Way::of(here()).search("a b", vec![("limit", "3".into())]), "/foldline/search?q=a%20b&limit=3");
     }
 }

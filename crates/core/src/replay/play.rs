@@ -7,7 +7,7 @@ use crate::event::Event;
 use crate::handoff;
 use crate::models::ModelTable;
 use crate::plan::{Outcome, StepKind};
-use crate::planner::{Request, Size, Trigger, Verdict, decide, decide_by_money};
+use crate::planner::{Request, Size, Trigger, Verdict, Warmth, decide, decide_by_money};
 use crate::policy::Policy;
 use crate::retention::Page;
 use crate::state::SessionState;
@@ -158,6 +158,7 @@ impl Game<'_> {
             tokens: self.tokens(),
             messages: self.held.len(),
             bytes: self.held.iter().map(|(raw, _)| raw.len() as u64 + 1).sum(),
+            cache: Warmth::after(idle, policy.model.cache_ttl),
         };
         self.prepare(policy)?;
         let setting = self.setting.as_ref()?;
@@ -241,7 +242,8 @@ impl Game<'_> {
     fn prepare(&mut self, policy: &Policy) -> Option<()> {
         if self.setting.is_none() {
             let opening = wire::read(&self.session.text, Some(self.session.format)).ok()?;
-            self.setting = Some(Setting::of(&opening, policy, &self.job, &self.state));
+            let setting = Setting::of(&opening, policy, &self.job, &self.state);
+            self.setting = Some(setting.beside(self.session.outside, policy));
         }
         Some(())
     }

@@ -3,13 +3,13 @@
 use super::texts::{self, Look};
 use super::writer::{Call, Layout, Writer};
 use foldline_core::engine::{Setting, count};
-use foldline_core::policy::{AutoOr, Budgets};
+use foldline_core::policy::{AutoOr, Budgets, Preset};
 use foldline_core::tokens::Counts;
 use foldline_core::{Compaction, EngineError, Format, Job, Policy, Request, SessionState, Trigger, compact, wire};
 
-/// The default policy with a window.
+/// The plainest preset with a window.
 pub fn policy(window: u64) -> Policy {
-    let mut policy = Policy::default();
+    let mut policy = Policy::of(Preset::Hermes);
     policy.model.window = AutoOr::Fixed(u32::try_from(window).unwrap());
     policy
 }
@@ -59,7 +59,7 @@ pub fn try_run(
 pub fn counts(text: &str, format: Format) -> Counts {
     let transcript = wire::read(text, Some(format)).unwrap();
     let (state, job) = (SessionState::default(), job(format));
-    count(&transcript, &Setting::of(&transcript, &Policy::default(), &job, &state), &state)
+    count(&transcript, &Setting::of(&transcript, &Policy::of(Preset::Hermes), &job, &state), &state)
 }
 
 /// Tokens of a text.

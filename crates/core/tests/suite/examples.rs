@@ -110,7 +110,7 @@ fn a_small_session_is_left_alone_unless_forced() {
         ("small.openai-responses.json", Format::OpenAiResponses),
     ] {
         let text = example(file);
-        assert_eq!(run(&text, &Policy::default(), &job(format)).body, text, "{file}");
+        assert_eq!(run(&text, &Policy::of(Preset::Hermes), &job(format)).body, text, "{file}");
         snapshot(
             &format!("small-forced-{format}"),
             file,
@@ -126,7 +126,7 @@ fn damaged_sessions_are_repaired() {
     for (file, format) in
         [("damaged.anthropic.json", Format::Anthropic), ("damaged.openai-chat.json", Format::OpenAiChat)]
     {
-        snapshot(&format!("damaged-{format}"), file, format, &Policy::default(), &job(format));
+        snapshot(&format!("damaged-{format}"), file, format, &Policy::of(Preset::Hermes), &job(format));
     }
 }
 

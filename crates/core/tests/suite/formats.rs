@@ -1,5 +1,6 @@
 //! T1: what is read, and that the output has the shape of the input.
 
+use foldline_core::policy::Preset;
 use foldline_core::{Format, Job, Policy, SessionState, compact, wire};
 
 #[test]
@@ -34,6 +35,6 @@ fn a_file_that_only_repair_makes_small_is_compacted_without_an_error() {
         "\n"
     );
     let job = Job { format: Some(Format::ClaudeCode), ..Job::default() };
-    let done = compact(text, &Policy::default(), &SessionState::default(), &job);
+    let done = compact(text, &Policy::of(Preset::Hermes), &SessionState::default(), &job);
     assert!(done.is_ok(), "{}", done.unwrap_err());
 }

@@ -100,7 +100,7 @@ proptest! {
         window in 2_000..12_000u32,
         target in prop::option::of(500..6_000u64),
     ) {
-        let mut policy = Policy::default();
+        let mut policy = Policy::of(Preset::Hermes);
         policy.model.window = AutoOr::Fixed(window);
         let mut job = Job { format: Some(format), ..Job::default() };
         job.request.target = target;

@@ -160,7 +160,7 @@ fn s0_frugal_finishes_the_worked_example_uncompressed_at_insertion() {
 #[test]
 fn c3_a_replay_keeps_prefixes_and_breaks_no_rule() {
     let text = session(Format::Anthropic, 30, 4, 40).document();
-    let base = Policy { model: frugal(&text, 150).model, ..Policy::default() };
+    let base = Policy { model: frugal(&text, 150).model, ..Policy::of(Preset::Hermes) };
     let job = Job { format: Some(Format::Anthropic), ..Job::default() };
     let session = Session::read("s", &text, job.format, &base, &job).unwrap();
     assert!(session.turns.len() > 20);
@@ -181,7 +181,7 @@ fn c3_a_replay_keeps_prefixes_and_breaks_no_rule() {
 #[test]
 fn c3_sessions_can_be_chained() {
     let text = session(Format::Anthropic, 10, 3, 20).document();
-    let policy = Policy { model: frugal(&text, 50).model, ..Policy::default() };
+    let policy = Policy { model: frugal(&text, 50).model, ..Policy::of(Preset::Hermes) };
     let job = Job { format: Some(Format::Anthropic), ..Job::default() };
     let one = Session::read("s", &text, job.format, &policy, &job).unwrap();
     let three = Session::chained(&[one.clone(), one.clone(), one.clone()], &policy, &job).unwrap();

@@ -12,7 +12,7 @@ use foldline_core::zone::{Cuts, TailBudget, zones};
 use foldline_core::{Format, Policy, Report, SessionState, Trigger, wire};
 
 fn size(tokens: u64) -> Size {
-    Size { tokens, messages: 50, bytes: 4 * tokens }
+    Size { tokens, messages: 50, bytes: 4 * tokens, ..Size::default() }
 }
 
 fn of_window(policy: &Policy, window: u32) -> Budgets {
@@ -39,13 +39,13 @@ fn p3_the_safety_net_is_fixed_at_85_percent_and_starts_at_four_messages() {
     let state = SessionState::default();
     assert_eq!(budgets.hygiene, 85_000);
     let acts = |tokens: u64, messages: usize| {
-        decide(Size { tokens, messages, bytes: 0 }, &policy, &budgets, &state, Trigger::Hygiene).acts()
+        decide(Size { tokens, messages, ..Size::default() }, &policy, &budgets, &state, Trigger::Hygiene).acts()
     };
     assert!(!acts(84_999, 100), "the engine's trigger is not the net's");
     assert!(acts(85_000, 4));
     assert!(!acts(85_000, 3));
     for window in [32_000, 64_000] {
-        assert_eq!(of_window(&Policy::default(), window).hygiene, window * 85 / 100);
+        assert_eq!(of_window(&Policy::of(Preset::Hermes), window).hygiene, window * 85 / 100);
     }
 }
 
@@ -120,7 +120,7 @@ fn p4_no_budget_falls_or_jumps_as_windows_grow() {
 
 #[test]
 fn p7_the_reader_of_a_summary_caps_the_trigger() {
-    let policy = Policy::default();
+    let policy = Policy::of(Preset::Hermes);
     let inputs = BudgetInputs { summariser_window: Some(32_000), ..BudgetInputs::default() };
     let budgets = Budgets::of(&policy, &ModelProfile::with_window(1_000_000), inputs);
     assert_eq!((budgets.trigger, budgets.trigger_cap), (32_000, Some(TriggerCap::SummariserWindow)));
@@ -128,11 +128,11 @@ fn p7_the_reader_of_a_summary_caps_the_trigger() {
 
 #[test]
 fn f6_the_budget_of_a_handoff_is_a_fifth_within_bounds() {
-    let budgets = of_window(&Policy::default(), 200_000);
+    let budgets = of_window(&Policy::of(Preset::Hermes), 200_000);
     assert_eq!(budgets.handoff(20_000), 4_000);
     assert_eq!(budgets.handoff(100), 2_000);
     assert_eq!(budgets.handoff(10_000_000), 10_000, "5 % of the window");
-    assert_eq!(of_window(&Policy::default(), 1_000_000).handoff(10_000_000), 12_000);
+    assert_eq!(of_window(&Policy::of(Preset::Hermes), 1_000_000).handoff(10_000_000), 12_000);
 }
 
 #[test]

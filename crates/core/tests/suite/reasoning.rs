@@ -2,6 +2,7 @@
 //! comes back with all of it.
 
 use crate::common::generate::{Knobs, transcript};
+use foldline_core::policy::Preset;
 use foldline_core::policy::{AutoOr, SignedReasoning};
 use foldline_core::{EngineError, Format, Job, Policy, SessionState, compact};
 use proptest::prelude::*;
@@ -52,7 +53,7 @@ fn refused(items: &[Value], memory: &BTreeMap<String, String>) -> Vec<String> {
 }
 
 fn policy(window: u32, signed: Option<SignedReasoning>) -> Policy {
-    let mut policy = Policy::default();
+    let mut policy = Policy::of(Preset::Hermes);
     policy.model.window = AutoOr::Fixed(window);
     policy.compression.signed_reasoning = signed.map_or(AutoOr::Auto, AutoOr::Fixed);
     policy
@@ -95,7 +96,7 @@ proptest! {
         let remembered = memory(&items(&text));
         let before = refused(&items(&text), &remembered);
         let job = Job { format: Some(Format::OpenAiResponses), ..Job::default() };
-        let done = compact(&text, &Policy::default(), &SessionState::default(), &job).unwrap();
+        let done = compact(&text, &Policy::of(Preset::Hermes), &SessionState::default(), &job).unwrap();
         let after = refused(&items(&done.body), &remembered);
         prop_assert!(after.iter().all(|id| before.contains(id)), "{after:?}: {}", done.body);
     }

@@ -4,6 +4,7 @@ use crate::common::kit::{job, manual, policy, run, run_with, session, tokens};
 use crate::common::reading::section;
 use crate::common::writer::{Call, Layout};
 use foldline_core::plan::Outcome;
+use foldline_core::policy::Preset;
 use foldline_core::report::Author;
 use foldline_core::summary::{Ask, BadReply, Failure, FailureClass, PrefixCall, Route, Summary, SummaryJob, Written};
 use foldline_core::tokens::Counter;
@@ -413,7 +414,7 @@ fn the_cheaper_way_of_asking_is_taken() {
         writer.layout = Layout::Body;
         let text =
             with_name(&writer.document(), if format == Format::Anthropic { "claude-sonnet-4-5" } else { "gpt-5" });
-        let mut policy = Policy::default();
+        let mut policy = Policy::of(Preset::Hermes);
         policy.summarizer.url = Some("http://127.0.0.1:1".to_owned());
         let mut asked = manual(format);
         for (call, model, route) in [
@@ -455,7 +456,7 @@ fn a_conversation_with_a_secret_is_never_sent_as_it_is() {
     writer.layout = Layout::Body;
     writer.user(&format!("The token is {}{}.", "ghp_", "R4nd0mR4nd0mR4nd0mR4nd0mR4nd0mR4nd0m"));
     let text = with_name(&writer.document(), "gpt-5");
-    let mut policy = Policy::default();
+    let mut policy = Policy::of(Preset::Hermes);
     policy.summarizer.url = Some("http://127.0.0.1:1".to_owned());
     let mut asked = manual(CHAT);
     asked.request.prefix_call = PrefixCall::Warm;

@@ -101,7 +101,9 @@ fn k4_the_room_for_the_reply_is_taken_off_the_window() {
         writer.max_tokens = Some(65_536);
         let with = budgets(&writer.document(), &policy(200_000), format);
         assert_eq!((with.effective_window, with.trigger), (134_464, 67_232), "{format}");
-        // A reply that claims the whole window is a client's mistake.
+        // A reply of more than half of the window is a wish, and one that claims all of it a client's mistake.
+        writer.max_tokens = Some(128_000);
+        assert_eq!(budgets(&writer.document(), &policy(200_000), format).effective_window, 185_600, "{format}");
         writer.max_tokens = Some(400_000);
         assert_eq!(budgets(&writer.document(), &policy(200_000), format).trigger, 100_000, "{format}");
     }

@@ -1,6 +1,7 @@
 //! What comes in: a request body with what the HTTP side knows about its sender.
 
 use foldline_core::Format;
+use foldline_core::reading::Site;
 use std::fmt;
 
 /// Whose API a request speaks.
@@ -176,6 +177,8 @@ pub struct Ask<'a> {
     pub bypass: Bypass,
     /// Where the model that writes handoffs is asked.
     pub writer: Writer,
+    /// Where the agent behind it finds the gateway's own pages; none when it has no way there.
+    pub site: Option<&'a Site>,
     /// When it came.
     pub now: Timestamp,
 }
@@ -194,6 +197,7 @@ impl<'a> Ask<'a> {
             purpose: PurposeHint::None,
             bypass: Bypass::No,
             writer: Writer::Elsewhere,
+            site: None,
             now,
         }
     }

@@ -11,6 +11,7 @@ use super::prepared::Durability;
 use super::sessions::Sums;
 use super::sight::Sight;
 use super::tally;
+use super::windows::Window;
 use foldline_core::plan::Outcome as PlanOutcome;
 use foldline_core::policy::SignedReasoning;
 use foldline_core::reasoning::{self, Needs};
@@ -228,7 +229,7 @@ pub struct FoldTask {
     session: SessionId,
     root: Key,
     rules: Arc<Rules>,
-    window: Option<u32>,
+    window: Option<Window>,
     body: String,
     /// Everything of the request but its body and its words.
     ask: Ask<'static>,
@@ -251,7 +252,7 @@ pub(super) struct Start<'s, 'a> {
     pub(super) root: Key,
     pub(super) checkpoint: Option<&'s Arc<Checkpoint>>,
     pub(super) lane: &'s Lane,
-    pub(super) window: Option<u32>,
+    pub(super) window: Option<Window>,
 }
 
 /// What a planned fold needs before it can be finished.
@@ -294,7 +295,7 @@ impl FoldTask {
             rules: Arc::clone(rules),
             window,
             body: ask.body.to_owned(),
-            ask: Ask { body: "", model: None, session_hint: None, agent_hint: None, focus: None, ..*ask },
+            ask: Ask { body: "", model: None, session_hint: None, agent_hint: None, focus: None, site: None, ..*ask },
             model: ask.model.map(str::to_owned),
             session_hint: ask.session_hint.map(str::to_owned),
             agent_hint: ask.agent_hint.map(str::to_owned),
@@ -351,7 +352,7 @@ impl FoldTask {
     pub(super) fn plan(&self, inner: &Inner) -> Result<Planned, Fault> {
         let ask = self.ask(self.ask.now);
         let sight = Sight::of(&ask)?;
-        let policy = self.rules.policy(self.window, ask.model);
+        let policy = self.rules.policy(self.window, sight.transcript.max_output, ask.model);
         let keeps_originals = inner.store_for(&self.rules).is_some();
         let request = Request { keeps_originals, ..self.request.clone() };
         let fold = self.fold(inner, &policy, &ask, &sight, request);
@@ -375,7 +376,7 @@ impl FoldTask {
         if self.is_overtaken(inner, &root, summary.as_ref(), now) {
             return Ok(());
         }
-        let policy = self.rules.policy(self.window, ask.model);
+        let policy = self.rules.policy(self.window, sight.transcript.max_output, ask.model);
         let mut lane = self.lane.clone();
         let request = Request { summary, now_ms: Some(now.0), ..self.request.clone() };
         let attempt = self.fold(inner, &policy, &ask, &sight, request).make(&mut lane)?;

@@ -30,18 +30,10 @@ pub(super) enum Beside {
 /// mark would make.
 const FELT_BYTES: u64 = 1 << 20;
 
-/// Share of the trigger by which a conversation grows after a rewrite before the next one is made without need. What
-/// a client repeats in every request may leave so little room below the trigger that a fold lands just under it: then
-/// every second request would lose its cached prefix. A fold pays best after ten requests or so, and this is what
-/// coding agents add in five to ten.
-const GROWTH: f64 = 0.3;
-
 /// What else is known about a conversation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Course {
     pub(super) beside: Beside,
-    /// Prompt tokens that the last rewrite left.
-    pub(super) landed: Option<u64>,
     pub(super) reports: Reports,
     /// What a fold would cost and save, where money decides.
     pub(super) economics: Option<Economics>,
@@ -65,9 +57,7 @@ pub(super) fn choose(size: Size, policy: &Policy, budgets: &Budgets, state: &Ses
         return Move::Forward;
     }
     let would_be_felt = policy.summarizer.url.is_some() || size.bytes > FELT_BYTES;
-    let growth = (f64::from(budgets.trigger) * GROWTH) as u64;
-    let has_grown = course.landed.is_none_or(|landed| size.tokens >= landed + growth);
-    if would_be_felt && has_grown && acts(Trigger::Background) {
+    if would_be_felt && acts(Trigger::Background) {
         return Move::Beside(Trigger::Background);
     }
     // Money has a measure of its own for how much must have been added.
@@ -75,7 +65,7 @@ pub(super) fn choose(size: Size, policy: &Policy, budgets: &Budgets, state: &Ses
         let wait = Verdict::Wait(String::new());
         decide_by_money(wait, size.tokens, policy, state, Trigger::Engine, Some(economics)).acts()
     });
-    match (would_be_felt, has_grown && acts(Trigger::Engine) || pays) {
+    match (would_be_felt, acts(Trigger::Engine) || pays) {
         (_, false) => Move::Forward,
         (true, true) => Move::Beside(Trigger::Engine),
         (false, true) => Move::Fold(Trigger::Engine),
@@ -86,27 +76,28 @@ pub(super) fn choose(size: Size, policy: &Policy, budgets: &Budgets, state: &Ses
 mod tests {
     use super::*;
     use foldline_core::models::ModelProfile;
-    use foldline_core::policy::BudgetInputs;
+    use foldline_core::policy::{AutoOr, BudgetInputs, Preset};
 
     /// Window 100,000: trigger 50,000, pressure 42,500, safety net 85,000.
     fn chosen(tokens: u64, bytes: u64, model: Option<&str>, state: &SessionState, beside: Beside) -> Move {
-        let mut policy = Policy::default();
+        let mut policy = Policy::of(Preset::Hermes);
         policy.summarizer.url = model.map(str::to_owned);
         let budgets = Budgets::of(&policy, &ModelProfile::with_window(100_000), BudgetInputs::default());
-        let course = Course { beside, landed: None, reports: Reports::Known, economics: None };
-        choose(Size { tokens, messages: 40, bytes }, &policy, &budgets, state, course)
+        let course = Course { beside, reports: Reports::Known, economics: None };
+        choose(Size { tokens, messages: 40, bytes, ..Size::default() }, &policy, &budgets, state, course)
     }
 
     #[test]
     fn a_fold_that_lands_just_below_the_trigger_is_not_followed_by_the_next_at_once() {
-        let budgets = Budgets::of(&Policy::default(), &ModelProfile::with_window(100_000), BudgetInputs::default());
         let at = |tokens, url: Option<&str>| {
-            let mut policy = Policy::default();
+            let mut policy = Policy::of(Preset::Hermes);
+            policy.compression.min_growth = AutoOr::Fixed(0.3);
+            let budgets = Budgets::of(&policy, &ModelProfile::with_window(100_000), BudgetInputs::default());
             policy.summarizer.url = url.map(str::to_owned);
-            let course =
-                Course { beside: Beside::Nothing, landed: Some(46_000), reports: Reports::Known, economics: None };
-            let size = Size { tokens, messages: 40, bytes: 200_000 };
-            choose(size, &policy, &budgets, &SessionState::default(), course)
+            let course = Course { beside: Beside::Nothing, reports: Reports::Known, economics: None };
+            let size = Size { tokens, messages: 40, bytes: 200_000, ..Size::default() };
+            let state = SessionState { landed: Some(46_000), ..SessionState::default() };
+            choose(size, &policy, &budgets, &state, course)
         };
         assert_eq!(at(52_000, None), Move::Forward);
         assert_eq!(at(47_000, Some("url")), Move::Forward, "also where the pressure mark would start one");

@@ -7,6 +7,7 @@ use super::memory::{Bounds, Lane, Memory, Session};
 use super::prepared::Durability;
 use super::settings::{ConversationSettings, Mode};
 use super::sight::Sight;
+use super::windows::{Reply, Window};
 use foldline_core::Job;
 use foldline_core::policy::{AutoOr, Policy};
 use foldline_core::tokens::Counter;
@@ -26,6 +27,10 @@ const MOST_UNDER_A_ROOT: usize = 4_096;
 /// the cached prefix once. A loop of 300 turns through 32,000 tokens is rewritten twice as often when a prune
 /// may land just below the trigger as when it must buy about as much room as a fold.
 const LOW_WATER: f64 = 0.6;
+
+/// Share of the trigger by which a conversation grows after a rewrite before the next one is made without need, unless the
+/// settings say another. A fold pays best after ten requests or so, and this is what coding agents add in five to ten.
+const GROWTH: f64 = 0.3;
 
 /// What [`Conversations`](super::Conversations) share.
 #[derive(Debug)]
@@ -73,6 +78,9 @@ impl Rules {
         if knobs.low_water == AutoOr::Auto {
             knobs.low_water = AutoOr::Fixed(knobs.threshold * LOW_WATER);
         }
+        if knobs.min_growth == AutoOr::Auto {
+            knobs.min_growth = AutoOr::Fixed(GROWTH);
+        }
         // Reported usage corrects the estimate within a turn. A vocabulary would add what it takes to load it to
         // somebody's first fold, and its memory to the process.
         let job = Job { models: settings.models.take(), counter: Some(Counter::Estimate), ..Job::default() };
@@ -83,11 +91,15 @@ impl Rules {
         Bounds { sessions: self.settings.memory_sessions.max(1), text_bytes: self.settings.memory_bytes }
     }
 
-    /// The policy, with the window that the provider itself named, and the model that only an address names.
-    pub(super) fn policy(&self, window: Option<u32>, model: Option<&str>) -> Cow<'_, Policy> {
+    /// The policy, with what the provider taught about its window, and the model that only an address names. `reply` is
+    /// what the request asks for.
+    pub(super) fn policy(&self, window: Option<Window>, reply: Option<u32>, model: Option<&str>) -> Cow<'_, Policy> {
         let mut policy = Cow::Borrowed(&self.settings.policy);
-        if let Some(window) = window {
-            policy.to_mut().model.window = AutoOr::Fixed(window);
+        if let Some(Window { tokens, reply: counted }) = window {
+            policy.to_mut().model.window = AutoOr::Fixed(tokens);
+            if let (Reply::Counted, Some(reply)) = (counted, reply) {
+                policy.to_mut().model.max_output = AutoOr::Fixed(reply);
+            }
         }
         if let (Some(model), None) = (model, &policy.model.name) {
             policy.to_mut().model.name = Some(model.to_owned());

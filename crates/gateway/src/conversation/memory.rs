@@ -5,6 +5,7 @@ use super::ask::{CredentialId, SessionId};
 use super::checkpoint::{Checkpoint, Facts};
 use super::sessions::{Sums, Totals};
 use super::tally::Measured;
+use super::windows::Windows;
 use foldline_core::SessionState;
 use foldline_store::{EventRow, Key, SessionRow};
 use serde::{Deserialize, Serialize};
@@ -33,8 +34,7 @@ pub(super) struct Memory {
     pub(super) flights: HashSet<(SessionId, Key)>,
     /// Checkpoints that a provider rejected. After a restart one may be tried once more.
     rejected: HashSet<Key>,
-    /// Windows that providers named when they refused something, by model.
-    pub(super) windows: HashMap<(CredentialId, String), u32>,
+    pub(super) windows: Windows,
     pub(super) events: Vec<EventRow>,
     pub(super) totals: Totals,
 }
@@ -85,8 +85,6 @@ pub(super) struct Lane {
     pub(super) base: Option<Base>,
     /// The checkpoint that was made last.
     pub(super) latest: Option<String>,
-    /// Prompt tokens that the last rewrite left, as reported; less where the conversation has become shorter since.
-    pub(super) landed: Option<u64>,
     /// Whether the provider was seen to read from a cache.
     pub(super) caches: bool,
     /// Tokens of the last request as it came.

@@ -28,6 +28,7 @@ mod sight;
 mod tally;
 #[cfg(test)]
 mod tests;
+mod windows;
 
 pub use ask::{Ask, Bypass, CredentialId, Dialect, PurposeHint, SessionId, Timestamp, Writer};
 pub use fault::Fault;

@@ -5,6 +5,7 @@ use super::ask::{Ask, Dialect, Writer};
 use super::memory::Lane;
 use super::sight::Sight;
 use foldline_core::planner::Trigger;
+use foldline_core::reading::Reach;
 use foldline_core::summary::PrefixCall;
 use foldline_core::{Policy, Request};
 
@@ -17,6 +18,7 @@ pub(super) fn request(trigger: Trigger, ask: &Ask<'_>, sight: &Sight<'_>, lane: 
         now_ms: Some(ask.now.0),
         today: today(ask.now.0),
         prefix_call: prefix_call(ask, sight, lane, policy),
+        reach: ask.site.map_or(Reach::Command, |site| Reach::Http(site.clone())),
         ..Request::default()
     }
 }

@@ -7,6 +7,7 @@ use super::memory::{Base, Lane};
 use super::money::{self, AsItCame};
 use super::prepared::{Outcome, Turn};
 use super::sessions::{Sums, TurnEvent};
+use super::windows;
 use foldline_core::engine::observe_usage;
 use foldline_core::wire::reply::ReportedUsage;
 use foldline_store::EventRow;
@@ -15,8 +16,8 @@ use foldline_store::EventRow;
 pub(super) fn observe(inner: &Inner, turn: &Turn, usage: ReportedUsage, now: Timestamp) {
     inner.note_time(now.0);
     let prompt = usage.prompt();
+    windows::accept(inner, turn.credential, &turn.asked_model, prompt, now.0);
     let mut memory = inner.memory();
-    forget_wrong_window(&mut memory.windows, turn, prompt);
     let charged = money::charged(&turn.model, &usage);
     let mut uncompacted = charged;
     if let (Some(root), Some(session)) = (turn.root, memory.session(&turn.session)) {
@@ -63,12 +64,6 @@ fn learn(lane: &mut Lane, turn: &Turn, prompt: u64) {
     }
     // A reply to a request that left before the fold says nothing about the fold.
     let is_current = turn.checkpoint == lane.latest || lane.latest.is_none() || turn.outcome == Outcome::Shadow;
-    if is_current && turn.outcome != Outcome::Shadow {
-        lane.landed = match lane.state.awaiting_usage {
-            true => Some(prompt),
-            false => lane.landed.map(|landed| landed.min(prompt)),
-        };
-    }
     match is_current {
         true => observe_usage(&mut lane.state, &turn.budgets, prompt, turn.sent, turn.counted),
         false => lane.state.calibration.observe(saturated(turn.counted), saturated(prompt)),
@@ -94,18 +89,6 @@ fn as_it_came(lane: &Lane, turn: &Turn, usage: &ReportedUsage, charged: f64) -> 
         caches: lane.caches || usage.cache_read > 0,
     };
     money::uncompacted(&turn.model, came, usage)
-}
-
-/// A window that was learnt from a refusal and turns out larger was another endpoint's.
-fn forget_wrong_window(
-    windows: &mut std::collections::HashMap<(super::ask::CredentialId, String), u32>,
-    turn: &Turn,
-    prompt: u64,
-) {
-    let key = (turn.credential, turn.asked_model.clone());
-    if windows.get(&key).is_some_and(|&window| prompt > u64::from(window)) {
-        windows.remove(&key);
-    }
 }
 
 fn saturated(tokens: u64) -> u32 {

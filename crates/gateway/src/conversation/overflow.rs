@@ -6,12 +6,12 @@ use super::fault::Fault;
 use super::fold::{Attempt, Fold};
 use super::inner::{Inner, name};
 use super::moment;
-use super::prepare::learnt_window;
 use super::prepared::{Durability, Outcome, Prepared, Recovery, Turn};
 use super::refusal::{Refusal, RefusalKind};
 use super::sessions::Sums;
 use super::sight::Sight;
 use super::tally::{self, Tally};
+use super::windows::{self, Refused};
 use foldline_core::Request;
 use foldline_core::engine::Setting;
 use foldline_core::planner::Trigger;
@@ -26,9 +26,6 @@ const AIM: [f64; 2] = [0.80, 0.50];
 
 /// Share of the refused request that an attempt aims at when the provider names no numbers.
 const AIM_BLIND: [f64; 2] = [0.60, 0.35];
-
-/// Windows that are remembered. A client that makes up names of models cannot fill the memory with them.
-const MOST_WINDOWS: usize = 1_024;
 
 /// Folds a refused request harder.
 pub(super) fn overflow<'a>(
@@ -51,20 +48,15 @@ pub(super) fn overflow<'a>(
         return Ok(None);
     };
     let mut lane = inner.enter(&rules, ask, &sight, &root)?;
-    if let (RefusalKind::Window, Some(limit)) =
-        (refusal.kind, refusal.limit.and_then(|limit| u32::try_from(limit).ok()))
-    {
-        let windows = &mut inner.memory().windows;
-        if windows.len() >= MOST_WINDOWS {
-            windows.clear();
-        }
-        windows.insert((ask.credential, sight.model().to_owned()), limit.max(1));
-    }
-    let window = learnt_window(inner, ask.credential, sight.model());
-    let mut policy = rules.policy(window, ask.model).into_owned();
+    let reply = sight.transcript.max_output;
+    let refused = Refused { prompt: turn.tokens.1, reply };
+    windows::refuse(inner, ask.credential, sight.model(), &refused, refusal, ask.now.0);
+    let window = windows::learnt(inner, ask.credential, sight.model(), ask.now.0);
+    let mut policy = rules.policy(window, reply, ask.model).into_owned();
     let checkpoint = inner.best(&rules, ask, &sight)?;
     let setting = Setting::of(&sight.transcript, &policy, &rules.job, &lane.state);
     let tally = Tally::of(&sight, &tally::measure(setting.budgets.image_tokens), &mut lane.measured);
+    let setting = setting.beside(tally.outside, &policy);
     let counted = match checkpoint.as_deref() {
         Some(checkpoint) => tally.outside + checkpoint.facts.tokens + tally.since(checkpoint.facts.position),
         None => tally.total(),

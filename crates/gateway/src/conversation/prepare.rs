@@ -1,6 +1,6 @@
 //! From a request to what is forwarded: recognise it, swap what is known, fold if it is time.
 
-use super::ask::{Ask, Bypass, CredentialId};
+use super::ask::{Ask, Bypass};
 use super::checkpoint::{Checkpoint, Marks, Seals};
 use super::fault::Fault;
 use super::fold::{Attempt, Fold, FoldTask, Start};
@@ -14,9 +14,11 @@ use super::sessions::Sums;
 use super::settings::Mode;
 use super::sight::Sight;
 use super::tally::{self, Tally};
+use super::windows::{self, Window};
 use foldline_core::cache::{Economics, Outlook, Tariff, weigh};
 use foldline_core::engine::Setting;
-use foldline_core::planner::{Size, Trigger};
+use foldline_core::planner::{Size, Trigger, Warmth};
+use foldline_core::policy::{BudgetInputs, Budgets};
 use foldline_core::state::Usage;
 use foldline_core::summary::Cooldown;
 use foldline_core::{Policy, Request, SessionState};
@@ -35,10 +37,12 @@ pub(super) fn prepare<'a>(inner: &Arc<Inner>, ask: &Ask<'a>) -> Result<Prepared<
         Some(root) => inner.enter(&rules, ask, &sight, root)?,
         None => Lane::default(),
     };
-    let window = learnt_window(inner, ask.credential, sight.model());
-    let policy = rules.policy(window, ask.model);
+    let window = windows::learnt(inner, ask.credential, sight.model(), ask.now.0);
+    let policy = rules.policy(window, sight.transcript.max_output, ask.model);
     let setting = Setting::of(&sight.transcript, &policy, &rules.job, &lane.state);
     let tally = Tally::of(&sight, &tally::measure(setting.budgets.image_tokens), &mut lane.measured);
+    let outside = tally.outside as f64 * lane.state.calibration.ratio();
+    let setting = setting.beside(outside as u64, &policy);
     let mut path = Path {
         inner,
         rules: &rules,
@@ -103,11 +107,6 @@ fn share(session: &str) -> f64 {
     f64::from(u32::from_le_bytes(bytes)) / (f64::from(u32::MAX) + 1.0)
 }
 
-/// The window that a provider named when it refused something for this model.
-pub(super) fn learnt_window(inner: &Inner, credential: CredentialId, model: &str) -> Option<u32> {
-    inner.memory().windows.get(&(credential, model.to_owned())).copied()
-}
-
 /// What the engine may take as reported: usage of a request that this one extends.
 pub(super) fn usage_for(lane: &Lane, sight: &Sight<'_>, checkpoint: Option<&Checkpoint>) -> Option<Usage> {
     let base = lane.base.as_ref()?;
@@ -126,7 +125,7 @@ struct Path<'p, 'a> {
     setting: Setting,
     tally: Tally,
     lane: Lane,
-    window: Option<u32>,
+    window: Option<Window>,
     warnings: Vec<String>,
     durability: Durability,
     /// Whether the engine was asked, so that what it remembers has changed.
@@ -250,10 +249,20 @@ impl<'a> Path<'_, 'a> {
             tokens: self.tokens(checkpoint),
             messages: self.sight.transcript.messages.len().saturating_add_signed(replaced as isize),
             bytes: self.bytes(checkpoint),
+            cache: Warmth::after(moment::idle(&self.lane, self.ask), self.policy.model.cache_ttl),
         };
         let economics = self.economics(checkpoint, size.tokens);
-        let course = Course { beside, landed: self.lane.landed, reports: self.lane.reports, economics };
-        choose(size, self.policy, &self.setting.budgets, &self.lane.state, course)
+        let course = Course { beside, reports: self.lane.reports, economics };
+        choose(size, self.policy, &self.budgets(checkpoint), &self.lane.state, course)
+    }
+
+    /// The budgets as the engine will see them: what was reported beyond what is counted stands beside the messages.
+    fn budgets(&self, checkpoint: Option<&Checkpoint>) -> Budgets {
+        let Setting { model, inputs, .. } = &self.setting;
+        let scale = self.lane.state.calibration.ratio();
+        let unseen = self.tokens(checkpoint).saturating_sub((self.counted(checkpoint) as f64 * scale) as u64);
+        let outside = inputs.outside.saturating_add(u32::try_from(unseen).unwrap_or(u32::MAX));
+        Budgets::of(self.policy, model, BudgetInputs { outside, ..*inputs })
     }
 
     /// What a fold would cost and save, where the policy lets money decide.

@@ -18,7 +18,7 @@ pub(super) fn reject(inner: &Inner, turn: &Turn) {
             }
             // What was reported for it, and what it waits for, will not come.
             lane.base = None;
-            lane.landed = None;
+            lane.state.landed = None;
             lane.state.awaiting_usage = false;
             lane.state.settled = None;
             // A provider that minds every fold is not offered one every turn.

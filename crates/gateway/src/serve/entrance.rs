@@ -10,7 +10,7 @@ use super::presence::{Reach, Visit};
 use super::reply::Reply;
 use super::rewriting::{Question, Wish};
 use super::route::{Provider, Route, provider_of, route};
-use super::{Body, compress, headers, identity, inbound, lending, own, path, vendor};
+use super::{Body, compress, headers, identity, inbound, lending, own, path, site, vendor};
 use crate::conversation::Dialect;
 use http::request::Parts;
 use http::{Request, Response, StatusCode, Uri, header};
@@ -125,7 +125,8 @@ async fn turn(
     };
     let writer = setup.writer(&target, &headers);
     let wish = Wish::of(&parts.uri);
-    let question = Question { dialect, body: plain, wish, credential, hints, writer };
+    let site = site::site(&parts.headers, dialect).map(Arc::new);
+    let question = Question { dialect, body: plain, wish, credential, hints, writer, site };
     if setup.policy.gateway.slash_compress
         && let Some(answer) = compress::answer(gateway, &question).await
     {

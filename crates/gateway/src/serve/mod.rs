@@ -39,6 +39,7 @@ mod reply;
 mod rewriting;
 mod route;
 mod setup;
+mod site;
 mod speech;
 mod upstream;
 mod usage;

@@ -7,7 +7,7 @@ use super::own::error;
 use super::query::{ParameterError, Parameters};
 use crate::conversation::{CredentialId, SessionId};
 use foldline_core::reading::{
-    self, Choice, ChoiceError, Findings, Grep, MOST_HITS, Numbers, PAGE_SIZE, PAGE_SIZES, Reach, Way,
+    self, Choice, ChoiceError, Findings, Grep, MOST_HITS, Numbers, PAGE_SIZE, PAGE_SIZES, Reach, Site, Way,
 };
 use foldline_store::{Address, Query, Recall, StoreError};
 use http::{HeaderMap, Response, StatusCode, header, request::Parts};
@@ -198,7 +198,7 @@ fn nothing(found: &Findings) -> String {
 /// How the client asks again: in the form that it asked for.
 fn way(parameters: &Parameters) -> Way {
     let form = parameters.get("format").map(|form| ("format", form.to_owned()));
-    Way { reach: Reach::Http, also: form.into_iter().collect() }
+    Way { reach: Reach::Http(Site::default()), also: form.into_iter().collect() }
 }
 
 /// The form that a client wants: what the address says, or else what it accepts.

@@ -5,6 +5,7 @@ use super::events::{self, Events};
 use crate::conversation::{Dialect, Refusal, read_refusal};
 use bytes::{Bytes, BytesMut};
 use memchr::memmem;
+use serde_json::Value;
 
 /// Looks at events until one tells.
 pub struct Peek {
@@ -37,8 +38,15 @@ pub enum Sight {
 /// An event larger than this is an answer, not a refusal.
 const LONGEST: usize = 64 << 10;
 
-/// Events of Responses that say only that the request has arrived.
-const PREAMBLE: &[&[u8]] = &[b"response.created", b"response.in_progress", b"response.queued"];
+/// Events of Responses and Messages that say only that the request has arrived.
+const PREAMBLE: &[&[u8]] =
+    &[b"response.created", b"response.in_progress", b"response.queued", b"message_start", b"ping"];
+
+/// A chunk of Chat Completions that is longer than this says something.
+const LONGEST_GREETING: usize = 4 << 10;
+
+/// What the changes of a chunk may hold without saying anything yet.
+const SAYS_NOTHING: &[&str] = &["role", "content", "refusal", "reasoning_content"];
 
 impl Peek {
     /// Looks at a reply of this dialect.
@@ -55,7 +63,7 @@ impl Peek {
             let name = events::name(&event);
             if payload.is_empty() {
                 pass.extend_from_slice(&event);
-            } else if PREAMBLE.contains(&name) {
+            } else if PREAMBLE.contains(&name) || (name.is_empty() && is_greeting(&payload)) {
                 match self.preamble {
                     Preamble::Hold => self.held.extend_from_slice(&event),
                     Preamble::Pass => return self.ordinary(pass, &event),
@@ -94,6 +102,34 @@ impl Peek {
         let carries_error = name.is_empty() && memmem::find(payload, b"\"error\"").is_some();
         if names_error || carries_error { read_refusal(self.dialect, STATUS, payload) } else { None }
     }
+}
+
+/// Whether an event without a name only says that the request has arrived: by its type, or as a chunk of Chat Completions
+/// that names the speaker and says nothing.
+fn is_greeting(payload: &[u8]) -> bool {
+    let Some(chunk) =
+        (payload.len() <= LONGEST_GREETING).then(|| serde_json::from_slice::<Value>(payload).ok()).flatten()
+    else {
+        return false;
+    };
+    if chunk.get("type").and_then(Value::as_str).is_some_and(|kind| PREAMBLE.contains(&kind.as_bytes())) {
+        return true;
+    }
+    let Some(choices) = chunk.get("choices").and_then(Value::as_array) else {
+        return false;
+    };
+    let is_empty = |value: &Value| value.is_null() || value.as_str().is_some_and(str::is_empty);
+    chunk.get("error").is_none_or(Value::is_null)
+        && !choices.is_empty()
+        && choices.iter().all(|choice| {
+            choice.get("finish_reason").is_none_or(Value::is_null)
+                && choice.get("delta").and_then(Value::as_object).is_some_and(|delta| {
+                    delta.contains_key("role")
+                        && delta.iter().all(|(name, value)| {
+                            SAYS_NOTHING.contains(&name.as_str()) && (name == "role" || is_empty(value))
+                        })
+                })
+        })
 }
 
 /// The status that a refusal has where it is not sent within a stream.

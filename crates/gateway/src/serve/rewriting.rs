@@ -13,6 +13,7 @@ use crate::conversation::{
     Writer,
 };
 use bytes::Bytes;
+use foldline_core::reading::Site;
 use http::Uri;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -35,6 +36,8 @@ pub struct Question {
     pub hints: Arc<Hints>,
     /// Where the model that writes handoffs is asked.
     pub writer: Writer,
+    /// Where the agent finds our own pages.
+    pub site: Option<Arc<Site>>,
 }
 
 /// What an address says that other APIs have in the body.
@@ -196,6 +199,7 @@ impl Question {
             purpose: self.hints.purpose,
             bypass: self.hints.bypass,
             writer: self.writer,
+            site: self.site.as_deref(),
             now: now(),
         }
     }

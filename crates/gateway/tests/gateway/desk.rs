@@ -1,6 +1,7 @@
 //! A gateway, a scripted provider, and a client that sees every byte.
 
 use foldline_core::Policy;
+use foldline_core::policy::Preset;
 use foldline_gateway::serve::{self, Gateway, Plan, Stopped};
 use foldline_script::{Act, Provider, Received};
 use serde_json::{Value, json};
@@ -47,7 +48,7 @@ impl Desk {
 
     /// With its store in a folder that may hold something already.
     pub async fn at(provider: Provider, folder: tempfile::TempDir, tune: impl FnOnce(&mut Policy)) -> Desk {
-        let mut policy = Policy::default();
+        let mut policy = Policy::of(Preset::Hermes);
         policy.gateway.upstream_openai = Some(provider.url());
         policy.gateway.upstream_anthropic = Some(provider.url());
         policy.gateway.upstream_gemini = Some(provider.url());

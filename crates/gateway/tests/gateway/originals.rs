@@ -72,6 +72,45 @@ async fn a_fold_is_read_in_pages_by_its_owner_only() {
     assert!(folded.body.contains(raw.trim_end()) && raw.contains(SIGNATURE), "raw means every byte");
 }
 
+/// What a handoff says about the way to what it stands for.
+fn way_in(sent: &str) -> String {
+    let start = sent.find("Originals by episode: ").expect("a line about originals");
+    let line = &sent[start..];
+    line[..line.find("\\n").unwrap()].replace("\\\"", "\"")
+}
+
+#[tokio::test]
+async fn a_handoff_names_an_address_that_works_for_this_fold_and_all_before_it() {
+    let folded = Folded::new().await;
+    let line = way_in(&folded.desk.forwarded().text());
+    assert!(!line.contains("foldline recall"), "the agent has no such command: {line}");
+    let origin = format!("http://{}", folded.desk.address);
+    let wanted = format!(r#"`curl -s -H "x-api-key: $ANTHROPIC_API_KEY" "{origin}/foldline/recall/HANDLE?turn=A:B"`"#);
+    assert!(line.contains(&wanted), "{line}");
+    // The conversation goes on, and is folded again.
+    let mut body: serde_json::Value = serde_json::from_str(&folded.body).unwrap();
+    for n in 100..130 {
+        let output: String = (0..100).map(|line| format!("line {line} of file {n} holds nothing\n")).collect();
+        let messages = body["messages"].as_array_mut().unwrap();
+        messages.push(json!({"role": "assistant", "content": [
+            {"type": "tool_use", "id": format!("c{n}"), "name": "read", "input": {"path": format!("src/f{n}.txt")}},
+        ]}));
+        messages.push(json!({"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": format!("c{n}"), "content": output},
+        ]}));
+    }
+    let seen = folded.desk.post_with(MESSAGES, &[("x-api-key", "one")], body.to_string().as_bytes()).await;
+    assert_eq!(seen.header("x-foldline-outcome"), Some("folded"), "{}", seen.text());
+    let line = way_in(&folded.desk.forwarded().text());
+    let handles: Vec<&str> = line.match_indices("fl-").filter_map(|(at, _)| line.get(at..at + 15)).collect();
+    assert!(handles.len() >= 2 && handles.contains(&folded.handle.as_str()), "{line}");
+    for handle in handles {
+        let page = folded.as_one(&format!("/foldline/recall/{handle}?turn=1:3")).await;
+        assert_eq!(page.status, 200, "{handle}");
+        assert!(page.text().chars().count() <= 16_000);
+    }
+}
+
 #[tokio::test]
 async fn turns_lines_and_matches_are_chosen() {
     let folded = Folded::new().await;

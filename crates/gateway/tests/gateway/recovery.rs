@@ -93,6 +93,29 @@ async fn a_refusal_in_the_first_event_of_a_stream_counts_as_well() {
     }
 }
 
+/// Requests of a stream that begins, as providers' streams do, and then says that the request is too long.
+#[tokio::test]
+async fn a_refusal_behind_what_begins_a_stream_counts_as_well() {
+    let start = r#"{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","content":[],"model":"m","stop_reason":null,"usage":{"input_tokens":1,"output_tokens":1}}}"#;
+    let long_prompt = r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 25000 tokens > 16000 maximum"}}"#;
+    let messages = format!(
+        "event: message_start\ndata: {start}\n\nevent: ping\ndata: {{\"type\": \"ping\"}}\n\nevent: error\ndata: {long_prompt}\n\n"
+    );
+    let nameless = format!("data: {start}\n\ndata: {long_prompt}\n\n");
+    let role = r#"{"id":"c1","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":"","refusal":null},"logprobs":null,"finish_reason":null}],"usage":null}"#;
+    let error = r#"{"error":{"message":"This model's maximum context length is 16000 tokens. However, your messages resulted in 25000 tokens.","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}}"#;
+    let chat = format!("data: {role}\n\ndata: {error}\n\n");
+    for (path, body) in [(MESSAGES, messages), (MESSAGES, nameless), (CHAT, chat)] {
+        let refusal = Act::Raw { status: 200, headers: Vec::new(), content_type: "text/event-stream".into(), body };
+        let desk = Desk::choosing(refusing(64_000, refusal), wide).await;
+        let seen = desk.post(path, &long(path, true)).await;
+        let text = seen.text();
+        assert!(text.contains("Done.") && !text.contains("16000"), "{path}: {text}");
+        assert!(text.matches("message_start").count() <= 2, "one beginning, named and typed: {text}");
+        assert!(text.matches("\"role\":\"assistant\"").count() <= 1, "{text}");
+    }
+}
+
 #[tokio::test]
 async fn a_refusal_that_folding_cannot_help_reaches_the_client_unchanged() {
     let refusal = Act::error(400, "invalid_request_error", "prompt is too long: 25000 tokens > 16000 maximum");

@@ -11,6 +11,7 @@ const STEPS: &[&str] = &[
     include_str!("../../migrations/0004_objects.sql"),
     include_str!("../../migrations/0005_tenants.sql"),
     include_str!("../../migrations/0006_clock.sql"),
+    include_str!("../../migrations/0007_windows.sql"),
 ];
 
 /// Marks a file as ours: the letters `Fold`. Without it a mistaken path could put our tables into

@@ -3,7 +3,9 @@
 use super::{Place, room_for};
 use crate::support::{DAY, NOW, found, new, noise};
 use foldline_core::recall::Handle;
-use foldline_store::{EventRow, Fault, Kept, Key, Limits, NewCheckpoint, NewFold, Precedence, SessionRow, Store};
+use foldline_store::{
+    EventRow, Fault, Kept, Key, Limits, NewCheckpoint, NewFold, Precedence, SessionRow, Store, WindowRow,
+};
 
 const ROOT: Key = Key([1; 32]);
 
@@ -27,6 +29,21 @@ fn keep(store: &Store, now: i64, number: u8, text: &str, removed: &[&str], prece
 fn text(store: &Store, number: u8) -> Option<String> {
     // Long ago, so that looking is no use.
     store.checkpoint_text(0, "a", &key(number)).unwrap()
+}
+
+pub(crate) fn what_is_known_about_windows_survives_the_store(place: Place) {
+    let row = |namespace: &str, record: Option<&str>| WindowRow {
+        namespace: namespace.to_owned(),
+        model: "m".to_owned(),
+        record: record.map(str::to_owned),
+    };
+    let first = place(Limits::default());
+    first.write_windows(NOW, &[row("a", Some("{}")), row("b", Some("{\"named\":1}"))]).unwrap();
+    first.write_windows(NOW, &[row("a", Some("{\"named\":2}")), row("b", None)]).unwrap();
+    let store = place(Limits::default());
+    assert_eq!(store.window("a", "m").unwrap().as_deref(), Some("{\"named\":2}"));
+    assert_eq!(store.window("b", "m").unwrap(), None, "it turned out wrong");
+    assert_eq!(store.window("a", "other").unwrap(), None);
 }
 
 pub(crate) fn a_fold_survives_the_store(place: Place) {

@@ -42,6 +42,7 @@ macro_rules! contract {
             threads_share_a_store
             a_text_of_fifty_megabytes_comes_back
             a_fold_survives_the_store
+            what_is_known_about_windows_survives_the_store
             the_first_checkpoint_of_a_key_stays_unless_it_is_replaced
             checkpoints_of_one_namespace_are_not_those_of_another
             a_fold_that_cannot_be_kept_leaves_nothing

@@ -2,7 +2,7 @@
 
 use super::{Place, TWINS};
 use crate::support::{DAY, NOW, new, noise};
-use foldline_core::reading::{Findings, Fit, Reach, Way};
+use foldline_core::reading::{Findings, Fit, Reach, Site, Way};
 use foldline_core::recall::Handle;
 use foldline_store::{
     Key, Limits, NewCheckpoint, NewFold, NewOriginal, Precedence, Query, Recall, Search, SessionRow, Store, Whose,
@@ -181,8 +181,8 @@ pub(crate) fn whatever_is_typed_is_no_error(place: Place) {
         if let Ok(query) = Query::parse(&typed) {
             for whose in [Whose::Everybody, Whose::Namespace(""), Whose::Namespace(&typed)] {
                 let search = Search { query: &query, whose, session: Some(&typed), limit: 10 };
-                store.search(&search, &Way::of(Reach::Http)).unwrap();
-                store.search(&Search { session: None, ..search }, &Way::of(Reach::Http)).unwrap();
+                store.search(&search, &Way::of(Reach::Http(Site::default()))).unwrap();
+                store.search(&Search { session: None, ..search }, &Way::of(Reach::Http(Site::default()))).unwrap();
             }
         }
         Ok(())

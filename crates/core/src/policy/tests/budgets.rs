@@ -12,12 +12,14 @@ fn plain(preset: Preset, window: u32) -> Budgets {
 }
 
 /// All numbers that must never fall when the window grows.
-fn growing(b: &Budgets) -> [(&'static str, u32); 14] {
+fn growing(b: &Budgets) -> [(&'static str, u32); 16] {
     [
         ("effective_window", b.effective_window),
         ("trigger", b.trigger),
         ("hygiene", b.hygiene),
         ("pressure", b.pressure),
+        ("cold_trigger", b.cold_trigger),
+        ("growth", b.growth),
         ("tail", b.tail),
         ("tail_ceiling", b.tail_ceiling),
         ("low_water", b.low_water),
@@ -63,35 +65,59 @@ fn recent_tool_output_is_spared_by_the_points_of_the_curve() {
 }
 
 #[test]
-fn the_reply_is_taken_off_the_window_unless_it_would_take_all_of_it() {
+fn the_reply_is_taken_off_the_window_and_a_huge_one_is_a_wish() {
     for (window, reply, effective) in [
         (200_000, 0, 200_000),
+        (200_000, 8_000, 192_000),
+        (200_000, 32_000, 168_000),
         (200_000, 65_536, 134_464),
-        (200_000, 100_000, 100_000),
-        (128_000, 65_536, 65_536),
+        (200_000, 100_000, 180_000),
+        (200_000, 128_000, 185_600),
         (128_000, 128_000, 128_000),
         (128_000, 300_000, 128_000),
     ] {
         let inputs = BudgetInputs { max_output: Some(reply), ..Default::default() };
-        assert_eq!(of(&Policy::default(), window, inputs).effective_window, effective, "{window} {reply}");
+        assert_eq!(of(&Policy::of(Preset::Hermes), window, inputs).effective_window, effective, "{window} {reply}");
     }
-    let mut policy = Policy::default();
+    let mut policy = Policy::of(Preset::Hermes);
     policy.model.max_output = AutoOr::Fixed(50_000);
     assert_eq!(of(&policy, 200_000, BudgetInputs::default()).effective_window, 150_000);
     let request = BudgetInputs { max_output: Some(10_000), ..Default::default() };
     assert_eq!(of(&policy, 200_000, request).effective_window, 190_000, "the request knows better");
+    let huge = BudgetInputs { max_output: Some(128_000), ..Default::default() };
+    assert_eq!(of(&policy, 200_000, huge).effective_window, 150_000, "as much as the policy says");
+    policy.model.max_output = AutoOr::Fixed(199_000);
+    assert_eq!(of(&policy, 200_000, BudgetInputs::default()).effective_window, 199_000, "no room for input");
+}
+
+#[test]
+fn shares_of_the_room_leave_out_what_no_compaction_touches() {
+    let policy = Policy::of(Preset::Steady);
+    let with = |outside| of(&policy, 100_000, BudgetInputs { outside, ..Default::default() });
+    let (bare, full) = (with(0), with(40_000));
+    assert_eq!((bare.base, bare.trigger, bare.cold_trigger), (0, 85_000, 34_000));
+    assert_eq!((full.base, full.trigger, full.cold_trigger), (40_000, 91_000, 60_400));
+    assert_eq!((bare.growth, full.growth), (25_500, 15_300));
+    assert_eq!((bare.tail, full.tail), (8_500, 5_100));
+    assert!(full.low_water > 40_000 && full.hygiene >= full.trigger);
+    assert!(with(99_000).trigger <= 100_000, "also where nothing is left to fold");
+    let wish = |max_output| of(&policy, 200_000, BudgetInputs { max_output, ..Default::default() }).effective_window;
+    assert_eq!((wish(Some(8_000)), wish(Some(32_000)), wish(Some(128_000))), (192_000, 180_000, 185_600));
+    let plain = Policy::of(Preset::Hermes);
+    let filled = of(&plain, 100_000, BudgetInputs { outside: 40_000, ..Default::default() });
+    assert_eq!(filled, of(&plain, 100_000, BudgetInputs::default()));
 }
 
 #[test]
 fn a_price_step_and_a_small_summariser_hold_the_trigger_down() {
     let table = ModelTable::embedded();
     let haiku = table.profile("claude-haiku-5-5", ApiFamily::Anthropic);
-    let budgets = Budgets::of(&Policy::default(), &haiku, BudgetInputs::default());
+    let budgets = Budgets::of(&Policy::of(Preset::Hermes), &haiku, BudgetInputs::default());
     assert_eq!((budgets.trigger, budgets.trigger_cap), (100_000, Some(TriggerCap::PriceStep)));
     assert_eq!(budgets.hygiene, 850_000);
 
     let inputs = BudgetInputs { summariser_window: Some(64_000), ..Default::default() };
-    let budgets = Budgets::of(&Policy::default(), &haiku, inputs);
+    let budgets = Budgets::of(&Policy::of(Preset::Hermes), &haiku, inputs);
     assert_eq!((budgets.trigger, budgets.trigger_cap), (64_000, Some(TriggerCap::SummariserWindow)));
 
     let terra = table.profile("gpt-6.1-terra", ApiFamily::OpenAi);
@@ -102,16 +128,16 @@ fn a_price_step_and_a_small_summariser_hold_the_trigger_down() {
     assert_eq!(budgets.low_water, same.low_water, "budgets follow the trigger, not the unused window");
 
     let roomy = BudgetInputs { summariser_window: Some(1_000_000), ..Default::default() };
-    assert_eq!(of(&Policy::default(), 200_000, roomy).trigger_cap, None);
+    assert_eq!(of(&Policy::of(Preset::Hermes), 200_000, roomy).trigger_cap, None);
 }
 
 #[test]
 fn a_fixed_window_overrides_the_table() {
-    let mut policy = Policy::default();
+    let mut policy = Policy::of(Preset::Hermes);
     policy.model.window = AutoOr::Fixed(500_000);
     let gpt = ModelTable::embedded().profile("gpt-5", ApiFamily::OpenAi);
     assert_eq!(Budgets::of(&policy, &gpt, BudgetInputs::default()).effective_window, 500_000);
-    assert_eq!(Budgets::of(&Policy::default(), &gpt, BudgetInputs::default()).effective_window, 272_000);
+    assert_eq!(Budgets::of(&Policy::of(Preset::Hermes), &gpt, BudgetInputs::default()).effective_window, 272_000);
 }
 
 #[test]
@@ -120,7 +146,8 @@ fn a_small_window_still_has_a_handoff_and_a_reachable_low_water_mark() {
         let b = plain(*preset, 4_000);
         assert!(b.handoff_max <= b.trigger / 4, "{preset}: {b:?}");
         assert!(b.handoff_max >= b.handoff_min && b.handoff_min > 0, "{preset}: {b:?}");
-        assert!(b.low_water >= b.trigger / 2, "{preset}: {b:?}");
+        // The default does not prune to make room; it folds.
+        assert!(b.low_water >= b.trigger / 2 || *preset == Preset::Steady, "{preset}: {b:?}");
         assert!(b.tail_ceiling < b.trigger, "{preset}: {b:?}");
     }
     assert_eq!(plain(Preset::Hermes, 16_000).handoff_max, 2_000, "2,000 win over 5 % of a small window");
@@ -128,7 +155,7 @@ fn a_small_window_still_has_a_handoff_and_a_reachable_low_water_mark() {
 
 #[test]
 fn an_automatic_tail_follows_the_need_within_bounds() {
-    let mut policy = Policy::default();
+    let mut policy = Policy::of(Preset::Hermes);
     policy.compression.tail = Tail::Auto;
     let tail = |need| of(&policy, 200_000, BudgetInputs { tail_need: need, ..Default::default() }).tail;
     assert_eq!(tail(None), 20_000);
@@ -139,19 +166,20 @@ fn an_automatic_tail_follows_the_need_within_bounds() {
 fn the_handoff_follows_what_is_folded_within_its_bounds() {
     let b = plain(Preset::Hermes, 200_000);
     assert_eq!([b.handoff(1_000), b.handoff(25_000), b.handoff(500_000)], [2_000, 5_000, 10_000]);
-    let mut policy = Policy::default();
+    let mut policy = Policy::of(Preset::Hermes);
     policy.compression.summary_max = 1_000;
     assert_eq!(of(&policy, 200_000, BudgetInputs::default()).handoff(90_000), 1_000, "the maximum is the user's");
 }
 
 #[test]
 fn the_body_and_the_signatures_follow_the_provider_unless_fixed() {
-    let body = |family| of(&Policy::default(), 1, BudgetInputs { family, ..Default::default() }).max_body_bytes;
+    let body =
+        |family| of(&Policy::of(Preset::Hermes), 1, BudgetInputs { family, ..Default::default() }).max_body_bytes;
     assert_eq!(body(Some(ApiFamily::Anthropic)), 20 * 1024 * 1024);
     assert_eq!(body(Some(ApiFamily::OpenAi)), 40_000_000);
     assert_eq!(body(None), 20 * 1024 * 1024, "the smaller, when nobody knows");
     let opus = ModelTable::embedded().profile("claude-opus-5-5", ApiFamily::Anthropic);
-    let mut policy = Policy::default();
+    let mut policy = Policy::of(Preset::Hermes);
     let signed = |policy: &Policy| Budgets::of(policy, &opus, BudgetInputs::default()).signed_reasoning;
     assert_eq!(signed(&policy), SignedReasoning::PrefixBound);
     policy.compression.signed_reasoning = AutoOr::Fixed(SignedReasoning::None);
@@ -196,9 +224,9 @@ fn policies() -> impl Strategy<Value = Policy> {
 /// Anything that a request and a model can add.
 fn surroundings() -> impl Strategy<Value = (BudgetInputs, Option<u32>, Option<u32>)> {
     let tokens = || prop::option::of(1_000..2_000_000u32);
-    (prop::option::of(0..300_000u32), tokens(), tokens(), tokens(), tokens()).prop_map(
-        |(max_output, summariser_window, tail_need, step, max_input)| {
-            (BudgetInputs { max_output, summariser_window, tail_need, family: None }, step, max_input)
+    (prop::option::of(0..300_000u32), 0..300_000u32, tokens(), tokens(), tokens(), tokens()).prop_map(
+        |(max_output, outside, summariser_window, tail_need, step, max_input)| {
+            (BudgetInputs { max_output, outside, summariser_window, tail_need, family: None }, step, max_input)
         },
     )
 }

@@ -6,4 +6,5 @@ mod hosts;
 mod identity;
 mod loops;
 mod operations;
+mod rarely;
 mod world;

@@ -2,7 +2,7 @@
 
 use super::super::*;
 use foldline_core::identity::chain;
-use foldline_core::policy::AutoOr;
+use foldline_core::policy::{AutoOr, Preset};
 use foldline_core::tokens::{Measure, measure};
 use foldline_core::transcript::Transcript;
 use foldline_core::validate::validate;
@@ -272,6 +272,7 @@ impl Client {
             purpose: PurposeHint::None,
             bypass: Bypass::No,
             writer: Writer::Elsewhere,
+            site: None,
             now: Timestamp(now),
         }
     }
@@ -336,7 +337,7 @@ pub(super) fn marks_of(transcript: &Transcript<'_>) -> usize {
 
 /// Settings for a window.
 pub(super) fn settings(window: u32, store: Option<&Path>) -> ConversationSettings {
-    let mut policy = Policy::default();
+    let mut policy = Policy::of(Preset::Hermes);
     policy.model.window = AutoOr::Fixed(window);
     ConversationSettings { policy, store: store.map(Path::to_owned), ..ConversationSettings::default() }
 }
