@@ -53,10 +53,48 @@ pub(crate) fn replacement(reveal: Reveal, secret: &[u8]) -> String {
     }
 }
 
-/// The bytes with every finding replaced by its mask, and where masks stand that may lead to more.
-pub(crate) fn splice(bytes: &[u8], findings: &[Finding]) -> (Vec<u8>, Vec<usize>) {
+/// Bytes with masks in them.
+pub(crate) struct Spliced {
+    pub(crate) bytes: Vec<u8>,
+    /// Where masks stand that may lead to more.
+    pub(crate) places: Vec<usize>,
+    masks: Vec<Mask>,
+}
+
+/// A mask, and the secret that it stands for.
+struct Mask {
+    start: usize,
+    end: usize,
+    secret: (usize, usize),
+}
+
+impl Spliced {
+    /// Where a byte stands now; one of a secret, where its mask begins.
+    pub(crate) fn forward(&self, index: usize) -> usize {
+        let next = self.masks.partition_point(|mask| mask.secret.0 < index);
+        match next.checked_sub(1).and_then(|last| self.masks.get(last)) {
+            Some(mask) if index < mask.secret.1 => mask.start,
+            Some(mask) => mask.end + (index - mask.secret.1),
+            None => index,
+        }
+    }
+
+    /// Where a byte stood before; one of a mask, where its secret began.
+    pub(crate) fn back(&self, index: usize) -> usize {
+        let next = self.masks.partition_point(|mask| mask.start <= index);
+        match next.checked_sub(1).and_then(|last| self.masks.get(last)) {
+            Some(mask) if index < mask.end => mask.secret.0,
+            Some(mask) => mask.secret.1 + (index - mask.end),
+            None => index,
+        }
+    }
+}
+
+/// The bytes with every finding replaced by its mask.
+pub(crate) fn splice(bytes: &[u8], findings: &[Finding]) -> Spliced {
     let mut out = Vec::with_capacity(bytes.len());
     let mut places = Vec::with_capacity(findings.len());
+    let mut masks = Vec::with_capacity(findings.len());
     let mut from = 0;
     for finding in findings {
         let secret = bytes.get(finding.start..finding.end).unwrap_or_default();
@@ -65,11 +103,13 @@ pub(crate) fn splice(bytes: &[u8], findings: &[Finding]) -> (Vec<u8>, Vec<usize>
         if mask != HIDDEN || !finding.settled {
             places.push(out.len());
         }
+        let start = out.len();
         out.extend_from_slice(mask.as_bytes());
+        masks.push(Mask { start, end: out.len(), secret: (finding.start, finding.end) });
         from = finding.end;
     }
     out.extend_from_slice(bytes.get(from..).unwrap_or_default());
-    (out, places)
+    Spliced { bytes: out, places, masks }
 }
 
 fn continues_character(bytes: &[u8], index: usize) -> bool {

@@ -196,7 +196,21 @@ impl Store {
 
     /// Writes sessions and events, all or none, and forgets those beyond the age limit.
     pub fn write_sessions(&self, now_ms: i64, sessions: &[SessionRow], events: &[EventRow]) -> Result<(), StoreError> {
-        self.told(sqlite::write(self.writer()?, &self.vault(), &self.limits, now_ms, sessions, events))
+        let rows = (sessions, events);
+        self.told(sqlite::write(self.writer()?, &self.vault(), &self.limits, now_ms, rows, None)).map(drop)
+    }
+
+    /// The same for copies that somebody holds in memory: nothing is written, and the answer is no, when something was
+    /// forgotten on request since [`Store::forgotten`] said `known`.
+    pub fn write_copies(
+        &self,
+        now_ms: i64,
+        sessions: &[SessionRow],
+        events: &[EventRow],
+        known: u64,
+    ) -> Result<bool, StoreError> {
+        let rows = (sessions, events);
+        self.told(sqlite::write(self.writer()?, &self.vault(), &self.limits, now_ms, rows, Some(known)))
     }
 
     /// One session.

@@ -6,14 +6,19 @@ use crate::seal::{Scope, Vault};
 use crate::search::Whose;
 use crate::sqlite::clean::clean;
 use crate::sqlite::totals::{recount, whole};
-use rusqlite::{Connection, TransactionBehavior, params};
+use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
 /// Rows that go in one transaction, so that others get their turn in between.
 const PER_TURN: i64 = 256;
 
 /// Counts what would go.
 pub(crate) fn count(worker: &mut Connection, vault: &Vault, forget: &Forget<'_>) -> Result<Gone, Fault> {
-    mark(worker, vault, forget)
+    prepare(worker)?;
+    // One moment for all of it.
+    let moment = worker.transaction()?;
+    let gone = mark(&moment, vault, forget)?;
+    moment.commit()?;
+    Ok(gone)
 }
 
 /// Deletes it. When it returns, the bytes are gone from the file and its log.
@@ -23,29 +28,21 @@ pub(crate) fn forget(
     forget: &Forget<'_>,
     cleaning: Cleaning,
 ) -> Result<Gone, Fault> {
-    let mut all = Gone::default();
-    loop {
-        // Once more until nothing is found: the session may have gone on meanwhile.
-        let gone = mark(worker, vault, forget)?;
-        if gone.is_nothing() {
-            break;
-        }
-        let is_endless = all.originals > 0 && forget.what == Forgotten::All;
-        all.sessions = all.sessions.max(gone.sessions);
-        all.originals += gone.originals;
-        all.text_bytes += gone.text_bytes;
-        all.checkpoints += gone.checkpoints;
-        all.events += gone.events;
-        for table in ["originals", "checkpoints", "events"] {
-            delete(worker, table, None)?;
-        }
-        delete(worker, "sessions", Some(LINKS))?;
-        // Somebody who stores as fast as we delete is not waited for.
-        if is_endless {
-            break;
-        }
+    let mut all = count(worker, vault, forget)?;
+    for table in TABLES {
+        while delete_some(worker, table)? {}
     }
+    // What came meanwhile goes in one step with the note that something was forgotten: who still holds a copy in memory
+    // finds the note before it writes the copy down.
     let transaction = worker.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let late = mark(&transaction, vault, forget)?;
+    for table in TABLES {
+        delete(&transaction, table, i64::MAX)?;
+    }
+    all.originals += late.originals;
+    all.text_bytes += late.text_bytes;
+    all.checkpoints += late.checkpoints;
+    all.events += late.events;
     tombstones(&transaction, forget)?;
     transaction.execute("UPDATE totals SET forgotten = forgotten + 1", [])?;
     recount(&transaction)?;
@@ -54,22 +51,27 @@ pub(crate) fn forget(
     Ok(all)
 }
 
-/// Writes down, in tables of this connection, which rows are to go.
-fn mark(worker: &mut Connection, vault: &Vault, forget: &Forget<'_>) -> Result<Gone, Fault> {
+/// Tables of this connection for what is to go.
+fn prepare(worker: &Connection) -> Result<(), Fault> {
     worker.execute_batch(
         "PRAGMA temp_store = MEMORY;
          CREATE TEMP TABLE IF NOT EXISTS gone_originals (id INTEGER PRIMARY KEY);
          CREATE TEMP TABLE IF NOT EXISTS gone_checkpoints (id INTEGER PRIMARY KEY);
          CREATE TEMP TABLE IF NOT EXISTS gone_sessions (id TEXT PRIMARY KEY);
-         CREATE TEMP TABLE IF NOT EXISTS gone_events (id INTEGER PRIMARY KEY);
-         DELETE FROM gone_originals; DELETE FROM gone_checkpoints; DELETE FROM gone_sessions; DELETE FROM gone_events;",
+         CREATE TEMP TABLE IF NOT EXISTS gone_events (id INTEGER PRIMARY KEY);",
+    )?;
+    Ok(())
+}
+
+/// Writes down, in tables of this connection, which rows are to go.
+fn mark(moment: &Connection, vault: &Vault, forget: &Forget<'_>) -> Result<Gone, Fault> {
+    moment.execute_batch(
+        "DELETE FROM gone_originals; DELETE FROM gone_checkpoints; DELETE FROM gone_sessions; DELETE FROM gone_events;",
     )?;
     let namespace = match forget.whose {
         Whose::Namespace(name) => Some(name),
         Whose::Everybody => None,
     };
-    // One moment for all of them.
-    let moment = worker.transaction()?;
     match forget.what {
         Forgotten::Session(id) => {
             let names: Result<Vec<String>, Fault> =
@@ -90,7 +92,7 @@ fn mark(worker: &mut Connection, vault: &Vault, forget: &Forget<'_>) -> Result<G
             }
         }
     }
-    let gone = moment.query_row(
+    Ok(moment.query_row(
         "SELECT (SELECT count(*) FROM gone_sessions), (SELECT count(*) FROM gone_originals),
                 (SELECT coalesce(sum(size), 0) FROM originals WHERE id IN gone_originals),
                 (SELECT count(*) FROM gone_checkpoints), (SELECT count(*) FROM gone_events)",
@@ -105,9 +107,7 @@ fn mark(worker: &mut Connection, vault: &Vault, forget: &Forget<'_>) -> Result<G
                 events: sum(4)?,
             })
         },
-    )?;
-    moment.commit()?;
-    Ok(gone)
+    )?)
 }
 
 /// What belongs to a session, under any of its names. Somebody else's session is none.
@@ -141,25 +141,26 @@ const BEFORE: [&str; 4] = [
             ELSE session IN gone_sessions END",
 ];
 
-/// What else a session removed stays with the others that removed it, but not the memory of this one.
-const LINKS: &str = "DELETE FROM removals WHERE session IN (SELECT id FROM gone_sessions ORDER BY id LIMIT ?1)";
+/// Tables that rows go from. Sessions go last: until then it is known what belongs to them.
+const TABLES: [&str; 4] = ["originals", "checkpoints", "events", "sessions"];
 
-/// Deletes the rows of a table that were written down, and what hangs on them.
-fn delete(worker: &mut Connection, table: &str, links: Option<&str>) -> Result<(), Fault> {
-    let rows = format!("DELETE FROM main.{table} WHERE id IN (SELECT id FROM gone_{table} ORDER BY id LIMIT ?1)");
-    let marks = format!("DELETE FROM gone_{table} WHERE id IN (SELECT id FROM gone_{table} ORDER BY id LIMIT ?1)");
-    loop {
-        let transaction = worker.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        if let Some(links) = links {
-            transaction.execute(links, [PER_TURN])?;
-        }
-        transaction.execute(&rows, [PER_TURN])?;
-        let done = transaction.execute(&marks, [PER_TURN])? == 0;
-        transaction.commit()?;
-        if done {
-            return Ok(());
-        }
+/// Deletes some of the rows that were written down; false when none is left.
+fn delete_some(worker: &mut Connection, table: &str) -> Result<bool, Fault> {
+    let transaction = worker.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let rows = delete(&transaction, table, PER_TURN)?;
+    transaction.commit()?;
+    Ok(rows > 0)
+}
+
+fn delete(transaction: &Transaction<'_>, table: &str, most: i64) -> Result<usize, Fault> {
+    if table == "sessions" {
+        // What else a session removed stays with the others that removed it, but not the memory of this one.
+        let links = "DELETE FROM removals WHERE session IN (SELECT id FROM gone_sessions ORDER BY id LIMIT ?1)";
+        transaction.execute(links, [most])?;
     }
+    let some = format!("(SELECT id FROM gone_{table} ORDER BY id LIMIT ?1)");
+    transaction.execute(&format!("DELETE FROM main.{table} WHERE id IN {some}"), [most])?;
+    Ok(transaction.execute(&format!("DELETE FROM gone_{table} WHERE id IN {some}"), [most])?)
 }
 
 /// Memories of what expired; and where all is forgotten, of who was there.

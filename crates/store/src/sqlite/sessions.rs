@@ -7,7 +7,7 @@ use crate::seal::{Scope, Vault, What};
 use crate::sqlite::clock::believed;
 use crate::sqlite::seals::use_key;
 use crate::sqlite::tenants::let_sessions_go;
-use crate::sqlite::totals::number;
+use crate::sqlite::totals::{forgotten, number};
 use crate::store::lock;
 use rusqlite::{Connection, Row, TransactionBehavior, params};
 use std::sync::Mutex;
@@ -15,20 +15,26 @@ use std::sync::Mutex;
 /// Events that are kept: some weeks of a busy gateway, some 30 MB.
 const MOST_EVENTS: i64 = 200_000;
 
-/// Writes sessions and events, all or none.
+/// Writes sessions and events, all or none. Where `known` says how often something was forgotten on request when they were
+/// taken down, and it has been since, nothing is written: they may be copies of what was forgotten. Says whether it was.
 pub(crate) fn write(
     writer: &Mutex<Connection>,
     vault: &Vault,
     limits: &Limits,
     now: i64,
-    sessions: &[SessionRow],
-    events: &[EventRow],
-) -> Result<(), Fault> {
+    (sessions, events): (&[SessionRow], &[EventRow]),
+    known: Option<u64>,
+) -> Result<bool, Fault> {
     if sessions.is_empty() && events.is_empty() {
-        return Ok(());
+        return Ok(true);
     }
     let mut writer = lock(writer);
     let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    if let Some(known) = known
+        && forgotten(&transaction)? != known
+    {
+        return Ok(false);
+    }
     use_key(&transaction, vault)?;
     for session in sessions {
         write_session(&transaction, vault, session)?;
@@ -49,7 +55,7 @@ pub(crate) fn write(
     transaction.execute("DELETE FROM events WHERE id <= (SELECT max(id) FROM events) - ?1", [MOST_EVENTS])?;
     let_sessions_go(&transaction, limits)?;
     transaction.commit()?;
-    Ok(())
+    Ok(true)
 }
 
 /// Writes one session inside a transaction.

@@ -411,7 +411,7 @@ fn sessions_count_and_the_oldest_go() {
     };
     for start in (0..500).step_by(50) {
         let rows: Vec<SessionRow> = (start..start + 50).map(row).collect();
-        write(&opened.writer, &Vault::default(), &limits, NOW + 500, &rows, &[]).unwrap();
+        write(&opened.writer, &Vault::default(), &limits, NOW + 500, (&rows, &[]), None).unwrap();
     }
     let (taken, counted) = taken(&opened, "b");
     assert!(taken == counted && taken <= 100_000, "{taken} {counted}");
@@ -430,7 +430,7 @@ fn a_clock_that_is_ahead_for_a_while_costs_nothing() {
         let original = NewOriginal { handle: Handle::of(text), text, tool: "" };
         put(&opened.writer, &Vault::default(), &limits, now, "", &[original]).unwrap();
         let row = SessionRow { id: text.to_owned(), namespace: String::new(), last_at: now, record: "{}".to_owned() };
-        write(&opened.writer, &Vault::default(), &limits, now, &[row], &[]).unwrap();
+        write(&opened.writer, &Vault::default(), &limits, now, (&[row], &[]), None).unwrap();
     };
     put_at(&opened, NOW, "old");
     // A year ahead, for two hours.
