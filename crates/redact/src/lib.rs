@@ -107,7 +107,7 @@ pub struct Finding {
 impl Finding {
     /// What stands in the place of the secret when the text it was found in is masked.
     pub fn masked(&self, text: &str) -> String {
-        mask::replacement(self.reveal, text.as_bytes().get(self.start..self.end).unwrap_or_default())
+        mask::replacement(self.reveal, text.as_bytes().get(self.start..self.end).unwrap_or_default()).into_owned()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::Finding;
 use crate::rule::Reveal;
+use std::borrow::Cow;
 
 /// Characters kept of a long token: enough to tell which key it was.
 const KEPT_START: usize = 6;
@@ -45,11 +46,11 @@ pub(crate) fn is_masked(value: &[u8]) -> bool {
 }
 
 /// The text in the place of a secret of which this much is revealed.
-pub(crate) fn replacement(reveal: Reveal, secret: &[u8]) -> String {
+pub(crate) fn replacement(reveal: Reveal, secret: &[u8]) -> Cow<'static, str> {
     match reveal {
-        Reveal::Ends => std::str::from_utf8(secret).map_or_else(|_| HIDDEN.to_owned(), mask),
-        Reveal::Nothing => HIDDEN.to_owned(),
-        Reveal::Label(label) => label.to_owned(),
+        Reveal::Ends => std::str::from_utf8(secret).map_or(Cow::Borrowed(HIDDEN), |secret| mask(secret).into()),
+        Reveal::Nothing => Cow::Borrowed(HIDDEN),
+        Reveal::Label(label) => Cow::Borrowed(label),
     }
 }
 
