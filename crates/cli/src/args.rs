@@ -30,9 +30,13 @@ pub enum Command {
     Inspect(Inspect),
     /// Check a transcript strictly against its provider's rules.
     Validate(Validate),
-    // These two are described where their options are: `--help` says more than one line.
+    // These are described where their options are: `--help` says more than one line.
     Recall(crate::command::recall::RecallArgs),
     Search(crate::command::search::SearchArgs),
+    Forget(crate::command::forget::ForgetArgs),
+    /// Show the state of the store, make its keys, encrypt it with other ones.
+    #[command(subcommand)]
+    Store(crate::command::store::StoreCommand),
     /// Measure what survives a compaction, and what outputs are reduced to, on a folder of transcripts.
     Eval(crate::command::eval::EvalArgs),
     /// Play recorded sessions turn by turn through policies: what each request holds and costs.

@@ -1,7 +1,11 @@
 //! Keeping originals: where the store is, and what happens when it cannot be had.
 
+use crate::args::Tuning;
+use crate::command::settings;
+use crate::failure::Failure;
+use crate::store_keys::{self, StoreKeyError};
 use foldline_core::{Compaction, Policy};
-use foldline_store::{Limits, NewOriginal, Store, StoreError, default_path};
+use foldline_store::{Limits, NewOriginal, Opening, Store, StoreError, default_path};
 use std::path::PathBuf;
 
 /// The word that switches keeping off.
@@ -16,14 +20,46 @@ pub fn path_of(policy: &Policy) -> Option<PathBuf> {
     }
 }
 
-/// The store, if there is to be one.
-pub fn open(policy: &Policy) -> Result<Option<Store>, StoreError> {
-    path_of(policy).map(|path| Store::open(&path, limits(policy))).transpose()
+/// Why a store cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum KeepError {
+    /// The store itself.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Its keys.
+    #[error(transparent)]
+    Keys(#[from] StoreKeyError),
+    /// None was named and there is no default.
+    #[error(
+        "no store: it is switched off in the settings, or neither XDG_DATA_HOME nor HOME is set; name one with --store"
+    )]
+    NoStore,
 }
 
-/// How much the store keeps, and for how long.
-pub fn limits(policy: &Policy) -> Limits {
-    Limits::of(policy.store.max_bytes, policy.store.max_age_days)
+impl From<KeepError> for Failure {
+    fn from(error: KeepError) -> Failure {
+        Failure::input(error)
+    }
+}
+
+/// The store, if there is to be one.
+pub fn open(policy: &Policy) -> Result<Option<Store>, KeepError> {
+    let Some(path) = path_of(policy) else { return Ok(None) };
+    Ok(Some(Store::open(&path, opening(policy)?)?))
+}
+
+/// The store that is named, or that of the settings. Asking makes none where there is none.
+pub fn open_existing(store: Option<&PathBuf>, config: Option<&PathBuf>) -> Result<Store, Failure> {
+    let settings = settings(&Tuning { config: config.cloned(), ..Tuning::default() }, Vec::new())?;
+    let path = store.cloned().or_else(|| path_of(settings.policy())).ok_or(KeepError::NoStore)?;
+    let how = opening(settings.policy())?;
+    Ok(Store::open_existing(&path, how).map_err(KeepError::from)?)
+}
+
+/// How the store is opened: how much it keeps and for how long, and what it is encrypted with.
+pub fn opening(policy: &Policy) -> Result<Opening, KeepError> {
+    let limits = Limits::of(policy.store.max_bytes, policy.store.max_age_days);
+    Ok(Opening { limits, keys: store_keys::keys(policy)? })
 }
 
 /// Stores what a compaction removed; when it returns, every handle can be recalled.

@@ -11,6 +11,7 @@ mod output;
 mod page;
 mod progress;
 mod settings;
+mod store_keys;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -24,6 +25,8 @@ fn main() -> ExitCode {
         Command::Validate(args) => command::validate::run(&args),
         Command::Recall(args) => command::recall::run(&args),
         Command::Search(args) => command::search::run(&args),
+        Command::Forget(args) => command::forget::run(&args),
+        Command::Store(args) => command::store::run(&args),
         Command::Eval(args) => command::eval::run(&args),
         Command::Replay(args) => command::replay::run(&args),
         Command::Export(args) => command::export::run(&args),

@@ -11,6 +11,7 @@ use foldline_gateway::conversation::{
 };
 use foldline_gateway::serve::{self, Gateway, Plan};
 use foldline_script::{Act, Provider};
+use foldline_store::Keyring;
 use std::net::SocketAddr;
 use std::process::Command;
 use std::sync::Arc;
@@ -111,7 +112,7 @@ async fn works_with(falls: Falls) {
     if falls == Falls::Planning {
         policy.summarizer.url = Some("http://127.0.0.1:9/v1".to_owned());
     }
-    let plan = Plan { policy, models: None, store: None };
+    let plan = Plan { policy, models: None, keys: Keyring::none(), store: None };
     let gateway = Gateway::open_with(&plan, |conversations| {
         Arc::new(Clumsy { conversations, trips: AtomicUsize::new(0), falls })
     })

@@ -12,10 +12,18 @@ use foldline_core::{
 };
 use serde_json::value::RawValue;
 
+mod marks;
+#[cfg(feature = "serving")]
+mod serving;
+
+pub use marks::marks;
+#[cfg(feature = "serving")]
+pub use serving::{http, reload};
+
 /// What a target does with bytes.
 pub type Body = fn(&[u8]);
 
-/// The targets with what they are fed to; their seeds are in `fuzz/corpus/<name>`.
+/// The targets that any bytes are fed to; seeds of all targets are in `fuzz/corpus/<name>`.
 pub const TARGETS: [(&str, Body); 7] = [
     ("read_anthropic", read_anthropic),
     ("read_chat", read_chat),
@@ -25,6 +33,10 @@ pub const TARGETS: [(&str, Body); 7] = [
     ("reduce", reduce),
     ("redact", redact),
 ];
+
+/// Targets that take longer, or want bytes of another kind: they are fed with seeds of their own.
+#[cfg(feature = "serving")]
+pub const SLOWER: [(&str, Body); 3] = [("marks", marks), ("http", http), ("reload", reload)];
 
 /// Small enough that a few lines reach every budget.
 const WINDOW: u32 = 1_000;

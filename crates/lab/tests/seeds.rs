@@ -1,7 +1,7 @@
 //! Every seed of every fuzz target, and random mutations of them, with the ordinary toolchain.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use foldline_lab::fuzz::TARGETS;
+use foldline_lab::fuzz::{SLOWER, TARGETS};
 use foldline_lab::generate::Dice;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ fn seeds(target: &str) -> Vec<(String, Vec<u8>)> {
 #[test]
 fn every_seed_holds() {
     let mut failed = Vec::new();
-    for (target, body) in TARGETS {
+    for (target, body) in TARGETS.into_iter().chain(SLOWER) {
         let seeds = seeds(target);
         assert!(seeds.len() > 10, "{target} has hardly any seeds");
         for (name, bytes) in seeds {
@@ -129,6 +129,22 @@ fn hold(bytes: &[u8]) -> Result<(), TestCaseError> {
         prop_assert!(held.is_ok(), "{target} fails on: {}", String::from_utf8_lossy(bytes));
     }
     Ok(())
+}
+
+#[test]
+fn scrambled_seeds_of_slower_targets_hold() {
+    /// Each takes some milliseconds.
+    const ROUNDS: u64 = 150;
+    for (target, body) in SLOWER {
+        let seeds = seeds(target);
+        for round in 0..ROUNDS {
+            let mut dice = Dice::new(round);
+            let mut bytes = seeds[dice.below(seeds.len())].1.clone();
+            (0..=dice.below(3)).for_each(|_| scramble(&mut bytes, &mut dice));
+            let held = std::panic::catch_unwind(|| body(&bytes));
+            assert!(held.is_ok(), "{target} fails on: {:?}", String::from_utf8_lossy(&bytes));
+        }
+    }
 }
 
 /// Cases are cheap; `PROPTEST_CASES` asks for more.

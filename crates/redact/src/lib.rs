@@ -64,11 +64,14 @@ mod view;
 mod words;
 mod wrap;
 
-#[cfg(any(test, feature = "shapes"))]
-pub mod shapes;
+#[cfg(any(test, feature = "made"))]
+pub mod hostile;
+#[cfg(any(test, feature = "made"))]
+pub mod made;
 #[cfg(test)]
 mod tests;
 
+use mask::Spliced;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -104,7 +107,7 @@ pub struct Finding {
 impl Finding {
     /// What stands in the place of the secret when the text it was found in is masked.
     pub fn masked(&self, text: &str) -> String {
-        mask::replacement(self.reveal, text.as_bytes().get(self.start..self.end).unwrap_or_default())
+        mask::replacement(self.reveal, text.as_bytes().get(self.start..self.end).unwrap_or_default()).into_owned()
     }
 }
 
@@ -119,7 +122,8 @@ pub fn redact(text: &str, mode: Mode) -> Cow<'_, str> {
     if findings.is_empty() {
         return Cow::Borrowed(text);
     }
-    let masked = mask_all(text.as_bytes(), 0..text.len(), &findings, mode);
+    // Nothing reaches beyond the whole.
+    let masked = mask_all(text.as_bytes(), 0..text.len(), &findings, mode, Across::Clip).unwrap_or_default();
     Cow::Owned(
         String::from_utf8(masked).unwrap_or_else(|broken| String::from_utf8_lossy(broken.as_bytes()).into_owned()),
     )
@@ -131,23 +135,51 @@ const MOST_ROUNDS: usize = 8;
 /// How far around a mask a new match could stand.
 const NEIGHBOURHOOD: usize = 4 * 1024;
 
+/// What to do about a secret that reaches beyond the range that is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Across {
+    /// Say where it begins.
+    Tell,
+    /// Mask what of it stands inside.
+    Clip,
+}
+
 /// The bytes of a range with all findings masked, and nothing left that a second call would find. What stands around the
-/// range is context.
-fn mask_all(bytes: &[u8], range: Range<usize>, findings: &[Finding], mode: Mode) -> Vec<u8> {
-    let after = bytes.len() - range.end;
-    let (mut out, mut places) = mask::splice(bytes, findings);
-    for _ in 1..MOST_ROUNDS {
-        let mut more = find_near(&out, &places, mode);
-        let end = out.len() - after;
-        more.retain(|finding| range.start <= finding.start && finding.end <= end);
-        if more.is_empty() {
-            break;
+/// range is masked as well, and serves as context.
+///
+/// A secret that shows only when others are masked can reach beyond the range. With [`Across::Tell`] that is an error: a
+/// range that ends there has none.
+fn mask_all(
+    bytes: &[u8],
+    range: Range<usize>,
+    findings: &[Finding],
+    mode: Mode,
+    across: Across,
+) -> Result<Vec<u8>, usize> {
+    let mut range = range;
+    let mut rounds: Vec<Spliced> = Vec::new();
+    let mut findings = findings.to_vec();
+    while !findings.is_empty() && rounds.len() < MOST_ROUNDS {
+        let beyond = findings.iter_mut().find(|finding| finding.start < range.end && range.end < finding.end);
+        match (beyond, across) {
+            (Some(beyond), Across::Tell) => {
+                return Err(rounds.iter().rev().fold(beyond.start, |place, round| round.back(place)));
+            }
+            (Some(beyond), Across::Clip) => beyond.end = range.end,
+            (None, _) => {}
         }
-        (out, places) = mask::splice(&out, &more);
+        // What came before was decided already.
+        for finding in findings.iter_mut().filter(|finding| finding.start < range.start && range.start < finding.end) {
+            finding.start = range.start;
+        }
+        let current = rounds.last().map_or(bytes, |round| &round.bytes);
+        let round = mask::splice(current, &findings);
+        range = round.forward(range.start)..round.forward(range.end);
+        findings = find_near(&round.bytes, &round.places, mode);
+        rounds.push(round);
     }
-    out.truncate(out.len() - after);
-    out.drain(..range.start);
-    out
+    let masked = rounds.last().map_or(bytes, |round| &round.bytes);
+    Ok(masked.get(range).unwrap_or_default().to_vec())
 }
 
 /// What is found near the given places. Far from them nothing has changed.

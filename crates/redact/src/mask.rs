@@ -2,6 +2,7 @@
 
 use crate::Finding;
 use crate::rule::Reveal;
+use std::borrow::Cow;
 
 /// Characters kept of a long token: enough to tell which key it was.
 const KEPT_START: usize = 6;
@@ -45,18 +46,56 @@ pub(crate) fn is_masked(value: &[u8]) -> bool {
 }
 
 /// The text in the place of a secret of which this much is revealed.
-pub(crate) fn replacement(reveal: Reveal, secret: &[u8]) -> String {
+pub(crate) fn replacement(reveal: Reveal, secret: &[u8]) -> Cow<'static, str> {
     match reveal {
-        Reveal::Ends => std::str::from_utf8(secret).map_or_else(|_| HIDDEN.to_owned(), mask),
-        Reveal::Nothing => HIDDEN.to_owned(),
-        Reveal::Label(label) => label.to_owned(),
+        Reveal::Ends => std::str::from_utf8(secret).map_or(Cow::Borrowed(HIDDEN), |secret| mask(secret).into()),
+        Reveal::Nothing => Cow::Borrowed(HIDDEN),
+        Reveal::Label(label) => Cow::Borrowed(label),
     }
 }
 
-/// The bytes with every finding replaced by its mask, and where masks stand that may lead to more.
-pub(crate) fn splice(bytes: &[u8], findings: &[Finding]) -> (Vec<u8>, Vec<usize>) {
+/// Bytes with masks in them.
+pub(crate) struct Spliced {
+    pub(crate) bytes: Vec<u8>,
+    /// Where masks stand that may lead to more.
+    pub(crate) places: Vec<usize>,
+    masks: Vec<Mask>,
+}
+
+/// A mask, and the secret that it stands for.
+struct Mask {
+    start: usize,
+    end: usize,
+    secret: (usize, usize),
+}
+
+impl Spliced {
+    /// Where a byte stands now; one of a secret, where its mask begins.
+    pub(crate) fn forward(&self, index: usize) -> usize {
+        let next = self.masks.partition_point(|mask| mask.secret.0 < index);
+        match next.checked_sub(1).and_then(|last| self.masks.get(last)) {
+            Some(mask) if index < mask.secret.1 => mask.start,
+            Some(mask) => mask.end + (index - mask.secret.1),
+            None => index,
+        }
+    }
+
+    /// Where a byte stood before; one of a mask, where its secret began.
+    pub(crate) fn back(&self, index: usize) -> usize {
+        let next = self.masks.partition_point(|mask| mask.start <= index);
+        match next.checked_sub(1).and_then(|last| self.masks.get(last)) {
+            Some(mask) if index < mask.end => mask.secret.0,
+            Some(mask) => mask.secret.1 + (index - mask.end),
+            None => index,
+        }
+    }
+}
+
+/// The bytes with every finding replaced by its mask.
+pub(crate) fn splice(bytes: &[u8], findings: &[Finding]) -> Spliced {
     let mut out = Vec::with_capacity(bytes.len());
     let mut places = Vec::with_capacity(findings.len());
+    let mut masks = Vec::with_capacity(findings.len());
     let mut from = 0;
     for finding in findings {
         let secret = bytes.get(finding.start..finding.end).unwrap_or_default();
@@ -65,11 +104,13 @@ pub(crate) fn splice(bytes: &[u8], findings: &[Finding]) -> (Vec<u8>, Vec<usize>
         if mask != HIDDEN || !finding.settled {
             places.push(out.len());
         }
+        let start = out.len();
         out.extend_from_slice(mask.as_bytes());
+        masks.push(Mask { start, end: out.len(), secret: (finding.start, finding.end) });
         from = finding.end;
     }
     out.extend_from_slice(bytes.get(from..).unwrap_or_default());
-    (out, places)
+    Spliced { bytes: out, places, masks }
 }
 
 fn continues_character(bytes: &[u8], index: usize) -> bool {

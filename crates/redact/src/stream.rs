@@ -1,7 +1,7 @@
 //! Masks a text that arrives in pieces, in bounded memory.
 
 use crate::parts::{self, SIZES, Sizes};
-use crate::{Finding, Mode, mask_all, scan};
+use crate::{Across, Finding, Mode, mask_all, scan};
 
 /// Masks bytes as they come. Text is held back until enough of what follows is known, and released at line ends.
 ///
@@ -55,17 +55,15 @@ impl Stream {
             return Vec::new();
         }
         let findings = scan::find(&self.held, self.mode);
-        let limit = self.held.len().saturating_sub(self.sizes.margin);
-        let cut = match parts::cut(&self.held, self.context, limit, &findings) {
-            Some(cut) => cut,
+        let (cut, out) = match self.released(&findings) {
+            Some(released) => released,
             None if waiting < LONGEST => {
                 self.wanted = waiting * 2;
                 return Vec::new();
             }
-            None => self.held.len(),
+            None => (self.held.len(), self.masked(self.held.len(), &findings, Across::Clip).unwrap_or_default()),
         };
         self.wanted = self.sizes.batch;
-        let out = self.release(cut, &findings);
         let kept = cut.min(self.sizes.context);
         self.held.drain(..cut - kept);
         self.context = kept;
@@ -75,21 +73,26 @@ impl Stream {
     /// Releases the rest.
     pub fn finish(self) -> Vec<u8> {
         let findings = scan::find(&self.held, self.mode);
-        self.release(self.held.len(), &findings)
+        self.masked(self.held.len(), &findings, Across::Clip).unwrap_or_default()
     }
 
-    /// The text from the context up to `cut`, masked.
-    fn release(&self, cut: usize, findings: &[Finding]) -> Vec<u8> {
-        let within = findings.iter().filter(|finding| finding.end > self.context && finding.start < cut);
-        let clip = |finding: &Finding| Finding {
-            start: finding.start.max(self.context),
-            end: finding.end.min(cut),
-            ..*finding
-        };
-        let clipped: Vec<Finding> = within.map(clip).collect();
-        match clipped.is_empty() {
-            true => self.held.get(self.context..cut).unwrap_or_default().to_vec(),
-            false => mask_all(&self.held, self.context..cut, &clipped, self.mode),
+    /// As much as can be released, and where it ends; `None` when a secret reaches from one end to the other.
+    fn released(&self, findings: &[Finding]) -> Option<(usize, Vec<u8>)> {
+        /// More secrets that show only when others are masked do not reach across each other in any honest text.
+        const MOST_TRIES: usize = 8;
+        let mut limit = self.held.len().saturating_sub(self.sizes.margin);
+        for _ in 0..MOST_TRIES {
+            let cut = parts::cut(&self.held, self.context, limit, findings)?;
+            match self.masked(cut, findings, Across::Tell) {
+                Ok(out) => return Some((cut, out)),
+                Err(before) => limit = before,
+            }
         }
+        None
+    }
+
+    /// The text from the context up to `cut`, masked; where a secret begins that reaches across it.
+    fn masked(&self, cut: usize, findings: &[Finding], across: Across) -> Result<Vec<u8>, usize> {
+        mask_all(&self.held, self.context..cut, findings, self.mode, across)
     }
 }

@@ -62,13 +62,16 @@ impl<'t> View<'t> {
         let mut writer = Writer { raw, out: Vec::new(), marks: Vec::new(), copied: 0 };
         let mut finder = Finder::new(raw);
         while let Some(at) = finder.next() {
-            finder.from = match disguise(raw, at) {
-                Some((end, plain)) => {
-                    writer.replace(at, end, plain);
-                    end
-                }
-                None if at_byte(raw, at) == b'\\' => at + backslashes(raw, at),
-                None => at + 1,
+            let mut from = at;
+            // Disguises come in rows; the next one is looked for only behind the last of a row.
+            while let Some((end, plain)) = disguise(raw, from) {
+                writer.replace(from, end, plain);
+                from = end;
+            }
+            finder.from = match at_byte(raw, from) {
+                b'\\' => from + backslashes(raw, from),
+                _ if from == at => from + 1,
+                _ => from,
             };
         }
         writer.finish()
@@ -169,7 +172,11 @@ impl<'t> Writer<'t> {
         self.out.extend_from_slice(self.raw.get(self.copied..from).unwrap_or_default());
         self.out.extend(plain);
         self.copied = to;
-        self.marks.push(Mark { view: self.out.len(), raw: to, replaced: plain.is_some() });
+        match self.marks.last_mut() {
+            // Something invisible right behind something invisible.
+            Some(last) if plain.is_none() && !last.replaced && last.view == self.out.len() => last.raw = to,
+            _ => self.marks.push(Mark { view: self.out.len(), raw: to, replaced: plain.is_some() }),
+        }
     }
 
     fn finish(mut self) -> View<'t> {

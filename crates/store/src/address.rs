@@ -35,8 +35,22 @@ impl Digest {
         bytes.try_into().ok().map(Digest)
     }
 
+    pub(crate) fn from_array(bytes: [u8; DIGEST_BYTES]) -> Digest {
+        Digest(bytes)
+    }
+
+    pub(crate) fn into_array(self) -> [u8; DIGEST_BYTES] {
+        self.0
+    }
+
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.0
+    }
+
+    /// Reads all digits of a digest.
+    pub(crate) fn from_hex(digits: &str) -> Option<Digest> {
+        let address: Address = digits.parse().ok()?;
+        (address.digits == Address::MOST).then_some(Digest(address.low))
     }
 
     /// How many leading hex digits two digests share.
@@ -52,7 +66,7 @@ impl Digest {
 
 impl Address {
     const FEWEST: usize = 12;
-    const MOST: usize = 2 * DIGEST_BYTES;
+    pub(crate) const MOST: usize = 2 * DIGEST_BYTES;
     /// A mistaken argument can be a whole file; the message repeats this many characters of it.
     const QUOTED: usize = 60;
 

@@ -1,6 +1,7 @@
 //! What can go wrong with a store: which file, what is the matter, and what to do about it.
 
 use crate::address::Address;
+use crate::keys::KeyId;
 use foldline_core::recall::Handle;
 use rusqlite::ErrorCode;
 use std::io;
@@ -70,9 +71,26 @@ pub enum Fault {
     /// One original is damaged.
     #[error("{0} is damaged: what is stored is not what was put there; the file may need to be replaced")]
     Damaged(Address),
-    /// One original is encrypted.
-    #[error("{0} is encrypted, and this release has no keys")]
+    /// One original is encrypted with a key that is not there.
+    #[error("{0} is encrypted with another key than those given; add the key that it was stored with")]
     Sealed(Address),
+    /// What is kept is encrypted, and no key was given.
+    #[error(
+        "is encrypted, and no key was given; set store.key_file, store.key_command or FOLDLINE_STORE_KEY to key {0}, or \
+         choose another --store"
+    )]
+    NoKey(KeyId),
+    /// What is kept is encrypted with a key that is not among those given.
+    #[error(
+        "needs key {wanted}, and those given are {given}; add it behind the first one, then `foldline store rekey` makes it \
+         dispensable"
+    )]
+    WrongKey {
+        /// The key that is needed.
+        wanted: KeyId,
+        /// The keys that were given.
+        given: String,
+    },
     /// No room on the disk.
     #[error("the disk is full; free some space, or lower store.max_bytes and prune")]
     DiskFull,

@@ -31,6 +31,8 @@
 mod address;
 mod conversation;
 mod error;
+mod forget;
+mod keys;
 mod limits;
 mod location;
 #[cfg(test)]
@@ -39,6 +41,7 @@ mod noise;
 mod original;
 mod pack;
 mod presence;
+mod seal;
 mod search;
 mod sqlite;
 mod store;
@@ -48,8 +51,10 @@ pub use conversation::{
     CheckpointEntry, EventRow, Kept, Key, NewCheckpoint, NewFold, Precedence, SessionRow, WindowRow,
 };
 pub use error::{Fault, StoreError};
+pub use forget::{Cleaning, Forget, Forgotten, Gone, Rekeyed};
+pub use keys::{KeyError, KeyId, Keyring};
 pub use limits::{Expiry, Limits};
 pub use location::default_path;
 pub use original::{Candidate, NewOriginal, Original, Pruned, Recall, Stats, Stored};
 pub use search::{Query, QueryError, Search, Whose};
-pub use store::Store;
+pub use store::{Opening, Store};

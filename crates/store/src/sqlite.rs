@@ -1,30 +1,38 @@
 //! Originals and conversations in SQLite.
 
 mod checkpoints;
+mod clean;
 mod clock;
 mod connection;
+mod entries;
 mod expire;
 mod find;
+mod forget;
 mod get;
 mod index;
 mod migrate;
 mod objects;
 mod put;
+mod rekey;
+mod seals;
 mod sessions;
 mod tenants;
 mod totals;
 mod windows;
 
 pub(crate) use checkpoints::{entries, keep_fold, note_use as note_checkpoint_use, text};
-pub(crate) use connection::{Absent, file_bytes, log_of, open, open_reader, probe};
+pub(crate) use clean::clean;
+pub(crate) use connection::{Absent, Opened, enter, file_bytes, log_of, open, open_reader, open_worker, probe};
 pub(crate) use expire::prune;
 pub(crate) use find::find;
+pub(crate) use forget::{count as count_forgotten, forget};
 pub(crate) use get::{get, namespaces, note_use};
 pub(crate) use index::{index_some, waiting};
 pub(crate) use objects::{claim, owner};
 pub(crate) use put::put;
+pub(crate) use rekey::{outdated, rekey};
 pub(crate) use sessions::{events, session, sessions, write};
-pub(crate) use totals::totals;
+pub(crate) use totals::{forgotten, totals};
 pub(crate) use windows::{window, write_windows};
 
 // Earlier releases can corrupt a file when a writer resets the write-ahead log while another process

@@ -16,6 +16,23 @@ fn place() -> Place {
 
 contract::contract!(place);
 
+/// The same with a key.
+mod encrypted {
+    use super::contract::{self, Place};
+    use foldline_store::{Keyring, Opening, Store};
+
+    fn place() -> Place {
+        let folder = tempfile::tempdir().unwrap();
+        let keys = Keyring::parse(&Keyring::generate().unwrap()).unwrap();
+        Box::new(move |limits| {
+            let how = Opening { limits, keys: keys.clone() };
+            Store::open(&folder.path().join("originals.db"), how).unwrap()
+        })
+    }
+
+    contract::contract!(place);
+}
+
 #[test]
 #[cfg(unix)]
 fn files_and_folders_are_for_their_owner_only() {

@@ -3,7 +3,7 @@
 use super::settings;
 use crate::args::{Doctor, Tuning};
 use crate::failure::{Failure, Verdict};
-use crate::keep;
+use crate::keep::{self, KeepError};
 use crate::output::{self, Paint};
 use crate::settings::{Settings, Surroundings, model_table};
 use anstyle::{AnsiColor, Style};
@@ -13,6 +13,7 @@ use foldline_core::policy::{BudgetInputs, Budgets, Dialect};
 use foldline_core::summary::FailureClass;
 use foldline_gateway::outbound::{Outbound, OutboundSettings};
 use foldline_gateway::summariser::{Endpoint, KeySource, Probe, Summariser, probe};
+use foldline_store::{Fault, StoreError};
 use serde::Serialize;
 use std::fmt::Write as _;
 
@@ -73,7 +74,8 @@ fn examine(args: &Doctor) -> Vec<Check> {
             return vec![Check::wrong("settings", failure.message, fix)];
         }
     };
-    let mut checks = vec![settings_check(&settings), store_check(settings.policy())];
+    let mut checks = vec![settings_check(&settings)];
+    checks.extend(store_checks(settings.policy()));
     let table = match model_table(settings.policy(), &Surroundings::of_process()) {
         Ok(table) => table,
         Err(error) => {
@@ -108,20 +110,43 @@ fn settings_check(settings: &Settings) -> Check {
     }
 }
 
-fn store_check(policy: &Policy) -> Check {
+fn store_checks(policy: &Policy) -> Vec<Check> {
     let Some(path) = keep::path_of(policy) else {
         let fix = "leave store.path out, or name a file, to make removed text recallable";
-        return Check::note("store", "originals are not kept", fix);
+        return vec![Check::note("store", "originals are not kept", fix)];
     };
-    match keep::open(policy).map(|store| store.map(|store| store.stats())) {
-        Ok(Some(Ok(_))) => Check::good("store", format!("{} can be written", path.display())),
-        Ok(None) => Check::note("store", "originals are not kept", "name a file with store.path"),
-        Ok(Some(Err(error))) | Err(error) => Check::wrong(
-            "store",
-            error.to_string(),
-            format!("make {} writable, or name another file with store.path or --store", path.display()),
+    let wrong = |error: KeepError| {
+        let fix = match &error {
+            KeepError::Keys(_) => "correct store.key_file or store.key_command".to_owned(),
+            KeepError::Store(StoreError { fault: Fault::NoKey(_) | Fault::WrongKey { .. }, .. }) => {
+                "give the keys that the store is encrypted with: store.key_file, store.key_command or \
+                 FOLDLINE_STORE_KEY"
+                    .to_owned()
+            }
+            _ => format!("make {} writable, or name another file with store.path or --store", path.display()),
+        };
+        vec![Check::wrong("store", error.to_string(), fix)]
+    };
+    let store = match keep::open(policy) {
+        Ok(Some(store)) => store,
+        Ok(None) => return vec![Check::note("store", "originals are not kept", "name a file with store.path")],
+        Err(error) => return wrong(error),
+    };
+    let encryption = match (store.keys().first(), store.outdated()) {
+        (_, Err(error)) => return wrong(error.into()),
+        (None, _) => Check::note(
+            "store encryption",
+            "none: who has the file reads what was removed from conversations",
+            "make a key with `foldline store key FILE` and set store.key_file to it",
         ),
-    }
+        (Some(key), Ok(0)) => Check::good("store encryption", format!("everything, with key {key}")),
+        (Some(key), Ok(rows)) => Check::note(
+            "store encryption",
+            format!("with key {key}, but for {rows} rows"),
+            "run `foldline store rekey`",
+        ),
+    };
+    vec![Check::good("store", format!("{} can be written", path.display())), encryption]
 }
 
 fn model_check(policy: &Policy, tuning: &Tuning, table: &ModelTable) -> Check {

@@ -6,12 +6,14 @@ pub mod doctor;
 pub mod eval;
 pub mod export;
 mod feedback;
+pub mod forget;
 pub mod inspect;
 pub mod recall;
 pub mod redact;
 pub mod replay;
 pub mod search;
 pub mod serve;
+pub mod store;
 mod summarise;
 pub mod validate;
 

@@ -2,9 +2,10 @@
 
 use crate::args::Tuning;
 use crate::failure::{Failure, Verdict};
-use crate::{keep, output};
+use crate::keep::{self, KeepError};
+use crate::output;
 use foldline_core::reading::{self, Choice, ChoiceError, Grep, Numbers, PAGE_SIZE, Reach, Way};
-use foldline_store::{Address, AddressError, Candidate, Expiry, Limits, Original, Recall, Store, StoreError};
+use foldline_store::{Address, AddressError, Candidate, Expiry, Opening, Original, Recall, Store, StoreError};
 use regex::{Regex, RegexBuilder};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -71,11 +72,9 @@ pub enum RecallError {
     /// The regular expression cannot be read.
     #[error("--grep: {0}")]
     Pattern(#[from] regex::Error),
-    /// No store was named and there is no default.
-    #[error(
-        "no store: it is switched off in the settings, or neither XDG_DATA_HOME nor HOME is set; name one with --store"
-    )]
-    NoStore,
+    /// There is no store, or it has no keys.
+    #[error(transparent)]
+    Keep(#[from] KeepError),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -108,18 +107,23 @@ pub fn run(args: &RecallArgs) -> Result<Verdict, Failure> {
     let tuning = Tuning { config: args.config.clone(), ..Tuning::default() };
     let settings = super::settings(&tuning, Vec::new())?;
     let path = args.store.clone().or_else(|| keep::path_of(settings.policy()));
-    let shown = recall(args, path, keep::limits(settings.policy()), keep::now_ms())?;
+    let shown = recall(args, path, keep::opening(settings.policy())?, keep::now_ms())?;
     output::print(&shown)?;
     Ok(Verdict::Fine)
 }
 
 /// What is shown of an original.
-fn recall(args: &RecallArgs, path: Option<PathBuf>, limits: Limits, now_ms: i64) -> Result<String, RecallError> {
+fn recall(
+    args: &RecallArgs,
+    path: Option<PathBuf>,
+    how: impl Into<Opening>,
+    now_ms: i64,
+) -> Result<String, RecallError> {
     let address: Address = args.handle.parse()?;
     let pattern = args.grep.as_deref().map(pattern).transpose()?;
-    let path = path.ok_or(RecallError::NoStore)?;
+    let path = path.ok_or(KeepError::NoStore)?;
     // Asking makes no store where there is none.
-    let store = Store::open_existing(&path, limits)?;
+    let store = Store::open_existing(&path, how)?;
     let original = original(&store, address, now_ms, &path)?;
     let handle = address.to_string();
     if args.raw {

@@ -3,9 +3,10 @@
 use super::recall::{RecallError, way};
 use crate::args::Tuning;
 use crate::failure::{Failure, Verdict};
-use crate::{keep, output};
+use crate::keep::{self, KeepError};
+use crate::output;
 use foldline_core::reading::{Findings, MOST_HITS};
-use foldline_store::{Limits, Query, Search, Store, Whose};
+use foldline_store::{Opening, Query, Search, Store, Whose};
 use std::path::{Path, PathBuf};
 
 /// Find words in everything that was removed
@@ -48,8 +49,8 @@ pub fn run(args: &SearchArgs) -> Result<Verdict, Failure> {
     let tuning = Tuning { config: args.config.clone(), ..Tuning::default() };
     let settings = super::settings(&tuning, Vec::new())?;
     let path = args.store.clone().or_else(|| keep::path_of(settings.policy()));
-    let path = path.ok_or(RecallError::NoStore)?;
-    let (findings, told) = search(args, &path, keep::limits(settings.policy()))?;
+    let path = path.ok_or(KeepError::NoStore)?;
+    let (findings, told) = search(args, &path, keep::opening(settings.policy())?)?;
     if !findings.hits.is_empty() {
         output::print(&told)?;
         return Ok(Verdict::Fine);
@@ -61,10 +62,10 @@ pub fn run(args: &SearchArgs) -> Result<Verdict, Failure> {
 }
 
 /// What was found, and how it is told.
-fn search(args: &SearchArgs, path: &Path, limits: Limits) -> Result<(Findings, String), Failure> {
+fn search(args: &SearchArgs, path: &Path, how: impl Into<Opening>) -> Result<(Findings, String), Failure> {
     let query = Query::of_arguments(&args.words).map_err(Failure::input)?;
     // Asking makes no store where there is none.
-    let store = Store::open_existing(path, limits).map_err(RecallError::from)?;
+    let store = Store::open_existing(path, how).map_err(RecallError::from)?;
     let way = way(&args.store, &args.config, false);
     // Who may read the file may read all of it.
     let search =

@@ -3,10 +3,11 @@
 use crate::args::{LogFormat, LogLevel, Serve, Tuning};
 use crate::failure::{Failure, Verdict};
 use crate::settings::{Flag, Settings, Surroundings, model_table};
-use crate::{keep, output};
+use crate::{keep, output, store_keys};
 use foldline_core::Policy;
 use foldline_core::policy::CacheTtl;
 use foldline_gateway::serve::{self, Gateway, Load, Plan, StartError, Stopped};
+use foldline_store::Keyring;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -66,7 +67,9 @@ fn flags(args: &Serve) -> Vec<Flag> {
 fn plan(settings: &Settings) -> Result<Plan, Failure> {
     let policy = settings.policy().clone();
     let models = model_table(&policy, &Surroundings::of_process()).map_err(Failure::input)?;
-    Ok(Plan { store: keep::path_of(&policy), models: Some(models), policy })
+    let store = keep::path_of(&policy);
+    let keys = if store.is_some() { store_keys::keys(&policy).map_err(Failure::input)? } else { Keyring::none() };
+    Ok(Plan { store, keys, models: Some(models), policy })
 }
 
 /// Reads the same settings again.
@@ -89,7 +92,7 @@ fn loader(args: &Serve) -> Load {
 /// The files that settings come from.
 fn files(settings: &Settings) -> Vec<PathBuf> {
     let policy = settings.policy();
-    let named = [policy.gateway.client_keys.clone(), policy.model.table.clone()];
+    let named = [policy.gateway.client_keys.clone(), policy.model.table.clone(), policy.store.key_file.clone()];
     settings.file.clone().into_iter().chain(named.into_iter().flatten().map(PathBuf::from)).collect()
 }
 

@@ -196,6 +196,10 @@ table! {
         max_bytes: u64 = bytes(1_000_000, 10_000_000_000_000), "1000M";
         /// Bytes that those of one client may take; `auto` is as much as there is room for.
         max_bytes_per_client: AutoOr<u64> = bytes(1_000_000, 10_000_000_000_000).or(&["auto"]), "auto";
+        /// File with the keys that what is kept is encrypted with, the one for new content first; for its owner only.
+        key_file: Option<String> = Kind::Text, "null";
+        /// Command that prints these keys, such as one that asks the keyring of the system.
+        key_command: Option<String> = Kind::Text, "null";
         /// Days that an original is kept after its last use.
         max_age_days: u32 = count(1, 36_500), "30";
     }

@@ -12,11 +12,12 @@ use foldline_core::Job;
 use foldline_core::policy::{AutoOr, Policy};
 use foldline_core::tokens::Counter;
 use foldline_store::{
-    CheckpointEntry, Kept, Key, Limits, NewCheckpoint, NewFold, NewOriginal, Precedence, SessionRow, Store, StoreError,
+    CheckpointEntry, Cleaning, Forget, Gone, Kept, Key, Keyring, Limits, NewCheckpoint, NewFold, NewOriginal, Opening,
+    Precedence, SessionRow, Store, StoreError,
 };
 use std::borrow::Cow;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 /// Checkpoints under one root that are looked at. Conversations that all begin with the same message are
@@ -43,6 +44,8 @@ pub(super) struct Inner {
     clock: AtomicI64,
     /// Until when a store that failed to keep a fold is not asked to keep the next.
     rests_until: AtomicI64,
+    /// How often something was forgotten on request, as far as we know.
+    forgotten: AtomicU64,
 }
 
 /// How long a store that failed is left alone, in milliseconds: a locked one costs every try its whole wait.
@@ -52,7 +55,7 @@ const REST: i64 = 1_000;
 #[derive(Debug)]
 struct Waiting {
     place: PathBuf,
-    limits: Limits,
+    how: Opening,
     why: String,
     /// When it was tried last.
     tried_at: i64,
@@ -143,7 +146,8 @@ impl Inner {
             max_bytes_per_namespace: kept.max_bytes_per_client.fixed(),
             ..Limits::of(kept.max_bytes, kept.max_age_days)
         };
-        let waiting = settings.store.clone().map(|place| Waiting { place, limits, why: String::new(), tried_at: 0 });
+        let how = Opening { limits, keys: settings.keys.clone() };
+        let waiting = settings.store.clone().map(|place| Waiting { place, how, why: String::new(), tried_at: 0 });
         Inner {
             settings: RwLock::new(Arc::new(Rules::of(settings))),
             store: OnceLock::new(),
@@ -151,6 +155,7 @@ impl Inner {
             memory: Mutex::new(Memory::default()),
             clock: AtomicI64::new(0),
             rests_until: AtomicI64::new(0),
+            forgotten: AtomicU64::new(0),
         }
     }
 
@@ -162,8 +167,9 @@ impl Inner {
         };
         // The first try is made before anybody knows the time.
         wanted.tried_at = if now == i64::MAX { 0 } else { now };
-        match Store::open(&wanted.place, wanted.limits) {
+        match Store::open(&wanted.place, wanted.how.clone()) {
             Ok(store) => {
+                self.forgotten.store(store.forgotten().unwrap_or(0), Ordering::Relaxed);
                 let _first = self.store.set(store);
                 *waiting = None;
                 Ok(())
@@ -171,6 +177,48 @@ impl Inner {
             Err(error) => {
                 wanted.why = error.to_string();
                 Err(error)
+            }
+        }
+    }
+
+    /// Other keys for the store, which may be waiting for them.
+    pub(super) fn set_keys(&self, keys: &Keyring) -> Result<(), StoreError> {
+        if let Some(waiting) = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            waiting.how.keys = keys.clone();
+            waiting.tried_at = 0;
+            return Ok(());
+        }
+        match self.store() {
+            Some(store) if store.keys() != keys.ids() => store.set_keys(keys.clone()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Forgets on request, in memory and on the disk.
+    pub(super) fn forget(&self, forget: &Forget<'_>) -> Result<Gone, StoreError> {
+        let Some(store) = self.store() else { return Ok(self.memory().forget_on_request(forget)) };
+        // What waits in memory would be written afterwards.
+        let now = self.clock.load(Ordering::Relaxed);
+        self.flush(now)?;
+        let gone = store.forget(forget, Cleaning::Gentle)?;
+        self.look_again(store);
+        Ok(gone)
+    }
+
+    /// Drops from memory what somebody else, or we, have forgotten on request.
+    fn look_again(&self, store: &Store) {
+        let Ok(forgotten) = store.forgotten() else { return };
+        if self.forgotten.swap(forgotten, Ordering::Relaxed) == forgotten {
+            return;
+        }
+        self.memory().drop_checkpoints();
+        let held: Vec<SessionId> = self.memory().sessions.keys().cloned().collect();
+        for id in held {
+            // One that was never written yet loses the counts of a second.
+            if matches!(store.session(id.as_str()), Ok(None)) {
+                let mut memory = self.memory();
+                memory.sessions.remove(&id);
+                memory.events.retain(|event| event.session != id.as_str());
             }
         }
     }
@@ -235,7 +283,7 @@ impl Inner {
             let gone = self.memory().admit(&sight.session, session, rules.bounds());
             if let (Some(store), false) = (self.store(), gone.is_empty()) {
                 // Sums of sessions that nobody has seen for long: worth a try, not worth a fault.
-                let _lost = store.write_sessions(ask.now.0, &gone, &[]);
+                let _lost = store.write_copies(ask.now.0, &gone, &[], self.forgotten.load(Ordering::Relaxed));
             }
         }
         if !self.memory().knows_root(root) {
@@ -337,6 +385,7 @@ impl Inner {
             self.memory().events.clear();
             return Ok(());
         };
+        self.look_again(store);
         let (rows, events) = {
             let mut memory = self.memory();
             let mut rows = Vec::new();
@@ -347,8 +396,9 @@ impl Inner {
             rows.sort_by(|one: &SessionRow, two| one.id.cmp(&two.id));
             (rows, std::mem::take(&mut memory.events))
         };
-        let written = store.write_sessions(now, &rows, &events);
-        if written.is_err() {
+        let written = store.write_copies(now, &rows, &events, self.forgotten.load(Ordering::Relaxed));
+        // Held until the store can be written, or until it is known what was forgotten meanwhile.
+        if !matches!(written, Ok(true)) {
             let mut memory = self.memory();
             for row in &rows {
                 let id = SessionId::parse(&row.id);
@@ -358,7 +408,7 @@ impl Inner {
             }
             events.into_iter().for_each(|event| memory.note(event));
         }
-        written
+        written.map(drop)
     }
 }
 

@@ -7,7 +7,7 @@ use super::sessions::{Sums, Totals};
 use super::tally::Measured;
 use super::windows::Windows;
 use foldline_core::SessionState;
-use foldline_store::{EventRow, Key, SessionRow};
+use foldline_store::{EventRow, Forget, Forgotten, Gone, Key, SessionRow, Whose};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -323,6 +323,25 @@ impl Memory {
         self.roots.clear();
         self.texts.clear();
         self.text_bytes = 0;
+    }
+
+    /// Forgets sessions on request, and all checkpoints that are held: those of others are read again.
+    pub(super) fn forget_on_request(&mut self, forget: &Forget<'_>) -> Gone {
+        self.drop_checkpoints();
+        let before = self.sessions.len();
+        self.sessions.retain(|id, session| {
+            let is_theirs = match forget.whose {
+                Whose::Namespace(name) => session.namespace == name,
+                Whose::Everybody => true,
+            };
+            let is_meant = match forget.what {
+                Forgotten::Session(wanted) => id.as_str() == wanted,
+                Forgotten::Before(time) => session.record.last_at < time,
+                Forgotten::All => true,
+            };
+            !(is_theirs && is_meant)
+        });
+        Gone { sessions: (before - self.sessions.len()) as u64, ..Gone::default() }
     }
 
     /// Adds to the sums of a session and of everything.

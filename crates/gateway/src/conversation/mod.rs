@@ -43,7 +43,7 @@ pub use settings::{ConversationSettings, Mode};
 use foldline_core::models::{ApiFamily, ModelTable};
 use foldline_core::reading::{Findings, Way};
 use foldline_core::summary::Summary;
-use foldline_store::{Address, Key, Query, Recall, Search, StoreError, Whose};
+use foldline_store::{Address, Forget, Gone, Key, Keyring, Query, Recall, Search, StoreError, Whose};
 use inner::Inner;
 use memory::{Bounds, Session};
 use std::sync::Arc;
@@ -77,6 +77,16 @@ impl Conversations {
     /// Other settings from the next request on. The store stays the one that was opened.
     pub fn reload(&self, settings: ConversationSettings) {
         self.inner.reload(settings);
+    }
+
+    /// Other keys for the store from now on. On an error the old ones stay in force.
+    pub fn set_keys(&self, keys: &Keyring) -> Result<(), StoreError> {
+        self.inner.set_keys(keys)
+    }
+
+    /// Forgets what belongs to a session, or all that belongs to somebody; also what is in memory.
+    pub fn forget(&self, forget: &Forget<'_>) -> Result<Gone, StoreError> {
+        self.inner.forget(forget)
     }
 
     /// Makes a request ready to be forwarded. On a fault, forward it as it came.

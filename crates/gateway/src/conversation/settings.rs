@@ -2,6 +2,7 @@
 
 use foldline_core::Policy;
 use foldline_core::models::ModelTable;
+use foldline_store::Keyring;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -24,6 +25,8 @@ pub struct ConversationSettings {
     pub models: Option<ModelTable>,
     /// The file of the store; without one nothing outlives the process and no original is kept.
     pub store: Option<PathBuf>,
+    /// What it is encrypted with.
+    pub keys: Keyring,
     /// Whether decisions are carried out.
     pub mode: Mode,
     /// Share of sessions that are left alone to compare with, 0 to 1.
@@ -46,6 +49,7 @@ impl Default for ConversationSettings {
             policy: Policy::default(),
             models: None,
             store: None,
+            keys: Keyring::none(),
             mode: Mode::Live,
             holdout: 0.0,
             bypass_models: Vec::new(),

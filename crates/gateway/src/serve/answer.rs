@@ -117,6 +117,9 @@ pub enum Refusal {
     /// What another client made, or nobody.
     #[error("nothing that this client made has that id")]
     NotYours,
+    /// A list of what all clients made.
+    #[error("a list would show what every client made under the key that they share; what you made is there by its id")]
+    Listing,
     /// A body that must be read, and cannot be.
     #[error("the request body is no JSON object, as it must be under the key of this client")]
     NoJson,
@@ -155,9 +158,11 @@ impl Refusal {
             Self::Incomplete | Self::Garbled(_) | Self::Path | Self::Host | Self::Keys | Self::Doubt | Self::NoJson => {
                 StatusCode::BAD_REQUEST
             }
-            Self::ForeignHost(_) | Self::ForeignOrigin(_) | Self::Unmapped { .. } | Self::NotLent(_) => {
-                StatusCode::FORBIDDEN
-            }
+            Self::ForeignHost(_)
+            | Self::ForeignOrigin(_)
+            | Self::Unmapped { .. }
+            | Self::NotLent(_)
+            | Self::Listing => StatusCode::FORBIDDEN,
             Self::WrongVendor { .. } => StatusCode::UNAUTHORIZED,
             Self::TooSlow { .. } => StatusCode::REQUEST_TIMEOUT,
             Self::Encoding(_) | Self::Simple => StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -192,6 +197,7 @@ impl Refusal {
             Self::Unmapped { .. } => "unmapped",
             Self::NotLent(_) => "not_lent",
             Self::NotYours => "not_yours",
+            Self::Listing => "listing",
             Self::NoJson => "no_json",
             Self::Path => "path",
             Self::Unreachable { .. } => "unreachable",
@@ -206,9 +212,11 @@ impl Refusal {
         match self {
             Self::TooLarge { .. } => "request_too_large",
             Self::Unknown | Self::WrongVendor { .. } => "authentication_error",
-            Self::ForeignHost(_) | Self::ForeignOrigin(_) | Self::Unmapped { .. } | Self::NotLent(_) => {
-                "permission_error"
-            }
+            Self::ForeignHost(_)
+            | Self::ForeignOrigin(_)
+            | Self::Unmapped { .. }
+            | Self::NotLent(_)
+            | Self::Listing => "permission_error",
             Self::NotFound | Self::NotYours => "not_found_error",
             Self::Full { .. } | Self::Memory { .. } | Self::Crowded { .. } => "overloaded_error",
             Self::Unreachable { .. } => "api_error",

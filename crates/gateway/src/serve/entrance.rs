@@ -5,6 +5,7 @@ use super::budget::Weighed;
 use super::exchange::Exchange;
 use super::gateway::Gateway;
 use super::hints::Hints;
+use super::lending::Trace;
 use super::passage::{Passage, Passing, Pieces};
 use super::presence::{Reach, Visit};
 use super::reply::Reply;
@@ -13,7 +14,7 @@ use super::route::{Provider, Route, provider_of, route};
 use super::{Body, compress, headers, identity, inbound, lending, own, path, site, vendor};
 use crate::conversation::Dialect;
 use http::request::Parts;
-use http::{Request, Response, StatusCode, Uri, header};
+use http::{HeaderMap, Request, Response, StatusCode, Uri, header};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use std::borrow::Cow;
@@ -112,7 +113,7 @@ async fn turn(
     let place = gateway.enter().await?;
     let plain = unpack(gateway, &parts, wire.clone(), setup.bounds).await?;
     if matches!(dialect, Dialect::Responses | Dialect::Gemini) && setup.keys.lends(credential, provider) {
-        lending::check_turn(gateway, credential, &plain).await?;
+        lending::check_references(gateway, credential, &plain).await?;
     }
     let path = parts.uri.path_and_query().ok_or(Refusal::Path)?;
     let target = setup.base(provider).target(path).ok_or(Refusal::Path)?;
@@ -161,6 +162,11 @@ async fn unpack(
 /// A body up to this length that says how long it is, is read before it takes a place.
 const READ_FIRST: u64 = 4 << 20;
 
+/// Whether a body is the form that files are sent with, which refers to nothing.
+fn is_form(headers: &HeaderMap) -> bool {
+    headers::text(headers, &header::CONTENT_TYPE).is_some_and(|kind| kind.trim_start().starts_with("multipart/"))
+}
+
 /// A request that is none of ours to understand: its reply streams, and so does its body unless it is small.
 async fn pass(
     gateway: &Arc<Gateway>,
@@ -173,9 +179,11 @@ async fn pass(
     may_forward(gateway, visit)?;
     let setup = gateway.setup();
     let credential = setup.keys.admit(&parts.headers).ok_or(Refusal::Unknown)?;
-    if setup.keys.lends(credential, provider) {
-        lending::check_passed(gateway, credential, &parts).await?;
-    }
+    let trace = match setup.keys.lends(credential, provider) {
+        true => lending::check_passed(gateway, credential, &parts).await?,
+        false => Trace::Nothing,
+    };
+    let must_be_read = trace == Trace::Objects && !is_form(&parts.headers);
     let limit = setup.bounds.bytes;
     let length = body.size_hint();
     if length.lower() > limit {
@@ -192,9 +200,16 @@ async fn pass(
     let (place, body) = if length.exact().is_some_and(|length| length <= READ_FIRST) {
         let read = inbound::read(body, setup.bounds, &gateway.memory).await?;
         drop(receiving);
+        if must_be_read && !read.is_empty() {
+            let plain = unpack(gateway, &parts, read.clone(), setup.bounds).await?;
+            lending::check_references(gateway, credential, &plain).await?;
+        }
         let pieces = Pieces::new((*read).clone(), passage.clone()).boxed_unsync();
         held = Some(read);
         (gateway.enter().await?, pieces)
+    } else if must_be_read {
+        // What it refers to is known when it is there as a whole.
+        return Err(Refusal::TooLarge { limit: READ_FIRST });
     } else {
         let place = gateway.enter_slowly().await?;
         (place, Passing::new(body, setup.bounds, passage.clone(), Some(receiving)).boxed_unsync())
@@ -216,7 +231,11 @@ async fn pass(
     gateway.metrics.reply(provider, reply.status().as_u16(), began.elapsed());
     let (mut reply, source) = reply.into_parts();
     headers::end_hop(&mut reply.headers);
-    let mut response = Response::new(Reply::new(source, setup.patience.idle).placed(place).boxed_unsync());
+    let mut passed = Reply::new(source, setup.patience.idle).placed(place);
+    if trace == Trace::Objects && reply.status.is_success() {
+        passed = passed.watched(lending::watch(gateway, credential, &reply.headers));
+    }
+    let mut response = Response::new(passed.boxed_unsync());
     *response.status_mut() = reply.status;
     *response.headers_mut() = reply.headers;
     Ok(response)

@@ -12,6 +12,7 @@ use crate::outbound::{Outbound, OutboundError, OutboundSettings};
 use arc_swap::ArcSwap;
 use foldline_core::Policy;
 use foldline_core::models::ModelTable;
+use foldline_store::Keyring;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -28,6 +29,8 @@ pub struct Plan {
     pub models: Option<ModelTable>,
     /// The file of the store; without one nothing outlives the process.
     pub store: Option<PathBuf>,
+    /// What it is encrypted with.
+    pub keys: Keyring,
 }
 
 /// What all requests share.
@@ -169,6 +172,7 @@ impl Gateway {
         if setup.keys.is_open() && !self.setup().keys.is_open() {
             return Err(SetupError::Opened);
         }
+        self.conversations.set_keys(&plan.keys)?;
         self.conversations.reload(conversation_settings(plan));
         self.setup.store(Arc::new(setup));
         self.usage_refused.store(false, std::sync::atomic::Ordering::Relaxed);
@@ -207,6 +211,7 @@ fn conversation_settings(plan: &Plan) -> ConversationSettings {
         policy: plan.policy.clone(),
         models: plan.models.clone(),
         store: plan.store.clone(),
+        keys: plan.keys.clone(),
         mode: if gateway.shadow { Mode::Shadow } else { Mode::Live },
         holdout: gateway.holdout,
         bypass_models: gateway.bypass_models.clone(),

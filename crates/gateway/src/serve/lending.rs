@@ -5,9 +5,11 @@
 use super::answer::Refusal;
 use super::gateway::{Gateway, now};
 use super::route::{ModelCall, operation};
+use super::watch::Watch;
 use crate::conversation::CredentialId;
+use foldline_core::Format;
 use foldline_store::Key;
-use http::{Method, request::Parts};
+use http::{HeaderMap, Method, request::Parts};
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
@@ -78,18 +80,84 @@ async fn owns(gateway: &Arc<Gateway>, credential: CredentialId, id: &str) -> boo
     matches!(found.await, Ok(Ok(true)))
 }
 
+/// What a request that is passed on leaves at the provider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trace {
+    /// Nothing that anybody could ask for.
+    Nothing,
+    /// Objects that belong to whoever made them: the reply names them.
+    Objects,
+}
+
+/// Collections of objects that providers keep.
+const COLLECTIONS: [&str; 14] = [
+    "/responses",
+    "/files",
+    "/batches",
+    "/messages/batches",
+    "/uploads",
+    "/vector_stores",
+    "/conversations",
+    "/containers",
+    "/assistants",
+    "/threads",
+    "/fine_tuning/jobs",
+    "/evals",
+    "/videos",
+    "/skills",
+];
+
+/// What a path names.
+#[derive(Debug, PartialEq, Eq)]
+enum Named<'p> {
+    /// All objects of a kind.
+    Collection,
+    /// One of them.
+    Object(&'p str),
+    /// Something else.
+    Other,
+}
+
 /// Checks a request that is passed on.
-pub async fn check_passed(gateway: &Arc<Gateway>, credential: CredentialId, parts: &Parts) -> Result<(), Refusal> {
+pub async fn check_passed(gateway: &Arc<Gateway>, credential: CredentialId, parts: &Parts) -> Result<Trace, Refusal> {
     let (path, _) = operation(parts.uri.path());
     let path = path.trim_end_matches('/');
-    if leaves_nothing(&parts.method, path) || is_listed(&gateway.setup().policy.gateway.mapped_paths, path) {
-        return Ok(());
+    if leaves_nothing(&parts.method, path) {
+        return Ok(Trace::Nothing);
     }
-    if let Some(rest) = path.strip_prefix("/responses/") {
-        let id = rest.split('/').next().unwrap_or_default();
-        return if owns(gateway, credential, id).await { Ok(()) } else { Err(Refusal::NotYours) };
+    // Responses are made by turns, which pass in any case.
+    let is_lent = path.starts_with("/responses/") || is_listed(&gateway.setup().policy.gateway.mapped_paths, path);
+    if !is_lent {
+        return Err(Refusal::NotLent(path.chars().take(100).collect()));
     }
-    Err(Refusal::NotLent(path.chars().take(100).collect()))
+    match named(path) {
+        Named::Other => Ok(Trace::Nothing),
+        Named::Collection if parts.method == Method::POST => Ok(Trace::Objects),
+        Named::Collection => Err(Refusal::Listing),
+        Named::Object(id) if owns(gateway, credential, id).await => Ok(Trace::Objects),
+        Named::Object(_) => Err(Refusal::NotYours),
+    }
+}
+
+fn named(path: &str) -> Named<'_> {
+    let rest = COLLECTIONS.iter().find_map(|name| path.strip_prefix(name).filter(|rest| !starts_name(rest)));
+    match rest.map(|rest| rest.split('/').find(|part| !part.is_empty())) {
+        None => Named::Other,
+        Some(None) => Named::Collection,
+        Some(Some(id)) => Named::Object(id),
+    }
+}
+
+/// Whether a name goes on here: `/files` is no beginning of `/filesystems`.
+fn starts_name(rest: &str) -> bool {
+    !rest.is_empty() && !rest.starts_with('/')
+}
+
+/// Reads along with the reply to a request that leaves objects, and notes whose they are.
+pub fn watch(gateway: &Arc<Gateway>, credential: CredentialId, headers: &HeaderMap) -> Watch {
+    let gateway = gateway.clone();
+    let ignored = Box::new(|_, _| ());
+    Watch::new(Format::OpenAiChat, headers, ignored).naming(Box::new(move |id| claim(&gateway, credential, id)))
 }
 
 /// Versions under which Google lists its models.
@@ -121,8 +189,8 @@ fn is_listed(paths: &[String], path: &str) -> bool {
     })
 }
 
-/// Checks a turn: what it goes on from must be the client's own.
-pub async fn check_turn(gateway: &Arc<Gateway>, credential: CredentialId, body: &[u8]) -> Result<(), Refusal> {
+/// Checks a body: what it goes on from must be the client's own.
+pub async fn check_references(gateway: &Arc<Gateway>, credential: CredentialId, body: &[u8]) -> Result<(), Refusal> {
     let Ok(References(references)) = serde_json::from_slice(body) else { return Err(Refusal::NoJson) };
     for id in references {
         if !owns(gateway, credential, &id).await {
@@ -156,6 +224,14 @@ impl<'de> serde::Deserialize<'de> for References {
                             Value::String(id) => found.push(id),
                             other => found.push(other.get("id").and_then(Value::as_str).unwrap_or_default().to_owned()),
                         },
+                        "input_file_id" | "file_id" | "training_file" | "validation_file" => {
+                            found.extend(map.next_value::<Value>()?.as_str().map(str::to_owned));
+                        }
+                        "file_ids" => {
+                            let list = map.next_value::<Value>()?;
+                            let ids = list.as_array().into_iter().flatten();
+                            found.extend(ids.map(|id| id.as_str().unwrap_or_default().to_owned()));
+                        }
                         _ => drop(map.next_value::<IgnoredAny>()?),
                     }
                 }
@@ -166,11 +242,13 @@ impl<'de> serde::Deserialize<'de> for References {
     }
 }
 
-/// The name of the object that a reply speaks of: a whole one, or an event of a stream.
-pub fn made(reply: &[u8]) -> Option<String> {
-    let reply: Value = serde_json::from_slice(reply).ok()?;
+/// The names of the objects that a reply speaks of: a whole one, or an event of a stream. A batch names the files that its
+/// results are in.
+pub fn made(reply: &[u8]) -> Vec<String> {
+    let Ok(reply) = serde_json::from_slice::<Value>(reply) else { return Vec::new() };
     let object = reply.get("response").filter(|object| object.is_object()).unwrap_or(&reply);
-    object.get("id")?.as_str().filter(|id| !id.is_empty()).map(str::to_owned)
+    let fields = ["id", "output_file_id", "error_file_id"].map(|field| object.get(field).and_then(Value::as_str));
+    fields.into_iter().flatten().filter(|id| !id.is_empty()).map(str::to_owned).collect()
 }
 
 #[cfg(test)]
@@ -187,14 +265,27 @@ mod tests {
         let twice = r#"{"previous_response_id":"a","previous\u005fresponse_id":"b","conversation":{"id":"c"}}"#;
         assert_eq!(references(twice), ["a", "b", "c"]);
         assert_eq!(references(r#"{"conversation":7}"#), [""]);
+        let files = r#"{"input_file_id":"a","training_file":"b","file_ids":["c",7],"note":"d"}"#;
+        assert_eq!(references(files), ["a", "b", "c", ""]);
     }
 
     #[test]
     fn a_reply_names_what_it_made_and_not_what_it_repeats() {
         let event = br#"{"type":"response.created","metadata":{"id":"resp_b"},"response":{"metadata":{"id":"resp_c"},"id":"resp_a"}}"#;
-        assert_eq!(made(event).as_deref(), Some("resp_a"));
-        assert_eq!(made(br#"{"object":"response","id":"resp_d"}"#).as_deref(), Some("resp_d"));
-        assert_eq!(made(b"{}"), None);
+        assert_eq!(made(event), ["resp_a"]);
+        assert_eq!(made(br#"{"object":"response","id":"resp_d"}"#), ["resp_d"]);
+        assert_eq!(made(br#"{"id":"batch_a","output_file_id":"file-b","error_file_id":null}"#), ["batch_a", "file-b"]);
+        assert_eq!(made(b"{}"), [""; 0]);
+    }
+
+    #[test]
+    fn a_path_names_a_collection_or_one_of_its_objects() {
+        assert_eq!(named("/files"), Named::Collection);
+        assert_eq!(named("/files/file-1/content"), Named::Object("file-1"));
+        assert_eq!(named("/files//file-1"), Named::Object("file-1"));
+        assert_eq!(named("/messages/batches/b/results"), Named::Object("b"));
+        assert_eq!(named("/filesystems"), Named::Other);
+        assert_eq!(named("/embeddings"), Named::Other);
     }
 
     #[test]

@@ -45,6 +45,7 @@ mod upstream;
 mod usage;
 mod vendor;
 mod watch;
+pub mod when;
 
 pub use crate::outbound::BoxError;
 pub use gateway::{Gateway, Plan, StartError};

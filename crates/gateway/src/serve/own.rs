@@ -3,8 +3,10 @@
 use super::Body;
 use super::answer::{json_answer, text_answer};
 use super::gateway::Gateway;
-use super::{originals, ready};
+use super::query::Parameters;
+use super::{originals, ready, when};
 use crate::conversation::{CredentialId, SessionId, SessionView, TurnEvent};
+use foldline_store::{Forget, Forgotten, Whose};
 use http::{Method, Response, StatusCode, request::Parts};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -41,6 +43,12 @@ pub async fn answer(gateway: Arc<Gateway>, path: String, parts: Parts, body: byt
         (&Method::GET, ["sessions"]) => sessions(gateway, whose).await,
         (&Method::GET, ["sessions", id]) => session(gateway, id, whose).await,
         (&Method::POST, ["sessions", id, "compact"]) => compact(gateway, id, whose, &body).await,
+        (&Method::DELETE, ["sessions"]) => forget_all(gateway, &parts, credential).await,
+        (&Method::DELETE, ["sessions", id]) => {
+            // Without client keys everybody on this machine may look, but each forgets their own.
+            let whose = if setup.keys.is_open() { Some(credential) } else { whose };
+            forget(gateway, id, whose).await
+        }
         (&Method::GET, ["recall", handle]) => originals::recall(gateway, handle, &parts, credential).await,
         (&Method::GET, ["search"]) => originals::search(gateway, &parts, credential).await,
         (
@@ -100,6 +108,8 @@ const NO_OPERATOR: &str = "figures of all clients together are for an operator; 
                           in the file of gateway.client_keys, or see /foldline/sessions for your own";
 const BAD_SESSION: &str = "that is no session id; expected something like fs-0123456789abcdef";
 const NO_SESSION: &str = "there is no such session";
+const NOT_YOUR_SESSION: &str =
+    "you have no such session; it is forgotten with the key that its requests were sent with, or by `foldline forget`";
 
 async fn compact(gateway: Arc<Gateway>, id: &str, whose: Option<CredentialId>, body: &[u8]) -> Response<Body> {
     let Some(id) = SessionId::parse(id) else { return error(StatusCode::BAD_REQUEST, BAD_SESSION) };
@@ -125,6 +135,60 @@ async fn compact(gateway: Arc<Gateway>, id: &str, whose: Option<CredentialId>, b
         Ok(Ok(false)) => error(StatusCode::NOT_FOUND, NO_SESSION),
         Ok(Err(fault)) => error(StatusCode::INTERNAL_SERVER_ERROR, &fault.to_string()),
         Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "the session could not be folded"),
+    }
+}
+
+/// Forgets one session and all that belongs to it.
+async fn forget(gateway: Arc<Gateway>, id: &str, whose: Option<CredentialId>) -> Response<Body> {
+    let Some(id) = SessionId::parse(id) else { return error(StatusCode::BAD_REQUEST, BAD_SESSION) };
+    let namespace = whose.map(|credential| credential.namespace());
+    forgotten(gateway, namespace, Wanted::Session(id)).await
+}
+
+/// Forgets everything of the one who asks, or what is older than `?before=`.
+async fn forget_all(gateway: Arc<Gateway>, parts: &Parts, credential: CredentialId) -> Response<Body> {
+    let asked = Parameters::read(parts.uri.query(), &["before"]);
+    let wanted = match asked.as_ref().map(|asked| asked.get("before").map(when::parse)) {
+        Ok(None) => Wanted::All,
+        Ok(Some(Ok(time))) => Wanted::Before(time),
+        Ok(Some(Err(wrong))) => return error(StatusCode::BAD_REQUEST, &format!("before: {wrong}")),
+        Err(wrong) => return error(StatusCode::BAD_REQUEST, &wrong.to_string()),
+    };
+    forgotten(gateway, Some(credential.namespace()), wanted).await
+}
+
+/// What is to be forgotten.
+enum Wanted {
+    Session(SessionId),
+    Before(i64),
+    All,
+}
+
+async fn forgotten(gateway: Arc<Gateway>, namespace: Option<String>, wanted: Wanted) -> Response<Body> {
+    let is_one = matches!(wanted, Wanted::Session(_));
+    let gone = tokio::task::spawn_blocking(move || {
+        let whose = namespace.as_deref().map_or(Whose::Everybody, Whose::Namespace);
+        let what = match &wanted {
+            Wanted::Session(id) => Forgotten::Session(id.as_str()),
+            Wanted::Before(time) => Forgotten::Before(*time),
+            Wanted::All => Forgotten::All,
+        };
+        gateway.conversations.forget(&Forget { whose, what })
+    });
+    match gone.await {
+        Ok(Ok(gone)) if is_one && gone.is_nothing() => error(StatusCode::NOT_FOUND, NOT_YOUR_SESSION),
+        Ok(Ok(gone)) => {
+            let forgotten = json!({
+                "sessions": gone.sessions,
+                "originals": gone.originals,
+                "text_bytes": gone.text_bytes,
+                "checkpoints": gone.checkpoints,
+                "events": gone.events,
+            });
+            json_answer(StatusCode::OK, &json!({ "forgotten": forgotten }))
+        }
+        Ok(Err(fault)) => error(StatusCode::INTERNAL_SERVER_ERROR, &fault.to_string()),
+        Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "nothing could be forgotten"),
     }
 }
 

@@ -122,6 +122,9 @@ pub enum SetupError {
         /// Where it should.
         wanted: SocketAddr,
     },
+    /// Keys that do not open the store.
+    #[error(transparent)]
+    Store(#[from] foldline_store::StoreError),
     /// No keys where there were some.
     #[error(
         "gateway.client_keys: the gateway was started for known clients and does not begin to admit everybody while it \

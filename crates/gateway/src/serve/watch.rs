@@ -46,8 +46,8 @@ pub struct Watch {
     naming: Option<Naming>,
 }
 
-/// Who is told the name of what a reply says it made, as soon as it does.
-pub type Named = Box<dyn FnOnce(&str) + Send>;
+/// Who is told the names of what a reply says it made, as soon as it does.
+pub type Named = Box<dyn FnMut(&str) + Send>;
 
 struct Naming {
     events: Events,
@@ -118,8 +118,8 @@ impl Watch {
         let usage = catch_unwind(AssertUnwindSafe(|| match reader {
             Reader::Stream(usage) => usage.usage(),
             Reader::Whole { format, bytes } => {
-                if let (Some(naming), Some(id)) = (self.naming.take(), lending::made(&bytes)) {
-                    (naming.named)(&id);
+                if let Some(mut naming) = self.naming.take() {
+                    lending::made(&bytes).iter().for_each(|id| (naming.named)(id));
                 }
                 std::str::from_utf8(&bytes).ok().and_then(|text| reply::read(format, text).usage)
             }
@@ -158,8 +158,9 @@ impl Naming {
     fn after(mut self, bytes: &[u8]) -> Option<Naming> {
         self.events.feed(bytes);
         while let Some(event) = self.events.next() {
-            if let Some(id) = lending::made(&events::payload(&event)) {
-                (self.named)(&id);
+            let made = lending::made(&events::payload(&event));
+            made.iter().for_each(|id| (self.named)(id));
+            if !made.is_empty() {
                 return None;
             }
         }

@@ -4,6 +4,7 @@ use foldline_core::Policy;
 use foldline_core::policy::Preset;
 use foldline_gateway::serve::{self, Gateway, Plan, Stopped};
 use foldline_script::{Act, Provider, Received};
+use foldline_store::Keyring;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -53,7 +54,7 @@ impl Desk {
         policy.gateway.upstream_anthropic = Some(provider.url());
         policy.gateway.upstream_gemini = Some(provider.url());
         tune(&mut policy);
-        let plan = Plan { policy, models: None, store: Some(folder.path().join("store.db")) };
+        let plan = Plan { policy, models: None, keys: Keyring::none(), store: Some(folder.path().join("store.db")) };
         let gateway = Gateway::open(&plan).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();

@@ -131,3 +131,58 @@ async fn only_what_leaves_nothing_behind_passes_under_a_shared_key() {
     let own = ("authorization", "Bearer own");
     assert_eq!(desk.send("DELETE", "/v1/files/f", &[own], b"").await.status, 200);
 }
+
+/// Answers as a provider that keeps files and batches.
+fn keeping(request: &Received, number: usize) -> Act {
+    let body = match (request.method.as_str(), request.uri.path()) {
+        ("POST", "/v1/batches") => format!(r#"{{"id":"batch_{number}","object":"batch","output_file_id":null}}"#),
+        ("GET", path) if path.starts_with("/v1/batches/") => {
+            format!(r#"{{"id":"{}","object":"batch","output_file_id":"file-out"}}"#, &path["/v1/batches/".len()..])
+        }
+        _ => format!(r#"{{"id":"file-{number}","object":"file"}}"#),
+    };
+    Act::Raw { status: 200, headers: Vec::new(), content_type: "application/json".into(), body }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn files_and_batches_belong_to_the_client_that_made_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("keys");
+    std::fs::write(&file, "a openai=up\nb openai=up\n").unwrap();
+    let desk = Desk::choosing(keeping, |p| {
+        p.gateway.client_keys = Some(file.display().to_string());
+        p.gateway.mapped_paths = ["/files*", "/batches*", "/responses*"].map(str::to_owned).to_vec();
+    })
+    .await;
+    let form = ("content-type", "multipart/form-data; boundary=x");
+    let id = |seen: &Seen| seen.json()["id"].as_str().unwrap().to_owned();
+    let uploaded = id(&desk.post_with("/v1/files", &[A, form], b"--x--").await);
+    let input = format!(r#"{{"input_file_id":"{uploaded}","endpoint":"/v1/responses"}}"#);
+    let batch = id(&desk.post_with("/v1/batches", &[A], input.as_bytes()).await);
+
+    let before = desk.provider.requests().len();
+    for (method, path) in [
+        ("GET", format!("/v1/files/{uploaded}")),
+        ("GET", format!("/v1/files/{uploaded}/content")),
+        ("DELETE", format!("/v1/files/{uploaded}")),
+        ("GET", format!("/v1/batches/{batch}")),
+        ("POST", format!("/v1/batches/{batch}/cancel")),
+        ("GET", "/v1/files/file-out/content".to_owned()),
+    ] {
+        assert_eq!(desk.send(method, &path, &[B], b"").await.status, 404, "{method} {path}");
+    }
+    assert_eq!(desk.post_with("/v1/batches", &[B], input.as_bytes()).await.status, 404, "with another's file");
+    assert_eq!(desk.post_with("/v1/batches", &[B], b"no JSON").await.status, 400);
+    for path in ["/v1/files", "/v1/batches?limit=2", "/v1/responses"] {
+        let list = desk.send("GET", path, &[A], b"").await;
+        assert!(list.status == 403 && list.text().contains("by its id"), "{path}: {}", list.text());
+    }
+    assert_eq!(desk.provider.requests().len(), before, "nothing of it reaches the provider");
+
+    // What a batch has made belongs to it.
+    assert_eq!(desk.send("GET", "/v1/files/file-out/content", &[A], b"").await.status, 404, "not known yet");
+    assert_eq!(desk.send("GET", &format!("/v1/batches/{batch}"), &[A], b"").await.status, 200);
+    assert_eq!(desk.send("GET", "/v1/files/file-out/content", &[A], b"").await.status, 200);
+    assert_eq!(desk.send("GET", "/v1/files/file-out/content", &[B], b"").await.status, 404);
+    assert_eq!(desk.send("DELETE", &format!("/v1/files/{uploaded}"), &[A], b"").await.status, 200);
+}

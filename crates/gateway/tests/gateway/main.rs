@@ -7,6 +7,7 @@ mod connections;
 mod crowds;
 mod desk;
 mod faults;
+mod forgetting;
 mod frames;
 mod hostile;
 mod identity;

@@ -3,6 +3,7 @@
 use foldline_core::Policy;
 use foldline_gateway::serve::{self, Gateway, Plan};
 use foldline_script::{Act, Provider};
+use foldline_store::Keyring;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -26,7 +27,7 @@ async fn served(address: &str) -> Served {
     policy.gateway.upstream_anthropic = Some(provider.url());
     policy.gateway.listen = Some(listener.local_addr().unwrap().to_string());
     policy.gateway.client_keys = Some(file.display().to_string());
-    let plan = Plan { policy, models: None, store: Some(folder.path().join("store.db")) };
+    let plan = Plan { policy, models: None, keys: Keyring::none(), store: Some(folder.path().join("store.db")) };
     let gateway = Gateway::open(&plan).unwrap();
     let port = listener.local_addr().unwrap().port();
     tokio::spawn(serve::serve(gateway.clone(), listener, std::future::pending()));

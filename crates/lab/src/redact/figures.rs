@@ -1,7 +1,7 @@
 //! The figures that redaction has to reach, from one run.
 
+use super::sets::{Leaks, SETS};
 use super::{Alarms, Speeds};
-use foldline_redact::shapes::{Leaks, SETS};
 use std::fmt;
 use std::path::PathBuf;
 

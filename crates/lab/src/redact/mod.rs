@@ -4,6 +4,7 @@
 mod figures;
 mod folders;
 mod sessions;
+pub mod sets;
 mod shapes;
 mod speed;
 

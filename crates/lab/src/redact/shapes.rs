@@ -1,6 +1,6 @@
 //! What leaks of made-up secrets.
 
-use foldline_redact::shapes::{Leaks, SETS};
+use super::sets::{Leaks, SETS};
 use std::fmt::Write;
 
 /// How much of every set leaks, by group, with the texts that do.

@@ -2,7 +2,7 @@
 
 use crate::{best, generate};
 use foldline_core::Format;
-use foldline_redact::shapes::hostile::hostile;
+use foldline_redact::hostile::hostile;
 use foldline_redact::{Mode, Stream, redact};
 use std::fmt;
 

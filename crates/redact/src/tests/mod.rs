@@ -3,6 +3,5 @@
 mod properties;
 mod repeats;
 mod rules;
-mod shapes;
 mod texts;
 mod time;

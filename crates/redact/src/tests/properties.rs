@@ -1,6 +1,6 @@
 //! What holds for any text.
 
-use crate::shapes::made::expand;
+use crate::made::expand;
 use crate::{Mode, Stream, find, redact};
 use proptest::prelude::*;
 
@@ -170,5 +170,20 @@ proptest! {
         let same = out.bytes().zip(whole.bytes()).take_while(|(one, other)| one == other).count();
         let around = |text: &str| text.get(text.floor_char_boundary(same.saturating_sub(80))..text.ceil_char_boundary((same + 80).min(text.len()))).map(str::to_owned);
         prop_assert_eq!(&out, &whole, "\n{:?}\n{:?}", around(&out), around(&whole));
+    }
+}
+
+/// The mask of the first token makes an option of what follows it, whose value goes on in the next line. A stream that is
+/// cut at the end of that line must not release the value.
+#[test]
+fn a_secret_that_shows_late_is_masked_across_a_cut() {
+    let token = expand("sk-<a30>...--password <b64>:?code=@\n<a24>password-----BEGIN RSA PRIVATE KEY-----", 9);
+    assert!(redact(&token, Mode::Text).contains("--password *** RSA"), "{}", redact(&token, Mode::Text));
+    for filler in 1_500..2_100 {
+        let text = format!("{}\n{token}{}\n", "f".repeat(filler), "\" ".repeat(2_000));
+        let mut stream = Stream::with_small_sizes(Mode::Text);
+        let mut out: Vec<u8> = text.as_bytes().chunks(64).flat_map(|piece| stream.feed(piece)).collect();
+        out.extend(stream.finish());
+        assert_eq!(String::from_utf8(out).unwrap(), redact(&text, Mode::Text), "{filler}");
     }
 }

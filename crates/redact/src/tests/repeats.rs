@@ -1,9 +1,9 @@
 //! Skipping what repeats loses no secret.
 
+use crate::hostile::hostile;
+use crate::made::expand;
 use crate::repeat::Repeat;
 use crate::scan::find_with;
-use crate::shapes::hostile::hostile;
-use crate::shapes::made::expand;
 use crate::{Finding, Mode, RULES};
 
 /// More than the text that has to repeat before the rest is skipped.

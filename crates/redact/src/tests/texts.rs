@@ -1,6 +1,6 @@
 //! What is masked, what stays, and what stays whole around a mask.
 
-use crate::shapes::made::{Dice, expand};
+use crate::made::{Dice, expand};
 use crate::{Mode, find, mask, redact};
 
 #[test]

@@ -1,7 +1,7 @@
 //! Time is linear in the length of the text, for every text that is made to be slow, whole and as a stream.
 #![allow(clippy::disallowed_methods, reason = "a test of time reads the clock")]
 
-use crate::shapes::hostile::hostile;
+use crate::hostile::hostile;
 use crate::{Mode, Stream, redact};
 use std::time::{Duration, Instant};
 

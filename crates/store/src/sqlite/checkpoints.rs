@@ -1,11 +1,14 @@
 //! Checkpoints: written once with everything that belongs to a fold, found by the root of a conversation.
 
+use crate::address::{Address, Digest};
 use crate::conversation::{CheckpointEntry, Kept, Key, NewFold, Precedence};
 use crate::error::Fault;
 use crate::limits::{CLEARED_PER_PUT, Limits, USE_GRAIN, millis};
 use crate::pack::{Unpacking, pack};
+use crate::seal::{Scope, Seal, Vault, What as Sealed};
 use crate::sqlite::clock::believed;
 use crate::sqlite::put::{digests_of, put_in};
+use crate::sqlite::seals::use_key;
 use crate::sqlite::sessions::write_session;
 use crate::sqlite::tenants::{What, excesses, let_sessions_go};
 use crate::sqlite::totals::{number, whole};
@@ -16,6 +19,7 @@ use std::sync::Mutex;
 /// Keeps a fold, all or nothing; durable on return.
 pub(crate) fn keep_fold(
     writer: &Mutex<Connection>,
+    vault: &Vault,
     limits: &Limits,
     now: i64,
     fold: &NewFold<'_>,
@@ -27,97 +31,180 @@ pub(crate) fn keep_fold(
         packed.extend_from_slice(piece);
         Ok::<_, Fault>(())
     })?;
+    let seal = vault.writing(Scope::Namespace(namespace));
+    let names = vault.writing(Scope::Sessions);
+    let name = names.name(&session.id)?;
+    let (key, root) = (seal.key(&checkpoint.key), seal.key(&checkpoint.root));
+    let bytes = seal.bytes(Sealed::Text(&key), &packed)?;
+    let record = facts(&seal, &key, (&checkpoint.key, &checkpoint.root), checkpoint.record)?;
     let mut writer = lock(writer);
     let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let known: Option<i64> = transaction
-        .query_row(
-            "SELECT length(bytes) FROM checkpoints WHERE namespace = ?1 AND key = ?2",
-            params![namespace, checkpoint.key.0],
-            |row| row.get(0),
-        )
-        .optional()?;
+    let known = known(&transaction, vault, namespace, &checkpoint.key)?;
     if known.is_some() && precedence == Precedence::First {
         return Ok(Kept::Known);
     }
+    use_key(&transaction, vault)?;
     if !originals.is_empty() {
-        let (_, rows) = put_in(&transaction, limits, now, namespace, originals, &digests)?;
-        let mut link = transaction.prepare("INSERT OR IGNORE INTO removals (session, original) VALUES (?1, ?2)")?;
+        let (_, rows) = put_in(&transaction, vault, limits, now, namespace, originals, &digests)?;
+        let mut link =
+            transaction.prepare("INSERT OR IGNORE INTO removals (session, original, sealed) VALUES (?1, ?2, ?3)")?;
         for row in rows.keys() {
-            link.execute(params![session.id, row])?;
+            link.execute(params![name, row, names.number()])?;
         }
     }
+    if let Some((id, _)) = known {
+        transaction.execute("DELETE FROM checkpoints WHERE id = ?1", [id])?;
+    }
     transaction.execute(
-        "INSERT INTO checkpoints (namespace, key, root, position, record, size, bytes, created_at, used_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)
-         ON CONFLICT (namespace, key) DO UPDATE SET
-             root = excluded.root, position = excluded.position, record = excluded.record, size = excluded.size,
-             bytes = excluded.bytes, created_at = excluded.created_at, used_at = excluded.used_at",
+        "INSERT INTO checkpoints (namespace, key, root, position, record, size, bytes, created_at, used_at,
+                                  sealed, session)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9, ?10)",
         params![
             namespace,
-            checkpoint.key.0,
-            checkpoint.root.0,
+            key.0,
+            root.0,
             number(checkpoint.position),
-            checkpoint.record,
+            record,
             number(checkpoint.text.len() as u64),
-            packed,
+            bytes.as_ref(),
             now,
+            seal.number(),
+            name,
         ],
     )?;
-    let grown = number(packed.len() as u64) - known.unwrap_or(0);
+    let grown = number(bytes.len() as u64) - known.map_or(0, |(_, bytes)| bytes);
     transaction.execute("UPDATE totals SET checkpoint_bytes = checkpoint_bytes + ?1", [grown])?;
-    sweep(&transaction, limits, now, checkpoint.key)?;
-    write_session(&transaction, session)?;
+    sweep(&transaction, limits, now, key)?;
+    write_session(&transaction, vault, session)?;
     let_sessions_go(&transaction, limits)?;
     transaction.commit()?;
     Ok(Kept::Written)
 }
 
+/// The row of a checkpoint and the bytes of its text, whatever key it was sealed with.
+fn known(
+    transaction: &Transaction<'_>,
+    vault: &Vault,
+    namespace: &str,
+    key: &Key,
+) -> Result<Option<(i64, i64)>, Fault> {
+    let mut statement =
+        transaction.prepare("SELECT id, length(bytes) FROM checkpoints WHERE namespace = ?1 AND key = ?2")?;
+    for seal in vault.all(Scope::Namespace(namespace)) {
+        let parameters = params![namespace, seal.key(key).0];
+        let found = statement.query_row(parameters, |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+    Ok(None)
+}
+
+/// Facts as they are written: with key and root, where the row does not show them.
+pub(super) fn facts(seal: &Seal, place: &Key, (key, root): (&Key, &Key), record: &str) -> Result<String, Fault> {
+    match seal {
+        Seal::Open => Ok(record.to_owned()),
+        Seal::Closed(_) => {
+            let [key, root] = [key, root].map(|key| Digest::from_array(key.0));
+            Ok(seal.text(Sealed::Facts(place), &format!("{key}{root}{record}"))?.into_owned())
+        }
+    }
+}
+
+/// The key, the root and the facts of a checkpoint, given the first two as they stand in its row; `None` when they are
+/// not what was written there.
+pub(super) fn read_facts(seal: &Seal, (key, root): (&Key, &Key), record: String) -> Option<(Key, Key, String)> {
+    match seal {
+        Seal::Open => Some((*key, *root, record)),
+        Seal::Closed(_) => {
+            let record = seal.open_text(Sealed::Facts(key), record)?;
+            let (key, rest) = record.split_at_checked(Address::MOST)?;
+            let (root, record) = rest.split_at_checked(Address::MOST)?;
+            let key_of = |digits| Some(Key(Digest::from_hex(digits)?.into_array()));
+            Some((key_of(key)?, key_of(root)?, record.to_owned()))
+        }
+    }
+}
+
 /// All checkpoints of a conversation's root, the latest used first.
 pub(crate) fn entries(
     reader: &Connection,
+    vault: &Vault,
     namespace: &str,
     root: &Key,
     most: usize,
 ) -> Result<Vec<CheckpointEntry>, Fault> {
     let mut statement = reader.prepare(
-        "SELECT key, position, record FROM checkpoints
-          WHERE namespace = ?1 AND root = ?2 ORDER BY used_at DESC LIMIT ?3",
+        "SELECT key, position, record, used_at FROM checkpoints
+          WHERE namespace = ?1 AND root = ?2 AND sealed = ?3 ORDER BY used_at DESC LIMIT ?4",
     )?;
-    let rows = statement.query_map(params![namespace, root.0, number(most as u64)], |row| {
-        Ok(CheckpointEntry { key: Key(row.get(0)?), position: whole(row.get(1)?), record: row.get(2)? })
-    })?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    let mut found = Vec::new();
+    for seal in vault.all(Scope::Namespace(namespace)) {
+        let found_by = seal.key(root);
+        let parameters = params![namespace, found_by.0, seal.number(), number(most as u64)];
+        let rows = statement
+            .query_map(parameters, |row| Ok((Key(row.get(0)?), whole(row.get(1)?), row.get(2)?, row.get(3)?)))?;
+        for row in rows {
+            let (place, position, record, used_at): (Key, u64, String, i64) = row?;
+            // One that cannot be opened is none.
+            if let Some((key, _, record)) = read_facts(&seal, (&place, &found_by), record) {
+                found.push((used_at, CheckpointEntry { key, position, record }));
+            }
+        }
+    }
+    found.sort_by_key(|(used_at, _)| std::cmp::Reverse(*used_at));
+    found.truncate(most);
+    Ok(found.into_iter().map(|(_, entry)| entry).collect())
 }
 
 /// What a checkpoint puts in place of its messages, and when it was last used.
-pub(crate) fn text(reader: &Connection, namespace: &str, key: &Key) -> Result<Option<(String, i64)>, Fault> {
-    let mut statement =
-        reader.prepare("SELECT size, bytes, used_at FROM checkpoints WHERE namespace = ?1 AND key = ?2")?;
-    let mut rows = statement.query(params![namespace, key.0])?;
-    let Some(row) = rows.next()? else {
-        return Ok(None);
-    };
-    let damaged = |_| Fault::Corrupt("a checkpoint is not what was stored".into());
-    let size = usize::try_from(row.get::<_, i64>(0)?).unwrap_or(0);
-    let mut unpacking = Unpacking::of_size(size).map_err(damaged)?;
-    let packed = row.get_ref(1)?.as_blob().map_err(|error| Fault::Corrupt(error.to_string()))?;
-    unpacking.piece(packed).map_err(damaged)?;
-    Ok(Some((unpacking.finish().map_err(damaged)?, row.get(2)?)))
+pub(crate) fn text(
+    reader: &Connection,
+    vault: &Vault,
+    namespace: &str,
+    key: &Key,
+) -> Result<Option<(String, i64)>, Fault> {
+    let mut statement = reader
+        .prepare("SELECT size, bytes, used_at FROM checkpoints WHERE namespace = ?1 AND key = ?2 AND sealed = ?3")?;
+    for seal in vault.all(Scope::Namespace(namespace)) {
+        let place = seal.key(key);
+        let mut rows = statement.query(params![namespace, place.0, seal.number()])?;
+        if let Some(row) = rows.next()? {
+            let packed = row.get_ref(1)?.as_blob().map_err(|error| Fault::Corrupt(error.to_string()))?;
+            let text = read_text(&seal, &place, row.get(0)?, packed).ok_or_else(damaged)?;
+            return Ok(Some((text, row.get(2)?)));
+        }
+    }
+    Ok(None)
+}
+
+/// The text of a checkpoint; `None` when it is not what was written there.
+pub(super) fn read_text(seal: &Seal, place: &Key, size: i64, bytes: &[u8]) -> Option<String> {
+    let mut unpacking = Unpacking::of_size(usize::try_from(size).ok()?).ok()?;
+    unpacking.piece(seal.open_bytes(Sealed::Text(place), bytes)?.as_ref()).ok()?;
+    unpacking.finish().ok()
+}
+
+pub(super) fn damaged() -> Fault {
+    Fault::Corrupt("a checkpoint is not what was stored".into())
 }
 
 /// Notes that a checkpoint was used, once per hour.
 pub(crate) fn note_use(
     writer: &Mutex<Connection>,
+    vault: &Vault,
     now: i64,
     namespace: &str,
     key: &Key,
     used_at: i64,
 ) -> Result<(), Fault> {
     if used_at < now.saturating_sub(millis(USE_GRAIN)) {
-        lock(writer).execute(
-            "UPDATE checkpoints SET used_at = max(used_at, ?1) WHERE namespace = ?2 AND key = ?3",
-            params![now, namespace, key.0],
-        )?;
+        for seal in vault.all(Scope::Namespace(namespace)) {
+            lock(writer).execute(
+                "UPDATE checkpoints SET used_at = max(used_at, ?1) WHERE namespace = ?2 AND key = ?3",
+                params![now, namespace, seal.key(key).0],
+            )?;
+        }
     }
     Ok(())
 }

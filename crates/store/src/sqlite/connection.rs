@@ -1,7 +1,10 @@
 //! Opening the file: who may read it, how writers wait, and when a write counts as done.
 
 use crate::error::Fault;
+use crate::keys::Keyring;
+use crate::seal::Vault;
 use crate::sqlite::migrate::{format, migrate};
+use crate::sqlite::seals;
 use crate::store::lock;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use std::ffi::OsString;
@@ -24,8 +27,16 @@ const LOG_BYTES: i64 = 16 << 20;
 /// How often the switch to the write-ahead log is tried again while others do the same.
 const STEP: Duration = Duration::from_millis(20);
 
+/// A file that is open for writing and once more for reading, and the keys to it.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) writer: Connection,
+    pub(crate) reader: Connection,
+    pub(crate) vault: Vault,
+}
+
 /// Opens the file for writing and once more for reading.
-pub(crate) fn open(place: &Path, wait: Duration, absent: Absent) -> Result<(Connection, Connection), Fault> {
+pub(crate) fn open(place: &Path, wait: Duration, absent: Absent, keys: &Keyring) -> Result<Opened, Fault> {
     match absent {
         Absent::Create => create(place).map_err(Fault::Denied)?,
         Absent::Refuse if !place.exists() => return Err(Fault::Missing),
@@ -44,11 +55,31 @@ pub(crate) fn open(place: &Path, wait: Duration, absent: Absent) -> Result<(Conn
     // FULL syncs the log at each commit; NORMAL would leave that to the next checkpoint.
     writer.pragma_update(None, "synchronous", "FULL")?;
     writer.pragma_update(None, "journal_size_limit", LOG_BYTES)?;
-    writer.pragma_update(None, "foreign_keys", true)?;
-    writer.busy_timeout(wait)?;
+    prepare(&writer, wait)?;
     migrate(&mut writer)?;
+    let vault = seals::enter(&mut writer, keys)?;
     let reader = open_reader(place, wait)?;
-    Ok((writer, reader))
+    Ok(Opened { writer, reader, vault })
+}
+
+/// Finds the numbers of other keys in a file that is open.
+pub(crate) fn enter(writer: &Mutex<Connection>, keys: &Keyring) -> Result<Vault, Fault> {
+    seals::enter(&mut lock(writer), keys)
+}
+
+/// What every connection that writes needs.
+fn prepare(writer: &Connection, wait: Duration) -> rusqlite::Result<()> {
+    writer.pragma_update(None, "foreign_keys", true)?;
+    // What is deleted is overwritten: it must not be found in free room of the file later.
+    writer.pragma_update(None, "secure_delete", true)?;
+    writer.busy_timeout(wait)
+}
+
+/// Opens a file that is open already once more, for long work in many small steps: others write in between.
+pub(crate) fn open_worker(place: &Path, wait: Duration) -> Result<Connection, Fault> {
+    let worker = connect(place)?;
+    prepare(&worker, wait)?;
+    Ok(worker)
 }
 
 /// Writes something that changes nothing: whether the store can be written is known by writing only.

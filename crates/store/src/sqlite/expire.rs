@@ -3,6 +3,7 @@
 use crate::error::Fault;
 use crate::limits::{Expiry, Limits, MAX_TOMBSTONES, TOMBSTONE_AGE, millis};
 use crate::original::Pruned;
+use crate::sqlite::clean::give_back;
 use crate::sqlite::clock::believed;
 use crate::sqlite::put::Batch;
 use crate::sqlite::tenants::{Excess, What, excesses};
@@ -42,12 +43,7 @@ pub(crate) fn prune(writer: &Mutex<Connection>, limits: &Limits, now: i64) -> Re
                 // What was let go is only marked in the index; this takes it out.
                 writer.execute("INSERT INTO words (words) VALUES ('optimize')", [])?;
             }
-            // Each step of this statement frees one page.
-            let mut vacuum = writer.prepare("PRAGMA incremental_vacuum")?;
-            let mut freed = vacuum.query([])?;
-            while freed.next()?.is_some() {}
-            drop(freed);
-            drop(vacuum);
+            give_back(&writer)?;
             // A reader elsewhere may keep the log from being cut; the next checkpoint does it then.
             writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
             return Ok(pruned);
@@ -119,8 +115,9 @@ fn let_go(
     change: &mut Change,
 ) -> Result<u64, Fault> {
     let mut mark = transaction.prepare(
-        "INSERT OR REPLACE INTO tombstones (namespace, digest, expired_at, why)
-         SELECT namespace, digest, ?2, ?3 FROM originals WHERE id = ?1",
+        "INSERT OR REPLACE INTO tombstones (namespace, digest, expired_at, why, sealed, label)
+         SELECT namespace, digest, ?2, ?3, sealed, CASE WHEN sealed = 0 THEN '' ELSE tool END
+           FROM originals WHERE id = ?1",
     )?;
     let mut remove = transaction.prepare("DELETE FROM originals WHERE id = ?1")?;
     for victim in victims {

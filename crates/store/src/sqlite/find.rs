@@ -2,9 +2,12 @@
 
 use crate::address::{Address, Digest};
 use crate::error::Fault;
-use crate::search::{Extent, Fitting, Parts, Query, Search, Term, Whose, fitting, is_unspaced, weight};
-use crate::sqlite::get::unpack;
-use crate::sqlite::index::{entry_of, id_of, part_of};
+use crate::seal::{Scope, Seal, Vault};
+use crate::search::{Fitting, Parts, Query, Search, Term, Whose, fitting, weight};
+use crate::sqlite::entries::{expression, is_telling};
+use crate::sqlite::get::{Packed, alike, unpack};
+use crate::sqlite::index::{id_of, part_of};
+use crate::sqlite::put::read_label;
 use crate::sqlite::totals::{number, whole};
 use foldline_core::reading::{Findings, Fit, Hit, Way, read};
 use rusqlite::{Connection, Row, Transaction, params};
@@ -16,15 +19,13 @@ const MOST_READ: usize = 500;
 const MOST_BYTES: u64 = 32 << 20;
 /// Namespaces that the owner of a file searches at once.
 const MOST_NAMESPACES: u32 = 1_000;
-/// Shorter beginnings fit half the language.
-const SHORTEST_BEGINNING: usize = 3;
 /// Sessions that are named with a place.
 const MOST_SESSIONS: u32 = 3;
 /// Words in a part, about.
 const USUAL_WORDS: f64 = 500.0;
 
 /// Finds the best places. Whose they are decides which entries of the index are looked at.
-pub(crate) fn find(reader: &mut Connection, search: &Search<'_>, way: &Way) -> Result<Findings, Fault> {
+pub(crate) fn find(reader: &mut Connection, vault: &Vault, search: &Search<'_>, way: &Way) -> Result<Findings, Fault> {
     // One snapshot: what the index names is there.
     let snapshot = reader.transaction()?;
     let namespaces = namespaces(&snapshot, search.whose)?;
@@ -37,14 +38,17 @@ pub(crate) fn find(reader: &mut Connection, search: &Search<'_>, way: &Way) -> R
         }
         let mut places = Places::default();
         for (id, name) in &namespaces {
-            Looking { snapshot: &snapshot, search, query, fit, namespace: *id, name }.look(&mut places)?;
+            let seals = vault.all(Scope::Namespace(name));
+            let sessions = search.session.map(|session| names_of(vault, session)).transpose()?;
+            let looking = Looking { snapshot: &snapshot, search_in: sessions, seals, query, fit, namespace: *id, name };
+            looking.look(&mut places)?;
         }
         if !places.list.is_empty() {
             findings.fit = fit;
             let mut ranked = places.ranked();
             findings.places = ranked.len();
             ranked.truncate(search.limit);
-            findings.hits = hits(&snapshot, ranked, way)?;
+            findings.hits = hits(&snapshot, vault, ranked, way)?;
             break;
         }
     }
@@ -65,11 +69,11 @@ fn namespaces(snapshot: &Transaction<'_>, whose: Whose<'_>) -> Result<Vec<(i64, 
 /// An original in which something was found.
 #[derive(Clone, Debug)]
 struct Source {
-    row: i64,
+    text: Packed,
+    sealed: i64,
     digest: Digest,
     tool: String,
     created_at: i64,
-    size: i64,
 }
 
 /// A place that fits.
@@ -96,8 +100,11 @@ impl Places {
         self.list.sort_by(|one, other| {
             let by_groups = other.fitting.groups.cmp(&one.fitting.groups);
             let by_score = other.fitting.score.total_cmp(&one.fitting.score);
-            let by_time =
-                other.source.created_at.cmp(&one.source.created_at).then(other.source.row.cmp(&one.source.row));
+            let by_time = other
+                .source
+                .created_at
+                .cmp(&one.source.created_at)
+                .then(other.source.text.row.cmp(&one.source.text.row));
             by_groups.then(by_score).then(by_time)
         });
         let mut seen = BTreeSet::new();
@@ -107,16 +114,19 @@ impl Places {
 }
 
 /// One look into the index.
-struct Looking<'l, 's> {
+struct Looking<'l> {
     snapshot: &'l Transaction<'l>,
-    search: &'l Search<'s>,
+    /// The names of the only session that is searched, in every way that it may have been sealed.
+    search_in: Option<Vec<String>>,
+    /// How originals of the namespace may have been sealed.
+    seals: Vec<Seal>,
     query: &'l Query,
     fit: Fit,
     namespace: i64,
     name: &'l str,
 }
 
-impl Looking<'_, '_> {
+impl Looking<'_> {
     fn look(&self, places: &mut Places) -> Result<(), Fault> {
         let all: i64 = self.snapshot.query_row("SELECT count(*) FROM words_docsize", [], |row| row.get(0))?;
         let mut weights = Vec::new();
@@ -129,7 +139,7 @@ impl Looking<'_, '_> {
         let share = MOST_READ / expressions.len().max(1);
         for expression in &expressions {
             for (source, part) in self.candidates(expression, share)? {
-                let (_, parts) = candidates.entry(source.row).or_insert((source, Vec::new()));
+                let (_, parts) = candidates.entry(source.text.row).or_insert((source, Vec::new()));
                 if !parts.contains(&part) {
                     parts.push(part);
                 }
@@ -139,7 +149,7 @@ impl Looking<'_, '_> {
             if places.read > MOST_BYTES {
                 break;
             }
-            places.read += whole(source.size);
+            places.read += whole(source.text.size);
             self.read(&source, &numbers, &weights, places)?;
         }
         Ok(())
@@ -157,11 +167,11 @@ impl Looking<'_, '_> {
         }
     }
 
-    /// Every term, in the language of the index. Words hold nothing that has a meaning there.
+    /// Every term, in the language of the index, however it may have been sealed.
     fn all_of<'t>(&self, terms: impl IntoIterator<Item = &'t Term>) -> String {
         let entry = |term: &Term| {
-            let is_beginning = term.extent == Extent::Beginning && is_telling(term);
-            format!("\"{}\"{}", entry_of(self.namespace, &term.word), if is_beginning { "*" } else { "" })
+            let ways: Vec<String> = self.seals.iter().map(|seal| expression(seal, self.namespace, term)).collect();
+            format!("({})", ways.join(" OR "))
         };
         terms.into_iter().map(entry).collect::<Vec<_>>().join(" AND ")
     }
@@ -174,21 +184,43 @@ impl Looking<'_, '_> {
     /// The newest parts that the index names.
     fn candidates(&self, expression: &str, most: usize) -> Result<Vec<(Source, usize)>, Fault> {
         let mut statement = self.snapshot.prepare(
-            "SELECT words.rowid, originals.id, digest, tool, created_at, size
+            "SELECT words.rowid, originals.id, digest, tool, created_at, size, sealed
                FROM words CROSS JOIN originals ON originals.id = words.rowid / 1048576
               WHERE words MATCH ?1 AND namespace = ?2 AND (?3 IS NULL OR EXISTS (
-                    SELECT 1 FROM removals WHERE session = ?3 AND original = originals.id))
+                    SELECT 1 FROM removals
+                     WHERE original = originals.id AND session IN (SELECT value FROM json_each(?3))))
               ORDER BY words.rowid DESC LIMIT ?4",
         )?;
-        let given = params![expression, self.name, self.search.session, number(most as u64)];
-        let rows = statement.query_map(given, candidate)?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        let sessions = self.search_in.as_ref().map(|names| serde_json::json!(names).to_string());
+        let mut rows = statement.query(params![expression, self.name, sessions, number(most as u64)])?;
+        let mut candidates = Vec::new();
+        while let Some(row) = rows.next()? {
+            candidates.extend(self.candidate(row)?);
+        }
+        Ok(candidates)
+    }
+
+    /// A part that the index names; `None` when the original cannot be opened.
+    fn candidate(&self, row: &Row<'_>) -> Result<Option<(Source, usize)>, Fault> {
+        let place: Vec<u8> = row.get(2)?;
+        let sealed: i64 = row.get(6)?;
+        let Some(place) = Digest::from_bytes(&place) else { return Ok(None) };
+        let Some(seal) = self.seal(sealed) else { return Ok(None) };
+        let Some((digest, tool)) = read_label(seal, &place, row.get(3)?) else { return Ok(None) };
+        let text = Packed { row: row.get(1)?, place, size: row.get(5)? };
+        let (_, part) = part_of(row.get(0)?);
+        Ok(Some((Source { text, sealed, digest, tool, created_at: row.get(4)? }, part)))
+    }
+
+    fn seal(&self, number: i64) -> Option<&Seal> {
+        self.seals.iter().find(|seal| seal.number() == number)
     }
 
     /// Holds the parts of an original against the query.
     fn read(&self, source: &Source, numbers: &[usize], weights: &[f64], places: &mut Places) -> Result<(), Fault> {
         let address = Address::distinguishing(&source.digest, &[]);
-        let text = match unpack(self.snapshot, source.row, source.size, &address) {
+        let Some(seal) = self.seal(source.sealed) else { return Ok(()) };
+        let text = match unpack(self.snapshot, seal, &source.text, &address) {
             Err(Fault::Damaged(_)) => return Ok(()),
             text => text?,
         };
@@ -214,30 +246,25 @@ impl Looking<'_, '_> {
     }
 }
 
-fn candidate(row: &Row<'_>) -> rusqlite::Result<(Source, usize)> {
-    let digest: Vec<u8> = row.get(2)?;
-    let digest = Digest::from_bytes(&digest).ok_or(rusqlite::Error::IntegralValueOutOfRange(2, 0))?;
-    let (_, part) = part_of(row.get(0)?);
-    Ok((Source { row: row.get(1)?, digest, tool: row.get(3)?, created_at: row.get(4)?, size: row.get(5)? }, part))
+/// The names that a session may have in the file.
+fn names_of(vault: &Vault, session: &str) -> Result<Vec<String>, Fault> {
+    vault.all(Scope::Sessions).iter().map(|seal| seal.name(session)).collect()
 }
 
-/// Whether a term can be taken as a beginning. A character of a script without spaces is a word, or half of one.
-fn is_telling(term: &Term) -> bool {
-    term.word.chars().count() >= SHORTEST_BEGINNING || term.word.chars().all(is_unspaced)
-}
-
-fn hits(snapshot: &Transaction<'_>, places: Vec<Place>, way: &Way) -> Result<Vec<Hit>, Fault> {
+fn hits(snapshot: &Transaction<'_>, vault: &Vault, places: Vec<Place>, way: &Way) -> Result<Vec<Hit>, Fault> {
     let mut sessions =
-        snapshot.prepare("SELECT session FROM removals WHERE original = ?1 ORDER BY session LIMIT ?2")?;
-    let mut twins =
-        snapshot.prepare("SELECT digest FROM originals WHERE namespace = ?1 AND digest BETWEEN ?2 AND ?3")?;
+        snapshot.prepare("SELECT session, sealed FROM removals WHERE original = ?1 ORDER BY session LIMIT ?2")?;
     let mut hits = Vec::new();
     for place in places {
-        let (low, high) = Address::distinguishing(&place.source.digest, &[]).range();
-        let alike = twins.query_map(params![place.namespace, low.as_bytes(), high.as_bytes()], |row| row.get(0))?;
-        let alike: Vec<Vec<u8>> = alike.collect::<Result<_, _>>()?;
-        let alike: Vec<Digest> = alike.iter().filter_map(|digest| Digest::from_bytes(digest)).collect();
-        let named = sessions.query_map(params![place.source.row, MOST_SESSIONS], |row| row.get(0))?;
+        let short = Address::distinguishing(&place.source.digest, &[]);
+        let alike = alike(snapshot, vault, &place.namespace, &short)?;
+        let named = sessions
+            .query_map(params![place.source.text.row, MOST_SESSIONS], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<Result<Vec<(String, i64)>, _>>()?;
+        let named =
+            named.into_iter().filter_map(|(name, sealed)| vault.of_row(sealed, Scope::Sessions)?.open_name(name));
+        let mut named: Vec<String> = named.collect();
+        named.sort_unstable();
         let mut hit = Hit {
             handle: Address::distinguishing(&place.source.digest, &alike).to_string(),
             turn: place.turn,
@@ -247,7 +274,7 @@ fn hits(snapshot: &Transaction<'_>, places: Vec<Place>, way: &Way) -> Result<Vec
             tool: place.source.tool,
             text: place.fitting.snippet,
             removed_at: place.source.created_at,
-            sessions: named.collect::<Result<_, _>>()?,
+            sessions: named,
             show: String::new(),
         };
         hit.show = hit.way(way);

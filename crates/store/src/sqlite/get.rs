@@ -5,10 +5,13 @@ use crate::error::Fault;
 use crate::limits::Expiry;
 use crate::original::{Candidate, Original, Recall};
 use crate::pack::Unpacking;
+use crate::seal::{Scope, Seal, Vault, What};
+use crate::sqlite::put::read_label;
+use crate::sqlite::seals::lacks_key;
 use rusqlite::{Connection, Row, Transaction, params};
 
 /// Texts under one address that are listed. More than two do not happen by chance.
-const MOST_CANDIDATES: u32 = 16;
+const MOST_CANDIDATES: usize = 16;
 
 /// A text that has the digits asked for, or its tombstone.
 struct Found {
@@ -17,90 +20,141 @@ struct Found {
 }
 
 enum State {
-    Kept { row: i64, tool: String, created_at: i64, used_at: i64, size: i64, sealed: bool },
+    Kept { text: Packed, tool: String, created_at: i64, used_at: i64 },
     Gone { at: i64, why: Expiry },
 }
 
+/// Where the text of an original is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Packed {
+    pub(super) row: i64,
+    /// What it is found by, to which its pieces are bound.
+    pub(super) place: Digest,
+    /// Bytes, unpacked.
+    pub(super) size: i64,
+}
+
 /// Looks an address up in a namespace.
-pub(crate) fn get(reader: &mut Connection, namespace: &str, address: &Address) -> Result<Recall, Fault> {
+pub(crate) fn get(reader: &mut Connection, vault: &Vault, namespace: &str, address: &Address) -> Result<Recall, Fault> {
     // One snapshot: another process may let go of the text between two statements.
     let snapshot = reader.transaction()?;
-    let mut found = find(&snapshot, namespace, address)?;
+    let mut found = Vec::new();
+    let seals = vault.all(Scope::Namespace(namespace));
+    for seal in &seals {
+        found.extend(find(&snapshot, seal, namespace, address)?.into_iter().map(|found| (found, seal)));
+    }
+    found.sort_by_key(|(found, _)| found.digest);
     match (found.pop(), found.is_empty()) {
+        (None, _) if lacks_key(&snapshot, vault)? => Err(Fault::Sealed(*address)),
         (None, _) => Ok(Recall::Unknown),
-        (Some(Found { state: State::Gone { at, why }, .. }), true) => Ok(Recall::Expired { at, why }),
-        (Some(only), true) => load(&snapshot, address, only),
+        (Some((Found { state: State::Gone { at, why }, .. }, _)), true) => Ok(Recall::Expired { at, why }),
+        (Some((only, seal)), true) => load(&snapshot, seal, address, only),
         (Some(last), false) => {
             found.push(last);
-            Ok(Recall::Ambiguous(candidates(found)))
+            Ok(Recall::Ambiguous(candidates(found.into_iter().map(|(found, _)| found).collect())))
         }
     }
 }
 
 /// The namespaces that know an address, in order.
-pub(crate) fn namespaces(reader: &Connection, address: &Address) -> Result<Vec<String>, Fault> {
-    let (low, high) = address.range();
-    let mut statement = reader.prepare(
-        "SELECT namespace FROM originals WHERE digest BETWEEN ?1 AND ?2
-         UNION SELECT namespace FROM tombstones WHERE digest BETWEEN ?1 AND ?2 ORDER BY 1 LIMIT ?3",
-    )?;
-    let rows = statement.query_map(params![low.as_bytes(), high.as_bytes(), MOST_CANDIDATES], |row| row.get(0))?;
-    Ok(rows.collect::<Result<_, _>>()?)
+pub(crate) fn namespaces(reader: &Connection, vault: &Vault, address: &Address) -> Result<Vec<String>, Fault> {
+    let mut all = reader.prepare("SELECT namespace FROM tenants UNION SELECT namespace FROM tombstones ORDER BY 1")?;
+    let all: Vec<String> = all.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let mut knowing = Vec::new();
+    for namespace in all {
+        for seal in vault.all(Scope::Namespace(&namespace)) {
+            if !find(reader, &seal, &namespace, address)?.is_empty() {
+                knowing.push(namespace);
+                break;
+            }
+        }
+    }
+    Ok(knowing)
+}
+
+/// The digests of a namespace that have an address.
+pub(super) fn alike(
+    reader: &Connection,
+    vault: &Vault,
+    namespace: &str,
+    address: &Address,
+) -> Result<Vec<Digest>, Fault> {
+    let mut digests = Vec::new();
+    for seal in vault.all(Scope::Namespace(namespace)) {
+        let found = find(reader, &seal, namespace, address)?;
+        let kept = found.iter().filter(|found| matches!(found.state, State::Kept { .. }));
+        digests.extend(kept.map(|found| found.digest));
+    }
+    Ok(digests)
 }
 
 /// Notes that an original was used.
-pub(crate) fn note_use(writer: &Connection, now: i64, namespace: &str, digest: &Digest) -> Result<(), Fault> {
-    writer.execute(
-        "UPDATE originals SET used_at = max(used_at, ?1) WHERE namespace = ?2 AND digest = ?3",
-        params![now, namespace, digest.as_bytes()],
-    )?;
+pub(crate) fn note_use(
+    writer: &Connection,
+    vault: &Vault,
+    now: i64,
+    namespace: &str,
+    digest: &Digest,
+) -> Result<(), Fault> {
+    for seal in vault.all(Scope::Namespace(namespace)) {
+        writer.execute(
+            "UPDATE originals SET used_at = max(used_at, ?1) WHERE namespace = ?2 AND digest = ?3",
+            params![now, namespace, seal.digest(digest).as_bytes()],
+        )?;
+    }
     Ok(())
 }
 
 /// Kept and gone texts alike: with both under one short handle, nobody can say which one was meant.
-fn find(snapshot: &Transaction<'_>, namespace: &str, address: &Address) -> Result<Vec<Found>, Fault> {
-    let (low, high) = address.range();
+fn find(snapshot: &Connection, seal: &Seal, namespace: &str, address: &Address) -> Result<Vec<Found>, Fault> {
+    let (low, high) = seal.range(address);
     let mut statement = snapshot.prepare(
-        "SELECT digest, id, tool, created_at, used_at, size, sealed, NULL, NULL FROM originals
-          WHERE namespace = ?1 AND digest BETWEEN ?2 AND ?3
+        "SELECT digest, tool, id, created_at, used_at, size, NULL, NULL FROM originals
+          WHERE namespace = ?1 AND digest BETWEEN ?2 AND ?3 AND sealed = ?4
          UNION ALL
-         SELECT digest, NULL, NULL, NULL, NULL, NULL, NULL, expired_at, why FROM tombstones
-          WHERE namespace = ?1 AND digest BETWEEN ?2 AND ?3
-         ORDER BY digest LIMIT ?4",
+         SELECT digest, label, NULL, NULL, NULL, NULL, expired_at, why FROM tombstones
+          WHERE namespace = ?1 AND digest BETWEEN ?2 AND ?3 AND sealed = ?4
+         ORDER BY digest",
     )?;
-    let rows = statement.query_map(params![namespace, low.as_bytes(), high.as_bytes(), MOST_CANDIDATES], found)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    let known = params![namespace, low.as_bytes(), high.as_bytes(), seal.number()];
+    let mut rows = statement.query(known)?;
+    let mut all = Vec::new();
+    while let Some(row) = rows.next()? {
+        // More texts can stand in the range than have the digits asked for.
+        let found = found(row, seal)?;
+        if all.len() < MOST_CANDIDATES && address.covers(&found.digest) {
+            all.push(found);
+        }
+    }
+    Ok(all)
 }
 
-fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
-    let digest: Vec<u8> = row.get(0)?;
-    let digest = Digest::from_bytes(&digest).ok_or(rusqlite::Error::IntegralValueOutOfRange(0, 0))?;
-    let state = match row.get::<_, Option<i64>>(1)? {
+fn found(row: &Row<'_>, seal: &Seal) -> Result<Found, Fault> {
+    let damaged = || Fault::Corrupt("an original is not what was stored".into());
+    let place: Vec<u8> = row.get(0)?;
+    let place = Digest::from_bytes(&place).ok_or_else(damaged)?;
+    let (digest, tool) = read_label(seal, &place, row.get(1)?).ok_or_else(damaged)?;
+    let state = match row.get::<_, Option<i64>>(2)? {
         Some(id) => State::Kept {
-            row: id,
-            tool: row.get(2)?,
+            text: Packed { row: id, place, size: row.get(5)? },
+            tool,
             created_at: row.get(3)?,
             used_at: row.get(4)?,
-            size: row.get(5)?,
-            sealed: row.get::<_, i64>(6)? != 0,
         },
         None => {
-            let name: String = row.get(8)?;
+            let name: String = row.get(7)?;
             let why = Expiry::ALL.into_iter().find(|why| why.name() == name).unwrap_or(Expiry::Size);
-            State::Gone { at: row.get(7)?, why }
+            State::Gone { at: row.get(6)?, why }
         }
     };
     Ok(Found { digest, state })
 }
 
-fn load(snapshot: &Transaction<'_>, address: &Address, found: Found) -> Result<Recall, Fault> {
-    let State::Kept { row, tool, created_at, used_at, size, sealed } = found.state else {
+fn load(snapshot: &Transaction<'_>, seal: &Seal, address: &Address, found: Found) -> Result<Recall, Fault> {
+    let State::Kept { text, tool, created_at, used_at } = found.state else {
         return Ok(Recall::Unknown);
     };
-    if sealed {
-        return Err(Fault::Sealed(*address));
-    }
-    let text = unpack(snapshot, row, size, address)?;
+    let text = unpack(snapshot, seal, &text, address)?;
     // What is not byte for byte the text is not given out.
     if Digest::of(&text) != found.digest {
         return Err(Fault::Damaged(*address));
@@ -108,15 +162,16 @@ fn load(snapshot: &Transaction<'_>, address: &Address, found: Found) -> Result<R
     Ok(Recall::Found(Original { digest: found.digest, text, tool, created_at, used_at }))
 }
 
-pub(super) fn unpack(snapshot: &Connection, row: i64, size: i64, address: &Address) -> Result<String, Fault> {
+pub(super) fn unpack(snapshot: &Connection, seal: &Seal, text: &Packed, address: &Address) -> Result<String, Fault> {
     let damaged = |_| Fault::Damaged(*address);
-    let size = usize::try_from(size).map_err(|_| Fault::Damaged(*address))?;
+    let size = usize::try_from(text.size).map_err(|_| Fault::Damaged(*address))?;
     let mut unpacking = Unpacking::of_size(size).map_err(damaged)?;
-    let mut statement = snapshot.prepare("SELECT bytes FROM chunks WHERE original = ?1 ORDER BY part")?;
-    let mut chunks = statement.query([row])?;
+    let mut statement = snapshot.prepare("SELECT part, bytes FROM chunks WHERE original = ?1 ORDER BY part")?;
+    let mut chunks = statement.query([text.row])?;
     while let Some(chunk) = chunks.next()? {
-        let bytes = chunk.get_ref(0)?.as_blob().map_err(|_| Fault::Damaged(*address))?;
-        unpacking.piece(bytes).map_err(damaged)?;
+        let bytes = chunk.get_ref(1)?.as_blob().map_err(|_| Fault::Damaged(*address))?;
+        let bytes = seal.open_bytes(What::Piece(&text.place, chunk.get(0)?), bytes);
+        unpacking.piece(bytes.ok_or(Fault::Damaged(*address))?.as_ref()).map_err(damaged)?;
     }
     unpacking.finish().map_err(damaged)
 }

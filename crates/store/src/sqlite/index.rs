@@ -2,30 +2,28 @@
 
 use crate::address::{Address, Digest};
 use crate::error::Fault;
+use crate::seal::{Scope, Seal, Vault};
 use crate::search::{MOST_PARTS, Parts, each_word};
-use crate::sqlite::get::unpack;
+use crate::sqlite::entries::Entries;
+use crate::sqlite::get::{Packed, unpack};
+use crate::sqlite::put::read_label;
 use crate::sqlite::totals::{Change, number, whole};
 use crate::store::lock;
 use foldline_core::reading::read;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
-use std::collections::HashSet;
-use std::fmt::Write as _;
 use std::sync::Mutex;
 
 /// Bytes of text that one transaction puts into the index: others wait for it for some ten milliseconds.
 const TURN: u64 = 512 << 10;
 /// Originals that one transaction puts there.
 const MOST: u32 = 256;
-/// The index takes about one byte for so many of the text that is read (measured on recorded sessions: 7 to 8 %).
-const BYTES_PER_INDEX_BYTE: usize = 12;
 
 /// An original that is not in the index yet.
 struct Waiting {
-    row: i64,
-    digest: Digest,
+    text: Packed,
     namespace: String,
-    tool: String,
-    size: i64,
+    label: String,
+    sealed: i64,
 }
 
 /// The words of an original, part by part, ready for the index.
@@ -39,24 +37,24 @@ struct Indexed {
 
 /// Originals that wait for the index.
 pub(crate) fn waiting(reader: &Connection) -> Result<u64, Fault> {
-    let sql = "SELECT count(*) FROM originals WHERE parts IS NULL AND sealed = 0";
+    let sql = "SELECT count(*) FROM originals WHERE parts IS NULL";
     Ok(reader.query_row(sql, [], |row| row.get(0).map(whole))?)
 }
 
 /// Puts the newest originals that wait into the index. Returns the bytes of their texts; 0 when none waits.
-pub(crate) fn index_some(reader: &mut Connection, writer: &Mutex<Connection>) -> Result<u64, Fault> {
+pub(crate) fn index_some(reader: &mut Connection, writer: &Mutex<Connection>, vault: &Vault) -> Result<u64, Fault> {
     let snapshot = reader.transaction()?;
     let mut left = number(TURN);
     let mut bytes = 0;
     let mut indexed = Vec::new();
     for original in newest(&snapshot)? {
-        left -= original.size;
-        bytes += whole(original.size).max(1);
+        left -= original.text.size;
+        bytes += whole(original.text.size).max(1);
         let namespace = match id_of(&snapshot, &original.namespace)? {
             Some(id) => id,
             None => add_namespace(&lock(writer), &original.namespace)?,
         };
-        indexed.push(indexed_form(&snapshot, &original, namespace)?);
+        indexed.push(indexed_form(&snapshot, vault, &original, namespace)?);
         if left <= 0 {
             break;
         }
@@ -73,18 +71,14 @@ pub(crate) fn index_some(reader: &mut Connection, writer: &Mutex<Connection>) ->
 
 fn newest(snapshot: &Transaction<'_>) -> Result<Vec<Waiting>, Fault> {
     let mut statement = snapshot.prepare(
-        "SELECT id, digest, namespace, tool, size FROM originals
-          WHERE parts IS NULL AND sealed = 0 ORDER BY id DESC LIMIT ?1",
+        "SELECT id, digest, size, namespace, tool, sealed FROM originals
+          WHERE parts IS NULL ORDER BY id DESC LIMIT ?1",
     )?;
     let rows = statement.query_map([MOST], |row| {
         let digest: Vec<u8> = row.get(1)?;
-        Ok(Waiting {
-            row: row.get(0)?,
-            digest: Digest::from_bytes(&digest).ok_or(rusqlite::Error::IntegralValueOutOfRange(1, 0))?,
-            namespace: row.get(2)?,
-            tool: row.get(3)?,
-            size: row.get(4)?,
-        })
+        let place = Digest::from_bytes(&digest).ok_or(rusqlite::Error::IntegralValueOutOfRange(1, 0))?;
+        let text = Packed { row: row.get(0)?, place, size: row.get(2)? };
+        Ok(Waiting { text, namespace: row.get(3)?, label: row.get(4)?, sealed: row.get(5)? })
     })?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
@@ -100,42 +94,41 @@ fn add_namespace(writer: &Connection, namespace: &str) -> Result<i64, Fault> {
     id_of(writer, namespace)?.ok_or_else(|| Fault::Other("a namespace was written and is not there".into()))
 }
 
-/// Ends the number of a namespace before a word: numbers hold no letters, so no two namespaces share an entry.
-const END: char = 'z';
-
-/// A word as the index has it.
-pub(super) fn entry_of(namespace: i64, word: &str) -> String {
-    format!("{namespace}{END}{word}")
-}
-
-fn indexed_form(snapshot: &Transaction<'_>, original: &Waiting, namespace: i64) -> Result<Indexed, Fault> {
-    let address = Address::distinguishing(&original.digest, &[]);
-    let mut form = Indexed { row: original.row, digest: original.digest, parts: Vec::new(), bytes: 0 };
+fn indexed_form(
+    snapshot: &Transaction<'_>,
+    vault: &Vault,
+    original: &Waiting,
+    namespace: i64,
+) -> Result<Indexed, Fault> {
+    let Packed { row, place, .. } = original.text;
+    let mut form = Indexed { row, digest: place, parts: Vec::new(), bytes: 0 };
+    let Some(seal) = vault.of_row(original.sealed, Scope::Namespace(&original.namespace)) else { return Ok(form) };
     // A damaged one has no words; recall says what is the matter with it.
-    let text = match unpack(snapshot, original.row, original.size, &address) {
+    let Some((_, tool)) = read_label(&seal, &place, original.label.clone()) else { return Ok(form) };
+    let text = match unpack(snapshot, &seal, &original.text, &Address::distinguishing(&place, &[])) {
         Err(Fault::Damaged(_)) => return Ok(form),
         text => text?,
     };
-    let reading = read(&text, &original.tool);
+    let reading = read(&text, &tool);
     let parts = Parts::of(&reading);
-    // Each word once per part, as it comes: where and how often is not kept.
-    let mut seen: HashSet<String> = HashSet::new();
+    let mut entries = Entries::new(&seal, namespace);
     for part in parts.iter() {
-        seen.clear();
-        let mut entries = String::new();
         for (_, line) in part {
-            each_word(&line.text, |word, _| {
-                if !seen.contains(word) {
-                    seen.insert(word.to_owned());
-                    // Writing to a string does not fail.
-                    let _ = write!(entries, "{namespace}{END}{word} ");
-                }
-            });
-            form.bytes += line.text.len() / BYTES_PER_INDEX_BYTE + 1;
+            each_word(&line.text, |word, _| entries.add(word));
+            form.bytes += line.text.len() / bytes_per_index_byte(&seal) + 1;
         }
-        form.parts.push(entries);
+        form.parts.push(entries.take());
     }
     Ok(form)
+}
+
+/// The index takes about one byte for so many of the text that is read (measured on recorded sessions: 7 to 8 %, and three
+/// times as much where it holds digests, which have nothing in common with their neighbours).
+fn bytes_per_index_byte(seal: &Seal) -> usize {
+    match seal {
+        Seal::Open => 12,
+        Seal::Closed(_) => 4,
+    }
 }
 
 fn write(transaction: &Transaction<'_>, indexed: &[Indexed]) -> Result<(), Fault> {

@@ -4,7 +4,7 @@ use crate::error::Fault;
 use rusqlite::{Connection, TransactionBehavior};
 
 /// Step `n` leads from format `n - 1` to format `n`. Steps are added at the end and never changed.
-const STEPS: &[&str] = &[
+pub(super) const STEPS: &[&str] = &[
     include_str!("../../migrations/0001_originals.sql"),
     include_str!("../../migrations/0002_conversations.sql"),
     include_str!("../../migrations/0003_search.sql"),
@@ -12,11 +12,12 @@ const STEPS: &[&str] = &[
     include_str!("../../migrations/0005_tenants.sql"),
     include_str!("../../migrations/0006_clock.sql"),
     include_str!("../../migrations/0007_windows.sql"),
+    include_str!("../../migrations/0008_seals.sql"),
 ];
 
 /// Marks a file as ours: the letters `Fold`. Without it a mistaken path could put our tables into
 /// somebody else's database.
-const APPLICATION_ID: i64 = 0x466f_6c64;
+pub(super) const APPLICATION_ID: i64 = 0x466f_6c64;
 
 /// The format that this release writes.
 fn latest() -> i64 {

@@ -5,7 +5,9 @@ use crate::error::Fault;
 use crate::limits::{CLEARED_PER_PUT, Limits, ROW_BYTES, USE_GRAIN, millis};
 use crate::original::{NewOriginal, Stored};
 use crate::pack::pack;
+use crate::seal::{Scope, Seal, Vault, What as Sealed};
 use crate::sqlite::expire::sweep;
+use crate::sqlite::seals::use_key;
 use crate::sqlite::tenants::{What, excesses};
 use crate::sqlite::totals::{Change, number, whole};
 use crate::store::lock;
@@ -19,6 +21,7 @@ pub(super) type Batch = BTreeMap<i64, u64>;
 /// Stores texts, all or none; durable on return.
 pub(crate) fn put(
     writer: &Mutex<Connection>,
+    vault: &Vault,
     limits: &Limits,
     now: i64,
     namespace: &str,
@@ -31,7 +34,7 @@ pub(crate) fn put(
     }
     let mut writer = lock(writer);
     let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let (stored, _) = put_in(&transaction, limits, now, namespace, originals, &digests)?;
+    let (stored, _) = put_in(&transaction, vault, limits, now, namespace, originals, &digests)?;
     transaction.commit()?;
     Ok(stored)
 }
@@ -44,6 +47,7 @@ pub(super) fn digests_of(originals: &[NewOriginal<'_>]) -> Result<Vec<Digest>, F
 /// Stores texts inside a transaction. Says which rows they have.
 pub(super) fn put_in(
     transaction: &Transaction<'_>,
+    vault: &Vault,
     limits: &Limits,
     now: i64,
     namespace: &str,
@@ -53,8 +57,9 @@ pub(super) fn put_in(
     let mut stored = Stored::default();
     let mut change = Change::default();
     let mut batch = Batch::new();
+    use_key(transaction, vault)?;
     {
-        let mut shelf = Shelf::of(transaction, namespace, now)?;
+        let mut shelf = Shelf::of(transaction, vault, namespace, now)?;
         for (original, digest) in originals.iter().zip(digests) {
             let (row, footprint) = match shelf.find(digest)? {
                 Some(known) => {
@@ -90,10 +95,33 @@ fn digest_of(original: &NewOriginal<'_>) -> Result<Digest, Fault> {
     if Address::from(original.handle).covers(&digest) { Ok(digest) } else { Err(Fault::Mismatch(original.handle)) }
 }
 
+/// What is written beside a text: its tool, and, where the row does not show it, its digest.
+pub(super) fn label(seal: &Seal, digest: &Digest, place: &Digest, tool: &str) -> Result<String, Fault> {
+    match seal {
+        Seal::Open => Ok(tool.to_owned()),
+        Seal::Closed(_) => Ok(seal.text(Sealed::Label(place), &format!("{digest}{tool}"))?.into_owned()),
+    }
+}
+
+/// The digest and the tool behind a label; `None` when it is not what was written there.
+pub(super) fn read_label(seal: &Seal, place: &Digest, label: String) -> Option<(Digest, String)> {
+    match seal {
+        Seal::Open => Some((*place, label)),
+        Seal::Closed(_) => {
+            let label = seal.open_text(Sealed::Label(place), label)?;
+            let (digest, tool) = label.split_at_checked(Address::MOST)?;
+            Some((Digest::from_hex(digest)?, tool.to_owned()))
+        }
+    }
+}
+
 /// The statements of a put, prepared once for all its texts.
 struct Shelf<'t> {
     namespace: &'t str,
     now: i64,
+    /// How texts may have been sealed, the present way first.
+    seals: Vec<Seal>,
+    writing: Seal,
     find: Statement<'t>,
     touch: Statement<'t>,
     add: Statement<'t>,
@@ -103,16 +131,18 @@ struct Shelf<'t> {
 }
 
 impl<'t> Shelf<'t> {
-    fn of(transaction: &'t Transaction<'_>, namespace: &'t str, now: i64) -> Result<Shelf<'t>, Fault> {
+    fn of(transaction: &'t Transaction<'_>, vault: &Vault, namespace: &'t str, now: i64) -> Result<Shelf<'t>, Fault> {
         let prepare = |sql| transaction.prepare(sql);
         Ok(Shelf {
             namespace,
             now,
+            seals: vault.all(Scope::Namespace(namespace)),
+            writing: vault.writing(Scope::Namespace(namespace)),
             find: prepare("SELECT id, footprint, used_at FROM originals WHERE namespace = ?1 AND digest = ?2")?,
             touch: prepare("UPDATE originals SET used_at = ?2 WHERE id = ?1")?,
             add: prepare(
-                "INSERT INTO originals (namespace, digest, tool, created_at, used_at, size, footprint)
-                 VALUES (?1, ?2, ?3, ?4, ?4, ?5, 0)",
+                "INSERT INTO originals (namespace, digest, tool, created_at, used_at, size, footprint, sealed)
+                 VALUES (?1, ?2, ?3, ?4, ?4, ?5, 0, ?6)",
             )?,
             add_chunk: prepare("INSERT INTO chunks (original, part, bytes) VALUES (?1, ?2, ?3)")?,
             measure: prepare("UPDATE originals SET footprint = ?2 WHERE id = ?1")?,
@@ -122,11 +152,16 @@ impl<'t> Shelf<'t> {
 
     /// The row of a text that is there, and what it takes. Notes that it was used.
     fn find(&mut self, digest: &Digest) -> Result<Option<(i64, u64)>, Fault> {
-        let found = self
-            .find
-            .query_row(params![self.namespace, digest.as_bytes()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
-            .optional()?;
-        let Some((row, footprint, used_at)): Option<(i64, i64, i64)> = found else { return Ok(None) };
+        let mut found: Option<(i64, i64, i64)> = None;
+        for seal in &self.seals {
+            let digest = seal.digest(digest);
+            let known = params![self.namespace, digest.as_bytes()];
+            found = self.find.query_row(known, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional()?;
+            if found.is_some() {
+                break;
+            }
+        }
+        let Some((row, footprint, used_at)) = found else { return Ok(None) };
         if used_at < self.now.saturating_sub(millis(USE_GRAIN)) {
             self.touch.execute(params![row, self.now])?;
         }
@@ -135,18 +170,24 @@ impl<'t> Shelf<'t> {
 
     fn add(&mut self, original: &NewOriginal<'_>, digest: &Digest, change: &mut Change) -> Result<(i64, u64), Fault> {
         let size = i64::try_from(original.text.len()).unwrap_or(i64::MAX);
-        let digest = digest.as_bytes();
-        let row = self.add.insert(params![self.namespace, digest, original.tool, self.now, size])?;
+        let place = self.writing.digest(digest);
+        let label = label(&self.writing, digest, &place, original.tool)?;
+        let sealed = self.writing.number();
+        let row = self.add.insert(params![self.namespace, place.as_bytes(), label, self.now, size, sealed])?;
         let mut footprint = ROW_BYTES;
         let mut part = 0_i64;
         pack(original.text, |bytes| {
+            let bytes = self.writing.bytes(Sealed::Piece(&place, part), bytes)?;
             footprint += bytes.len() as u64;
-            self.add_chunk.execute(params![row, part, bytes])?;
+            self.add_chunk.execute(params![row, part, bytes.as_ref()])?;
             part += 1;
             Ok::<_, Fault>(())
         })?;
         self.measure.execute(params![row, number(footprint)])?;
-        let revived = self.revive.execute(params![self.namespace, digest])?;
+        let mut revived = 0;
+        for seal in &self.seals {
+            revived += self.revive.execute(params![self.namespace, seal.digest(digest).as_bytes()])?;
+        }
         change.originals += 1;
         change.size += size;
         change.footprint += number(footprint);

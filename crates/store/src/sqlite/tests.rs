@@ -5,15 +5,20 @@ use super::connection::{Absent, open};
 use super::expire::prune;
 use super::get::get;
 use super::index::index_some;
+use super::migrate::{APPLICATION_ID, STEPS};
 use super::put::put;
 use super::sessions::{session, write};
 use super::totals::totals;
 use crate::address::Address;
 use crate::conversation::{Key, NewCheckpoint, NewFold, Precedence, SessionRow};
 use crate::error::Fault;
+use crate::forget::{Cleaning, Forget, Forgotten};
+use crate::keys::Keyring;
 use crate::limits::{Limits, ROW_BYTES};
 use crate::noise::noise;
 use crate::original::{NewOriginal, Recall};
+use crate::pack::pack;
+use crate::seal::Vault;
 use crate::search::{Query, Search, Whose};
 use crate::store::{Store, lock};
 use foldline_core::reading::{Reach, Way};
@@ -34,8 +39,9 @@ struct Opened {
 fn opened() -> Opened {
     let folder = tempfile::tempdir().unwrap();
     let limits = Limits::default();
-    let (writer, reader) = open(&folder.path().join("o.db"), limits.wait, Absent::Create).unwrap();
-    Opened { folder, writer: Mutex::new(writer), reader }
+    let path = folder.path().join("o.db");
+    let opened = open(&path, limits.wait, Absent::Create, &Keyring::none()).unwrap();
+    Opened { folder, writer: Mutex::new(opened.writer), reader: opened.reader }
 }
 
 impl Opened {
@@ -45,11 +51,11 @@ impl Opened {
 
     fn put(&self, text: &str) -> Result<(), Fault> {
         let original = NewOriginal { handle: Handle::of(text), text, tool: "" };
-        put(&self.writer, &Limits::default(), NOW, "", &[original]).map(drop)
+        put(&self.writer, &Vault::default(), &Limits::default(), NOW, "", &[original]).map(drop)
     }
 
     fn get(&mut self, text: &str) -> Result<Recall, Fault> {
-        get(&mut self.reader, "", &Address::from(Handle::of(text)))
+        get(&mut self.reader, &Vault::default(), "", &Address::from(Handle::of(text)))
     }
 
     fn run(&self, sql: &str) {
@@ -142,7 +148,7 @@ fn a_text_that_is_not_what_was_put_is_not_given_out() {
     assert!(matches!(opened.get("bbbb"), Ok(Recall::Found(_))));
     opened.run("UPDATE chunks SET bytes = x'00' WHERE original = 2");
     assert!(matches!(opened.get("bbbb"), Err(Fault::Damaged(_))));
-    opened.run("UPDATE originals SET sealed = 1");
+    opened.run("UPDATE originals SET sealed = 1; INSERT INTO seals (key, in_use) VALUES (x'0102030405060708', 1)");
     assert!(matches!(opened.get("bbbb"), Err(Fault::Sealed(_))));
 }
 
@@ -197,7 +203,7 @@ fn the_footprint_covers_what_tiny_originals_take() {
     let opened = opened();
     let texts: Vec<_> = (0..5_000).map(|number| number.to_string()).collect();
     let batch: Vec<_> = texts.iter().map(|text| NewOriginal { handle: Handle::of(text), text, tool: "bash" }).collect();
-    put(&opened.writer, &Limits::default(), NOW, "", &batch).unwrap();
+    put(&opened.writer, &Vault::default(), &Limits::default(), NOW, "", &batch).unwrap();
     prune(&opened.writer, &Limits::default(), NOW).unwrap();
     let on_disk = std::fs::metadata(opened.path()).unwrap().len();
     let counted = totals(&opened.reader).unwrap().stored_bytes;
@@ -227,23 +233,53 @@ fn search(store: &Store, words: &str) -> foldline_core::reading::Findings {
     store.search(&search, &Way::of(Reach::Command)).unwrap()
 }
 
+/// A file as an earlier release left it, with one original of namespace ``.
+fn earlier(format: usize, text: &str) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let file = Connection::open(folder.path().join("o.db")).unwrap();
+    STEPS[..format].iter().for_each(|step| file.execute_batch(step).unwrap());
+    file.execute_batch(&format!("PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {format}")).unwrap();
+    let digest = crate::address::Digest::of(text);
+    file.execute(
+        "INSERT INTO originals (digest, created_at, used_at, size, footprint) VALUES (?1, ?2, ?2, ?3, 300)",
+        rusqlite::params![digest.as_bytes(), NOW, text.len() as i64],
+    )
+    .unwrap();
+    pack(text, |bytes| file.execute("INSERT INTO chunks VALUES (1, 0, ?1)", [bytes]).map(drop).map_err(Fault::from))
+        .unwrap();
+    folder
+}
+
 #[test]
 fn originals_of_earlier_formats_are_searched() {
-    let opened = opened();
-    opened.put("written by an earlier release").unwrap();
-    opened.run(
-        "DROP TRIGGER originals_leave_the_index; DROP TABLE words; DROP TABLE removals; DROP TABLE namespaces;
-         DROP INDEX originals_waiting; ALTER TABLE originals DROP COLUMN parts; DROP TABLE objects; DROP TABLE tenants; DROP TABLE windows;
-         DROP INDEX originals_by_tenant; DROP INDEX checkpoints_by_tenant;
-         DROP TRIGGER originals_come; DROP TRIGGER originals_grow; DROP TRIGGER originals_go;
-         DROP TRIGGER checkpoints_come; DROP TRIGGER checkpoints_grow; DROP TRIGGER checkpoints_go;
-         DROP TRIGGER sessions_come; DROP TRIGGER sessions_grow; DROP TRIGGER sessions_go;
-         ALTER TABLE totals DROP COLUMN seen_at; ALTER TABLE totals DROP COLUMN leapt_at;
-         PRAGMA user_version = 2",
-    );
-    let store = Store::open(&opened.path(), Limits::default()).unwrap();
-    assert_eq!(search(&store, "earlier").hits.len(), 1);
-    assert_eq!(store.index(u64::MAX).unwrap(), 0, "nothing waits");
+    for format in 1..STEPS.len() {
+        let folder = earlier(format, "written by an earlier release");
+        let store = Store::open(&folder.path().join("o.db"), Limits::default()).unwrap();
+        assert_eq!(search(&store, "earlier").hits.len(), 1);
+        assert_eq!(store.index(u64::MAX).unwrap(), 0, "nothing waits");
+    }
+}
+
+#[test]
+fn checkpoints_of_an_earlier_format_are_forgotten_with_their_session() {
+    let folder = earlier(6, "text");
+    let path = folder.path().join("o.db");
+    let root = "0a".repeat(32);
+    Connection::open(&path)
+        .unwrap()
+        .execute_batch(&format!(
+            "INSERT INTO sessions VALUES ('s', 'a', 1, '{{\"lanes\":[{{\"root\":\"{root}\"}}]}}'), ('t', 'a', 1, 'no JSON');
+             INSERT INTO checkpoints (namespace, key, root, position, record, size, bytes, created_at, used_at)
+             VALUES ('a', x'{}', x'{root}', 1, '', 0, x'', 1, 1), ('a', x'{}', x'{}', 1, '', 0, x'', 1, 1)",
+            "01".repeat(32),
+            "02".repeat(32),
+            "0b".repeat(32),
+        ))
+        .unwrap();
+    let store = Store::open(&path, Limits::default()).unwrap();
+    let forget = Forget { whose: Whose::Namespace("a"), what: Forgotten::Session("s") };
+    let gone = store.forget(&forget, Cleaning::Thorough).unwrap();
+    assert_eq!((gone.sessions, gone.checkpoints), (1, 1));
 }
 
 #[test]
@@ -252,7 +288,7 @@ fn an_original_that_goes_leaves_the_index() {
     for text in ["one", "two", "three"] {
         opened.put(text).unwrap();
     }
-    while index_some(&mut opened.reader, &opened.writer).unwrap() > 0 {}
+    while index_some(&mut opened.reader, &opened.writer, &Vault::default()).unwrap() > 0 {}
     assert_eq!(rows_in_the_index(&opened), 3);
     opened.run("DELETE FROM originals WHERE id = 2");
     assert_eq!(rows_in_the_index(&opened), 2);
@@ -283,7 +319,7 @@ fn encrypted_and_damaged_originals_are_passed_over() {
     opened.put("damaged words").unwrap();
     opened.run("UPDATE chunks SET bytes = x'00' WHERE original = 2");
     opened.put("sound words").unwrap();
-    while index_some(&mut opened.reader, &opened.writer).unwrap() > 0 {}
+    while index_some(&mut opened.reader, &opened.writer, &Vault::default()).unwrap() > 0 {}
     let store = Store::open(&opened.path(), Limits::default()).unwrap();
     let found = search(&store, "words");
     assert_eq!((found.hits.len(), found.hits[0].text.as_str(), found.waiting), (1, "sound words", 0));
@@ -327,7 +363,7 @@ fn fold(opened: &Opened, limits: &Limits, now: i64, namespace: &str, number: u8,
     let originals = [NewOriginal { handle: Handle::of(original), text: original, tool: "bash" }];
     let fold =
         NewFold { namespace, originals: &originals, checkpoint, precedence: Precedence::Latest, session: &session };
-    keep_fold(&opened.writer, limits, now, &fold).map(drop)
+    keep_fold(&opened.writer, &Vault::default(), limits, now, &fold).map(drop)
 }
 
 #[test]
@@ -346,7 +382,7 @@ fn one_client_cannot_crowd_out_another() {
     let (theirs, counted) = taken(&opened, "b");
     assert_eq!(theirs, counted, "running sums are right");
     assert!(theirs + before <= 2_000_000, "all together keep to the limit: {theirs} and {before}");
-    let found = get(&mut opened.reader, "a", &Address::from(Handle::of(&mine[0]))).unwrap();
+    let found = get(&mut opened.reader, &Vault::default(), "a", &Address::from(Handle::of(&mine[0]))).unwrap();
     assert!(matches!(found, Recall::Found(_)));
 }
 
@@ -375,11 +411,14 @@ fn sessions_count_and_the_oldest_go() {
     };
     for start in (0..500).step_by(50) {
         let rows: Vec<SessionRow> = (start..start + 50).map(row).collect();
-        write(&opened.writer, &limits, NOW + 500, &rows, &[]).unwrap();
+        write(&opened.writer, &Vault::default(), &limits, NOW + 500, (&rows, &[]), None).unwrap();
     }
     let (taken, counted) = taken(&opened, "b");
     assert!(taken == counted && taken <= 100_000, "{taken} {counted}");
-    assert!(session(&opened.reader, "s499").unwrap().is_some() && session(&opened.reader, "s0").unwrap().is_none());
+    assert!(
+        session(&opened.reader, &Vault::default(), "s499").unwrap().is_some()
+            && session(&opened.reader, &Vault::default(), "s0").unwrap().is_none()
+    );
 }
 
 #[test]
@@ -389,9 +428,9 @@ fn a_clock_that_is_ahead_for_a_while_costs_nothing() {
     let limits = Limits::of(1_000_000_000, 30);
     let put_at = |opened: &Opened, now: i64, text: &str| {
         let original = NewOriginal { handle: Handle::of(text), text, tool: "" };
-        put(&opened.writer, &limits, now, "", &[original]).unwrap();
+        put(&opened.writer, &Vault::default(), &limits, now, "", &[original]).unwrap();
         let row = SessionRow { id: text.to_owned(), namespace: String::new(), last_at: now, record: "{}".to_owned() };
-        write(&opened.writer, &limits, now, &[row], &[]).unwrap();
+        write(&opened.writer, &Vault::default(), &limits, now, (&[row], &[]), None).unwrap();
     };
     put_at(&opened, NOW, "old");
     // A year ahead, for two hours.
@@ -401,7 +440,7 @@ fn a_clock_that_is_ahead_for_a_while_costs_nothing() {
     }
     put_at(&opened, NOW + DAY / 2, "right again");
     assert!(matches!(opened.get("old").unwrap(), Recall::Found(_)));
-    assert!(session(&opened.reader, "old").unwrap().is_some());
+    assert!(session(&opened.reader, &Vault::default(), "old").unwrap().is_some());
     // Time that really passes: a store that rests for long, and is used again.
     put_at(&opened, NOW + 40 * DAY, "after a rest");
     assert!(matches!(opened.get("old").unwrap(), Recall::Found(_)), "not at once");

@@ -39,12 +39,18 @@ pub(crate) fn totals(connection: &Connection) -> Result<Stats, Fault> {
     Ok(sums)
 }
 
+/// How often something was forgotten on request.
+pub(crate) fn forgotten(connection: &Connection) -> Result<u64, Fault> {
+    Ok(connection.query_row("SELECT forgotten FROM totals", [], |row| row.get(0).map(whole))?)
+}
+
 /// Counts again. Keeps a slip in the running sums, however it came about, from living for ever.
 pub(super) fn recount(connection: &Connection) -> Result<(), Fault> {
     connection.execute(
         "UPDATE totals SET (originals, size, footprint) =
              (SELECT count(*), coalesce(sum(size), 0), coalesce(sum(footprint), 0) FROM originals),
-             tombstones = (SELECT count(*) FROM tombstones)",
+             tombstones = (SELECT count(*) FROM tombstones),
+             checkpoint_bytes = (SELECT coalesce(sum(length(bytes)), 0) FROM checkpoints)",
         [],
     )?;
     tenants::recount(connection)

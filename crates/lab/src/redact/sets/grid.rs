@@ -1,13 +1,13 @@
 //! The fifth set, first part: names, notations and values, each combined with the others at random.
 
 use super::Shape;
-use super::made::Dice;
+use foldline_redact::made::Dice;
 
 /// How often every notation is used, each time with another name and value.
 const ROUNDS: usize = 7;
 
 /// All combinations.
-pub fn shapes() -> Vec<Shape> {
+pub(super) fn shapes() -> Vec<Shape> {
     let mut dice = Dice::new(515_151);
     let mut shapes = Vec::new();
     for (group, notations) in NOTATIONS {

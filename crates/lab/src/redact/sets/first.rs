@@ -1,7 +1,7 @@
 //! The first set: names, notations and secrets crossed with each other, group by group.
 
 use super::Shape;
-use super::made::Dice;
+use foldline_redact::made::Dice;
 
 /// Names of variables of an environment.
 const VARIABLES: [&str; 32] = [

@@ -1,6 +1,6 @@
 //! How much leaks of the made-up shapes.
 
-use crate::shapes::{Leaks, SETS};
+use foldline_lab::redact::sets::{Leaks, SETS};
 
 #[test]
 fn of_every_set_at_most_a_few_leak() {

@@ -1,18 +1,16 @@
 //! Made-up secrets in made-up surroundings, to measure what leaks and what is masked in vain.
 //!
 //! A shape is written with its secret between `«` and `»`; a secret that is cut in several pieces has several such marks.
-//! [`made::expand`] fills in the secret when the program runs, so that nothing in the source looks like one.
+//! [`foldline_redact::made::expand`] fills in the secret when the program runs, so that nothing in the source looks like one.
 
 pub mod fifth;
 pub mod first;
 pub mod fourth;
 mod grid;
-pub mod hostile;
-pub mod made;
 pub mod second;
 pub mod third;
 
-use crate::{Mode, redact};
+use foldline_redact::{Mode, made, redact};
 use std::collections::BTreeMap;
 use std::fmt;
 

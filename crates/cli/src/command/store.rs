@@ -1,0 +1,202 @@
+//! `foldline store`: its state, its keys, and encrypting it with other ones.
+
+use crate::failure::{Failure, Verdict};
+use crate::progress::{Voice, spinner};
+use crate::{keep, output, store_keys};
+use clap::Subcommand;
+use foldline_store::{KeyId, Keyring};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// What can be done to a store.
+#[derive(Debug, Subcommand)]
+#[command(after_help = "Examples:
+  foldline store key ~/.config/foldline/store.key      make a key; then set store.key_file to it
+  foldline store rekey                                 encrypt what is there already
+  foldline store key --rotate ~/.config/foldline/store.key && foldline store rekey
+  foldline store status --json
+
+Keys come from store.key_file, from what store.key_command prints (`secret-tool lookup foldline store`,
+`security find-generic-password -s foldline -w`, `pass show foldline`), or from FOLDLINE_STORE_KEY. New content is
+encrypted with the first; the others read what is older, until `rekey` has made them dispensable.")]
+pub enum StoreCommand {
+    /// What is kept, how much room it takes, and what it is encrypted with.
+    Status {
+        #[command(flatten)]
+        place: Place,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Make a key file, or put a new key before those of one.
+    Key {
+        /// The file; made for its owner only.
+        file: PathBuf,
+        /// Put a new key before those that are there. A gateway that follows the file uses it within a second.
+        #[arg(long)]
+        rotate: bool,
+    },
+    /// Encrypt everything that is there with the first key, and clean the file of how it was before. A gateway may go on
+    /// serving meanwhile.
+    Rekey {
+        #[command(flatten)]
+        place: Place,
+        /// What was done, as JSON.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// Which store.
+#[derive(Debug, clap::Args)]
+pub struct Place {
+    /// The store's file; the one of the settings when not given.
+    #[arg(long, value_name = "PATH")]
+    store: Option<PathBuf>,
+    /// The settings file.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+/// Runs the command.
+pub fn run(command: &StoreCommand) -> Result<Verdict, Failure> {
+    match command {
+        StoreCommand::Status { place, json } => status(place, *json),
+        StoreCommand::Key { file, rotate } => key(file, *rotate),
+        StoreCommand::Rekey { place, json } => rekey(place, *json),
+    }
+}
+
+fn status(place: &Place, json: bool) -> Result<Verdict, Failure> {
+    let store = keep::open_existing(place.store.as_ref(), place.config.as_ref())?;
+    let stats = store.stats().map_err(Failure::input)?;
+    let outdated = store.outdated().map_err(Failure::input)?;
+    let keys: Vec<String> = store.keys().iter().map(KeyId::to_string).collect();
+    let told = match json {
+        true => {
+            let report = serde_json::json!({
+                "path": store.place(),
+                "originals": stats.originals,
+                "text_bytes": stats.text_bytes,
+                "stored_bytes": stats.stored_bytes,
+                "file_bytes": stats.file_bytes,
+                "keys": keys,
+                "rows_of_other_keys": outdated,
+            });
+            format!("{report:#}\n")
+        }
+        false => {
+            let encryption = match keys.split_first() {
+                None => "not encrypted; `foldline store key --help` says how".to_owned(),
+                Some((first, [])) => format!("encrypted with key {first}"),
+                Some((first, more)) => format!("encrypted with key {first}; read with {} as well", more.join(", ")),
+            };
+            let rest = match outdated {
+                0 => String::new(),
+                rows => format!("\n{rows} rows are not encrypted with that key yet; `foldline store rekey` does it"),
+            };
+            format!(
+                "{}\n{} originals, {} bytes of text, {} bytes on the disk\n{encryption}{rest}\n",
+                store.place().display(),
+                stats.originals,
+                stats.text_bytes,
+                stats.file_bytes,
+            )
+        }
+    };
+    output::print(&told)?;
+    Ok(Verdict::Fine)
+}
+
+fn key(file: &Path, rotate: bool) -> Result<Verdict, Failure> {
+    let new = Keyring::generate().map_err(Failure::input)?;
+    let old = match (file.exists(), rotate) {
+        (true, false) => {
+            let message = format!("{} is there already; put a new key before it with --rotate", file.display());
+            return Err(Failure::input(message));
+        }
+        (false, true) => return Err(Failure::input(format!("{} is not there; leave --rotate out", file.display()))),
+        (false, false) => String::new(),
+        (true, true) => {
+            let text = store_keys::read(file).map_err(Failure::input)?;
+            Keyring::parse(&text).map_err(|error| Failure::input(format!("{}: {error}", file.display())))?;
+            text.to_string()
+        }
+    };
+    write_secret(file, &format!("{new}\n{old}"))
+        .map_err(|error| Failure::input(format!("cannot write {}: {error}", file.display())))?;
+    let id = Keyring::parse(&new).map_err(Failure::input)?.ids().first().map(KeyId::to_string).unwrap_or_default();
+    let next = match rotate {
+        false => {
+            "set store.key_file to it, then `foldline store rekey` encrypts what is there. Keep a copy elsewhere: \
+                  without it nothing can be read"
+        }
+        true => "it is used from now on. `foldline store rekey` makes the older ones dispensable",
+    };
+    output::print(&format!("key {id} is in {}; {next}\n", file.display()))?;
+    Ok(Verdict::Fine)
+}
+
+/// Writes a file that only its owner can read at any moment: beside it first, then in its place.
+fn write_secret(file: &Path, text: &str) -> std::io::Result<()> {
+    let mut name = file.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.part", std::process::id()));
+    let part = file.with_file_name(name);
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let written = options.open(&part).and_then(|mut opened| {
+        opened.write_all(text.as_bytes())?;
+        opened.sync_all()?;
+        std::fs::rename(&part, file)
+    });
+    if written.is_err() {
+        let _ = std::fs::remove_file(&part);
+    }
+    written
+}
+
+fn rekey(place: &Place, json: bool) -> Result<Verdict, Failure> {
+    let store = keep::open_existing(place.store.as_ref(), place.config.as_ref())?;
+    let Some(first) = store.keys().first().copied() else {
+        let message = "no key is set; make one with `foldline store key FILE` and set store.key_file to it";
+        return Err(Failure::input(message));
+    };
+    let all = store.outdated().map_err(Failure::input)?;
+    let bar = spinner(if json { Voice::Silent } else { Voice::Heard });
+    let mut seen = 0;
+    let done = store.rekey(&mut |rows| {
+        seen += rows;
+        bar.set_message(format!("{seen} of {all} rows"));
+    });
+    bar.finish_and_clear();
+    let done = done.map_err(Failure::input)?;
+    let told = match json {
+        true => {
+            let report = serde_json::json!({
+                "key": first.to_string(),
+                "originals": done.originals,
+                "checkpoints": done.checkpoints,
+                "sessions": done.sessions,
+                "damaged": done.damaged,
+                "keys_retired": done.retired,
+            });
+            format!("{report:#}\n")
+        }
+        false => format!(
+            "encrypted with key {first}: {} originals, {} checkpoints, {} sessions; {} older keys are needed no more{}\n",
+            done.originals,
+            done.checkpoints,
+            done.sessions,
+            done.retired,
+            if done.damaged > 0 {
+                format!("; {} rows are damaged and stay as they are", done.damaged)
+            } else {
+                String::new()
+            },
+        ),
+    };
+    output::print(&told)?;
+    Ok(Verdict::Fine)
+}
