@@ -39,7 +39,7 @@ fn a_replay_compares_policies_in_money() {
     desk.write("two.json", &session(60).to_string());
     let replay =
         json_of(&desk.run(&["replay", "one.json", "two.json", "--window", "60000", "--json", "--html", "page.html"]));
-    let policies = ["none", "hermes", "sacred-zone", "skill", "runway", "frugal"];
+    let policies = ["none", "hermes", "sacred-zone", "skill", "runway", "frugal", "steady"];
     assert_eq!(replay["policies"], json!(policies));
     for (policy, totals) in policies.iter().zip(replay["totals"].as_array().unwrap()) {
         assert_eq!(totals["requests"], 140);

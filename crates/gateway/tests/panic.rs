@@ -4,7 +4,7 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 use foldline_core::Policy;
-use foldline_core::policy::AutoOr;
+use foldline_core::policy::{AutoOr, Preset};
 use foldline_core::summary::Summary;
 use foldline_gateway::conversation::{
     Ask, Conversations, Fault, FoldTask, Planned, Prepared, Refusal, ReportedUsage, Rewriter, Timestamp, Turn,
@@ -105,7 +105,7 @@ async fn exchange(address: SocketAddr, request: String) -> String {
 
 async fn works_with(falls: Falls) {
     let provider = Provider::start([Act::say("Done.")]).await.unwrap();
-    let mut policy = Policy::default();
+    let mut policy = Policy::of(Preset::Hermes);
     policy.gateway.upstream_openai = Some(provider.url());
     policy.gateway.upstream_anthropic = Some(provider.url());
     policy.model.window = AutoOr::Fixed(32_000);

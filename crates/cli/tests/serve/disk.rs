@@ -26,7 +26,7 @@ fn a_full_disk_costs_folds_and_no_request() {
     let folder = tempfile::tempdir().unwrap();
     let runtime = Runtime::new().unwrap();
     let provider = runtime.block_on(Provider::start([Act::say("Done.")])).unwrap();
-    let start = || serve(folder.path(), &provider.url(), &["--window", "20000"]);
+    let start = || serve(folder.path(), &provider.url(), &["--window", "20000", "--preset", "hermes"]);
     let forwarded = || provider.requests().pop().unwrap();
     let mut served = start();
     assert_eq!(outcome(&served.post(MESSAGES, &conversation(4, false))), "unchanged");

@@ -85,7 +85,7 @@ fn a_kill_between_turns_or_in_a_stream_changes_no_byte_of_what_follows() {
     let runtime = Runtime::new().unwrap();
     let pace = Duration::from_millis(30);
     let provider = runtime.block_on(Provider::start([Act::Say { text: "one two three four".into(), pace }])).unwrap();
-    let start = || serve(folder.path(), &provider.url(), &["--window", "16000"]);
+    let start = || serve(folder.path(), &provider.url(), &["--window", "16000", "--preset", "hermes"]);
     let changes = |served: &Served| {
         served.wait_until("folds are done", "/foldline/metrics", |page| page.contains("foldline_background_folds 0"));
         let page = served.get("/foldline/metrics");

@@ -91,6 +91,8 @@ fn drive(folder: &Path, marks: &Marks, format: &str) -> String {
             &upstream,
             "--upstream-anthropic",
             &upstream,
+            "--preset",
+            "hermes",
             "--window",
             "16000",
             "--log",

@@ -166,8 +166,9 @@ fn speaks_beside(transcript: &Transcript<'_>, index: usize) -> bool {
             PartKind::Text => {
                 let is_before = handoff.is_some_and(|handoff| part_index < handoff);
                 let own = own_words(transcript, part);
-                !(own.trim().is_empty() || host::without_envelopes(&own).trim().is_empty())
-                    && !(is_before && host::is_host_text(&own))
+                !(own.trim().is_empty()
+                    || host::without_envelopes(&own).trim().is_empty()
+                    || is_before && host::is_host_text(&own))
             }
             _ => false,
         }

@@ -25,7 +25,7 @@ pub(super) fn envelopes(text: &str) -> Vec<Envelope> {
     let mut at = found.first().map_or(0, |whole| whole.span.end);
     let mut only_envelopes = true;
     while let Some(start) = text.get(at..).and_then(|rest| rest.find('<')).map(|offset| at + offset) {
-        only_envelopes &= text.get(at..start).is_some_and(|between| is_heading_or_blank(between));
+        only_envelopes &= text.get(at..start).is_some_and(is_heading_or_blank);
         match wrapped(text, start, only_envelopes) {
             Some(envelope) => {
                 at = envelope.span.end;
