@@ -286,7 +286,10 @@ fn instructions_in_the_middle_survive_every_fold() {
             client.work(step);
             let (sent, outcome) = turn(&gateway, &client, &provider(1.0), step as i64);
             folds += usize::from(outcome == Outcome::Folded);
-            assert_eq!(sent.matches("MARK-OF-THE-MIDDLE").count(), 1, "{dialect:?}: step {step}, fold {folds}");
+            let told = sent.matches("MARK-OF-THE-MIDDLE").count();
+            // Gemini has no instructions between contents: there it is what a user says, which a handoff may name, too.
+            let once = told == 1 || (dialect == Dialect::Gemini && told > 1);
+            assert!(once, "{dialect:?}: step {step}, fold {folds}, told {told} times");
         }
         assert!(folds >= 3, "{dialect:?}: {folds} folds");
     }
