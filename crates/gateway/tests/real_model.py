@@ -118,7 +118,7 @@ def fold(binary, port, dialect, seconds):
     out, report = HOME / "folded.json", HOME / "report.json"
     command = [binary, "compress", str(SESSION), "--force", "--store", "none", "--summarizer", f"http://127.0.0.1:{port}",
                "--summarizer-model", "local", "--set", "summarizer.window=2048", "--set", f"summarizer.dialect={dialect}",
-               "--set", "summarizer.max_calls=1", "--set", "summarizer.retries=0", "--set", "summarizer.fallback_model=local",
+               "--set", "summarizer.retries=0", "--set", "summarizer.fallback_model=local",
                "-o", str(out), "--report", str(report)]
     begun = time.monotonic()
     try:
