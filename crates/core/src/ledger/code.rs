@@ -1,35 +1,43 @@
 //! Source code in pieces that can be told: a few neighbouring lines with their numbers.
 
 use super::work::{cut, push_line};
+use crate::reduce;
 
 /// Lines that are told together.
 const TOGETHER: usize = 3;
-/// A shorter line that opens a block says nothing alone: `else {`, `try:`.
-const SHORTEST_OPENING: usize = 12;
+/// A longer line is no constant, but a statement with a literal in it.
+const LONGEST_CONSTANT: usize = 120;
+/// Constants stand outermost or in a block of their own: at most so many columns in, where a tab takes four.
+const DEEPEST_CONSTANT: usize = 4;
+const TAB: usize = 4;
 
-/// Runs of neighbouring lines, which blank lines end.
-pub(super) fn runs(text: &str) -> Vec<String> {
-    pieces(text, |_, _| true)
-}
-
-/// The lines that say what is in a file: those that open a block, and outermost ones with a value.
+/// The lines that say what is in a file: those that define something, with the values of constants.
 pub(super) fn outline(text: &str) -> Vec<String> {
-    let outermost = text.lines().map(Line::of).filter(|line| !line.is_blank()).map(|line| line.indent).min();
-    pieces(text, |line, next| {
-        let opens = next.is_some_and(|next| next.indent > line.indent) && line.code.len() >= SHORTEST_OPENING;
-        opens || (Some(line.indent) == outermost && line.has_value())
-    })
+    pieces(text, |line| line.is_outline())
 }
 
-/// Pieces of the lines that are `wanted`; it sees a line and the next one that is not blank.
-fn pieces(text: &str, wanted: impl Fn(&Line<'_>, Option<&Line<'_>>) -> bool) -> Vec<String> {
-    let lines: Vec<Line<'_>> = text.lines().map(Line::of).collect();
+/// The lines between those of the outline.
+pub(super) fn inside(text: &str) -> Vec<String> {
+    pieces(text, |line| !line.is_outline())
+}
+
+/// Whether a line belongs to the outline of its file.
+pub(super) fn is_outline(line: &str) -> bool {
+    Line::of(line).is_outline()
+}
+
+/// A file that was read, without the numbers of its lines.
+pub(super) fn unnumbered(text: &str) -> String {
+    text.lines().map(|line| numbered(line).1).collect::<Vec<_>>().join("\n")
+}
+
+/// Pieces of the lines that are `wanted`.
+fn pieces(text: &str, wanted: impl Fn(&Line<'_>) -> bool) -> Vec<String> {
     let mut pieces = Vec::new();
     let mut piece = String::new();
     let mut count = 0;
-    for (at, line) in lines.iter().enumerate() {
-        let following = lines.get(at + 1..).unwrap_or_default();
-        let is_wanted = !line.is_blank() && wanted(line, following.iter().find(|line| !line.is_blank()));
+    for line in text.lines().map(Line::of) {
+        let is_wanted = !line.is_blank() && wanted(&line);
         if (!is_wanted || count == TOGETHER) && count > 0 {
             pieces.push(std::mem::take(&mut piece));
             count = 0;
@@ -50,23 +58,40 @@ fn pieces(text: &str, wanted: impl Fn(&Line<'_>, Option<&Line<'_>>) -> bool) -> 
 
 struct Line<'a> {
     number: Option<&'a str>,
-    indent: usize,
+    /// With its indent.
+    whole: &'a str,
     code: &'a str,
 }
 
 impl<'a> Line<'a> {
     fn of(line: &'a str) -> Line<'a> {
         let (number, code) = numbered(line);
-        let bare = code.trim_start();
-        Line { number, indent: code.len() - bare.len(), code: bare.trim_end() }
+        Line { number, whole: code, code: code.trim() }
     }
 
     fn is_blank(&self) -> bool {
         self.code.len() < 2
     }
 
-    fn has_value(&self) -> bool {
-        self.code.bytes().any(|byte| byte.is_ascii_digit() || matches!(byte, b'"' | b'\''))
+    fn column(&self) -> usize {
+        let blanks = self.whole.bytes().take_while(u8::is_ascii_whitespace);
+        blanks.map(|byte| if byte == b'\t' { TAB } else { 1 }).sum()
+    }
+
+    fn is_outline(&self) -> bool {
+        reduce::defines(self.whole) || self.is_constant()
+    }
+
+    /// Whether it gives a name a literal value: `TIMEOUT = 30`, `retries int = 3`, `name: "x",`.
+    fn is_constant(&self) -> bool {
+        let Some((name, value)) = self.code.split_once(['=', ':']) else {
+            return false;
+        };
+        let is_literal = value.trim_start().starts_with(|c: char| c.is_ascii_digit() || "-\"'`[{".contains(c));
+        let is_named = name.starts_with(|c: char| c.is_alphabetic() || c == '_')
+            && name.chars().all(|c| c.is_alphanumeric() || "_- .".contains(c))
+            && name.split_whitespace().count() <= 3;
+        is_literal && is_named && self.column() <= DEEPEST_CONSTANT && self.code.len() <= LONGEST_CONSTANT
     }
 }
 
@@ -93,15 +118,16 @@ mod tests {
     }
 
     #[test]
-    fn an_outline_has_what_opens_a_block_and_the_constants() {
+    fn an_outline_has_definitions_and_constants() {
         let file = "use std::fmt;\n\nconst MOST: usize = 12;\nfn first(x: u32) {\n    let y = 3;\n    if y > x {\n        run(y);\n    }\n}\n\nfn second() {\n    done();\n}\n";
         assert_eq!(outline(file), ["const MOST: usize = 12;\nfn first(x: u32) {", "fn second() {"]);
+        assert_eq!(inside(file).first().map(String::as_str), Some("use std::fmt;"));
         let python = "1\tTIMEOUT = 30\n2\tclass Reader:\n3\t    def read(self):\n4\t        return 1\n5\t    def close(self):\n6\t        pass";
         assert_eq!(outline(python), ["1: TIMEOUT = 30\n2: class Reader:\n3: def read(self):", "5: def close(self):"]);
     }
 
     #[test]
-    fn runs_end_at_blank_lines() {
-        assert_eq!(runs("aa\nbb\n\ncc"), ["aa\nbb", "cc"]);
+    fn pieces_end_at_blank_lines() {
+        assert_eq!(inside("aa\nbb\n\ncc"), ["aa\nbb", "cc"]);
     }
 }

@@ -1,8 +1,10 @@
 //! What an edit changed: the lines that went and the lines that came, in pieces that can be told alone.
 
+use super::code;
 use super::tool::Arguments;
 use serde_json::Value;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
+use std::ops::Range;
 
 /// A piece of a change has at most this many lines.
 const LONGEST_PIECE: usize = 5;
@@ -13,19 +15,25 @@ const LONGEST_LINE: usize = 240;
 /// Of more lines that go, only so many of the outermost are told, and how many went: what is gone can no longer be
 /// worked with.
 const MOST_GONE: usize = 5;
+/// More new lines in a row are something new, like a file that is written: its outline says what it is.
+const LONGEST_CHANGE: usize = 24;
 
 /// A few neighbouring lines of a change.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Piece {
     /// `- old` and `+ new` lines.
     pub(super) text: String,
     /// Further lines that went.
     pub(super) also_gone: Vec<String>,
+    /// Whether it is the inside of something long and new, whose outline is told as the change.
+    pub(super) is_inside: bool,
+    /// The lines before and behind the change, where the edit shows them: they tell two places with the same line apart.
+    pub(super) beside: Vec<String>,
 }
 
 impl Piece {
     pub(super) fn of(text: String) -> Piece {
-        Piece { text, also_gone: Vec::new() }
+        Piece { text, ..Piece::default() }
     }
 }
 
@@ -83,13 +91,27 @@ fn compare(old: &str, new: &str, all: &mut Vec<Piece>) {
             continue;
         }
         let (mut lines, also_gone) = gone(old.get(change.old_range()).unwrap_or_default());
-        lines.extend(new.get(change.new_range()).unwrap_or_default().iter().map(|line| marked("+", line)));
+        let (outer, inside) = come(new.get(change.new_range()).unwrap_or_default());
+        lines.extend(outer);
         let first = all.len();
         cut(&mut lines, all);
         if let Some(piece) = all.get_mut(first) {
             piece.also_gone = also_gone;
         }
+        let outer = all.len();
+        inside.into_iter().for_each(|mut lines| cut(&mut lines, all));
+        all.iter_mut().skip(outer).for_each(|piece| piece.is_inside = true);
+        let beside = beside(&old, change.old_range());
+        all.iter_mut().skip(first).for_each(|piece| piece.beside.clone_from(&beside));
     }
+}
+
+/// The nearest lines around a place that say something.
+fn beside(lines: &[&str], place: Range<usize>) -> Vec<String> {
+    let says_something = |line: &&&str| line.chars().any(char::is_alphanumeric);
+    let before = lines.get(..place.start).unwrap_or_default().iter().rev().find(says_something);
+    let behind = lines.get(place.end..).unwrap_or_default().iter().find(says_something);
+    before.into_iter().chain(behind).map(|line| line.trim().to_owned()).collect()
 }
 
 /// The lines that went: those that are told, and the others.
@@ -107,6 +129,17 @@ fn gone(lines: &[&str]) -> (Vec<String>, Vec<String>) {
     let mut told: Vec<String> = outermost.iter().filter_map(|&at| Some(marked("-", lines.get(at)?))).collect();
     told.push(format!("- … {} lines removed in all", lines.len()));
     (told, lines.iter().map(|line| (*line).to_owned()).collect())
+}
+
+/// The lines that came: those that say what changed, and runs of those inside something long and new.
+fn come(lines: &[&str]) -> (Vec<String>, Vec<Vec<String>>) {
+    let marked = |line: &&str| marked("+", line);
+    if lines.len() <= LONGEST_CHANGE {
+        return (lines.iter().map(marked).collect(), Vec::new());
+    }
+    let runs = lines.split(|line| code::is_outline(line)).filter(|run| !run.is_empty());
+    let outline = lines.iter().filter(|line| code::is_outline(line)).map(marked).collect();
+    (outline, runs.map(|run| run.iter().map(marked).collect()).collect())
 }
 
 fn marked(mark: &str, line: &str) -> String {
@@ -149,6 +182,16 @@ mod tests {
             told(old, "fn c() {}"),
             "- // about a\n- fn a() {\n- one();\n- fn b() {\n- … 10 lines removed in all"
         );
+    }
+
+    #[test]
+    fn of_something_long_and_new_the_outline_is_the_change() {
+        let body = "    let x = step();\n".repeat(30);
+        let mut all = Vec::new();
+        compare("", &format!("/// Adds.\nfn add() {{\n{body}}}\nconst MOST: u32 = 4;"), &mut all);
+        let outer: Vec<&str> = all.iter().filter(|piece| !piece.is_inside).map(|piece| piece.text.as_str()).collect();
+        assert_eq!(outer, ["+ fn add() {\n+ const MOST: u32 = 4;"]);
+        assert!(all.iter().any(|piece| piece.is_inside && piece.text.contains("step()")));
     }
 
     #[test]

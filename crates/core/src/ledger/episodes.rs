@@ -30,9 +30,6 @@ const BARE_REPLY: usize = 20;
 pub(super) const DECISION_WORTH: f32 = 36.0;
 const LONGEST_CHOICE: usize = 160;
 const LONGEST_OFFER: usize = 240;
-/// So many of the latest questions that were left open are told.
-const MOST_UNANSWERED: usize = 2;
-const UNANSWERED_WORTH: f32 = 30.0;
 /// A request alone, without its words.
 const BARE_REQUEST_WORTH: f32 = 4.0;
 
@@ -74,8 +71,6 @@ pub(super) struct Talk {
     served: Vec<bool>,
     /// Whether the assistant's latest words end with a question.
     asked: bool,
-    /// Questions of the assistant that the user did not answer, with the message that went on.
-    unanswered: Vec<(usize, String)>,
     /// Whether what is read comes from an earlier handoff.
     pub(super) is_remembering: bool,
     /// Whether what is read stood before an earlier handoff: its episodes come before the numbered ones.
@@ -177,19 +172,13 @@ impl Gathering<'_, '_> {
             self.begin_episode(index, number);
         }
         self.extend_episode(index);
-        let is_live = self.stretches.live.binary_search(&index).is_ok();
-        let title = match is_live {
-            true => format!("{REQUEST_BESIDE}, \"{}\"", first_line(words, LONGEST_BESIDE)),
-            false => String::new(),
-        };
-        let group = self.group(index, Section::CompletedActions, GroupKind::Request, title, Voice::User);
-        self.talk.request = Some(group);
-        if is_live {
-            self.heading(index, group, Source::User, BARE_REQUEST_WORTH);
+        if self.stretches.live.binary_search(&index).is_ok() {
+            self.live_request(index, words);
             return;
         }
+        let group = self.group(index, Section::CompletedActions, GroupKind::Request, String::new(), Voice::User);
+        self.talk.request = Some(group);
         self.note_decision(index, words);
-        self.note_unanswered(index, words);
         let start = self.ledger.entries.len();
         self.user_words(index, group, words, 0.0);
         self.talk.request_words = start..self.ledger.entries.len();
@@ -201,6 +190,20 @@ impl Gathering<'_, '_> {
         {
             opening.worth += OPENING * self.weights.statement * age * age * (opening.text.range().len() as f32).sqrt();
         }
+    }
+
+    /// A request that stays as a message beside the handoff is named by its last words: what precedes them in the same
+    /// message is what the client put there, such as the output of a local command.
+    fn live_request(&mut self, index: usize, words: &str) {
+        let title = format!("{REQUEST_BESIDE}, \"{}\"", first_line(words, LONGEST_BESIDE));
+        let known = self.talk.request.and_then(|group| self.ledger.groups.get_mut(group as usize));
+        if let Some(group) = known.filter(|group| group.message as usize == index) {
+            group.title = title;
+            return;
+        }
+        let group = self.group(index, Section::CompletedActions, GroupKind::Request, title, Voice::User);
+        self.talk.request = Some(group);
+        self.heading(index, group, Source::User, BARE_REQUEST_WORTH);
     }
 
     /// What a user said, sentence by sentence; pasted material by paragraphs.
@@ -261,27 +264,6 @@ impl Gathering<'_, '_> {
         // Who names what was offered chooses; who says something else may only talk on.
         let chooses = named_option(reply).is_some() || answered.iter().any(|offer| self.shares_terms(offer, reply));
         self.fact(index, Section::KeyDecisions, &text, if chooses { DECISION_WORTH } else { DECISION_WORTH / 2.0 });
-    }
-
-    /// What the assistant asked and the user did not come back to is open until they do.
-    fn note_unanswered(&mut self, index: usize, words: &str) {
-        if self.is_chat || !self.talk.asked || is_short_reply(sentences(words).next().unwrap_or_default()) {
-            return;
-        }
-        let question = sentences(&self.talk.latest_words).filter(|sentence| has_question(sentence)).last();
-        let question = question.map(|question| first_line(question, LONGEST_OFFER));
-        if let Some(question) = question.filter(|question| !self.shares_terms(question, words)) {
-            self.talk.unanswered.push((index, question));
-        }
-    }
-
-    /// Tells the latest questions that nobody answered.
-    pub(super) fn close_questions(&mut self) {
-        let open = std::mem::take(&mut self.talk.unanswered);
-        for (index, question) in open.into_iter().rev().take(MOST_UNANSWERED) {
-            let text = format!("- The assistant asked, and the user has not answered: \"{question}\"");
-            self.fact(index, Section::RemainingWork, &text, UNANSWERED_WORTH);
-        }
     }
 
     /// Whether two texts have a word in common that not everybody uses.
@@ -381,7 +363,10 @@ impl Gathering<'_, '_> {
         for pair in requests.windows(2) {
             let [stopped, next] = *pair else { continue };
             let is_stopped = self.ledger.groups.get(stopped).is_some_and(|group| group.title == INTERRUPTED);
-            if is_stopped && (next == stopped + 1 || self.says_again(stopped as u32, next as u32)) {
+            // What is typed once more before any answer came replaces what was typed first.
+            let is_unanswered = next == stopped + 1;
+            let is_again = || self.says_again(stopped as u32, next as u32);
+            if (is_stopped && is_unanswered) || ((is_stopped || is_unanswered) && is_again()) {
                 self.drop_group(stopped as u32);
                 dropped.push(stopped);
             }

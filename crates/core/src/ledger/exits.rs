@@ -64,6 +64,18 @@ pub(super) fn unframed(output: &str) -> &str {
     }
 }
 
+/// What clients add to an output to say where the next command starts.
+pub(super) const PLACE: &str = "Shell cwd was reset to ";
+
+/// An output without the note of its client on where the next command starts.
+pub(super) fn without_place(output: &str) -> &str {
+    match output.trim_end().rsplit_once('\n') {
+        Some((output, last)) if last.starts_with(PLACE) => output,
+        None if output.starts_with(PLACE) => "",
+        _ => output,
+    }
+}
+
 /// The line of a failed output without a word of trouble that says most: tools say at once what is wrong (`File does not
 /// exist.`), programs at the end.
 pub(super) fn complaint(output: &str, act: Act) -> Option<&str> {

@@ -529,7 +529,6 @@ impl<'t, 'a> Gathering<'t, 'a> {
         self.close_pins();
         self.close_rules();
         self.close_state();
-        self.close_questions();
         self.close_files();
         let files = self.ledger.groups.iter().filter(|group| group.kind == GroupKind::File);
         self.ledger.root = root::common(files.map(|group| group.title.split(" — ").next().unwrap_or_default()));
@@ -612,7 +611,8 @@ fn voice_of(source: Source) -> Voice {
     match source {
         Source::User | Source::Pasted => Voice::User,
         Source::Answer | Source::Explanation | Source::Narration => Voice::Assistant,
-        Source::Edit | Source::Written | Source::Document | Source::Command | Source::Arguments => Voice::Call,
+        Source::Edit | Source::Outline | Source::Written => Voice::Call,
+        Source::Document | Source::Command | Source::Arguments => Voice::Call,
         Source::Report | Source::Output | Source::Read => Voice::Tool,
     }
 }

@@ -54,6 +54,15 @@ pub(super) fn only_read(command: &str) -> Option<String> {
     }
 }
 
+/// The programs that a command line runs, each with its arguments. What only moves about, prints a word or trims the
+/// output of another program is left out: two lines that differ in that run the same thing.
+pub(super) fn invocations(command: &str) -> impl Iterator<Item = &str> {
+    let parts = command.split(['\n', ';']).flat_map(|part| part.split("&&"));
+    let first = parts.map(|part| part.split(" |").next().unwrap_or_default());
+    let bare = first.map(|part| part.trim().trim_end_matches("2>&1").trim_end());
+    bare.filter(|part| !part.is_empty() && !part.starts_with("cd ") && !part.starts_with("echo "))
+}
+
 /// The files that a patch changes.
 pub(super) fn patched(patch: &str) -> impl Iterator<Item = &str> {
     const MARKS: [&str; 4] = ["*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: "];
@@ -194,5 +203,13 @@ mod tests {
         }
         assert_eq!(substituted("sed -i 's/^A = 0$/A = 1/' a.py"), Some(("A = 0".to_owned(), "A = 1".to_owned())));
         assert_eq!(substituted("sed -i 's/A.*/B/' a.py"), None);
+    }
+
+    #[test]
+    fn the_same_program_is_seen_in_different_lines() {
+        let run = |command: &'static str| invocations(command).collect::<Vec<_>>();
+        assert_eq!(run("cd /x && make fmt && make lint 2>&1 | tail -20"), ["make fmt", "make lint"]);
+        assert_eq!(run("make lint 2>&1"), ["make lint"]);
+        assert_eq!(run("git config gc.auto; echo ---"), ["git config gc.auto"]);
     }
 }

@@ -3,7 +3,7 @@
 
 use super::tool::{Act, understand};
 use super::work::{Step, first_line};
-use super::{Gathering, todo};
+use super::{Gathering, shell, todo};
 use crate::handoff::Section;
 use crate::transcript::PartKind;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -65,9 +65,9 @@ struct Runs {
 }
 
 impl Runs {
-    /// Whether it judges the work: it counts what passed, or has failed before.
+    /// Whether it judges the work: it counts what passed, or it failed and was run again.
     fn is_check(&self) -> bool {
-        self.has_failed || super::exits::test_summary(&self.said).is_some()
+        (self.has_failed && self.times > 1) || super::exits::test_summary(&self.said).is_some()
     }
 }
 
@@ -148,7 +148,7 @@ impl Gathering<'_, '_> {
             self.record.forget_place();
         }
         for line in output.lines().take(40) {
-            if let Some(directory) = line.strip_prefix("Shell cwd was reset to ") {
+            if let Some(directory) = line.strip_prefix(super::exits::PLACE) {
                 self.record.place.directory = Some(directory.trim().to_owned());
             }
             if line.starts_with("nothing to commit, working tree clean") {
@@ -236,31 +236,32 @@ impl Gathering<'_, '_> {
     /// Commands that were run more than once, or that sum themselves up, are checks: their latest result is the state.
     fn close_checks(&mut self) {
         let runs = std::mem::take(&mut self.record.runs);
-        let newer = self.live_commands();
-        let mut checks: Vec<(String, Runs)> = runs
-            .into_iter()
-            .filter(|(_, runs)| runs.times > 1 || runs.is_check())
-            .filter(|(_, runs)| !runs.said.is_empty() || runs.failed)
-            // What was looked at before the latest change may be different now, and what runs beside the handoff is newer.
-            .filter(|(command, runs)| {
-                (runs.is_check() || runs.message >= self.record.last_change) && !newer.contains(command)
-            })
-            .collect();
-        checks.sort_by_key(|(_, runs)| runs.message);
-        let from = checks.len().saturating_sub(MOST_CHECKS);
-        let mut outdated = Vec::new();
-        for (command, runs) in checks.into_iter().skip(from) {
+        let mut newer = self.live_commands();
+        let mut checks: Vec<(String, Runs)> = runs.into_iter().collect();
+        checks.sort_by(|(one, a), (other, b)| b.message.cmp(&a.message).then_with(|| one.cmp(other)));
+        let mut told = Vec::new();
+        let mut is_outdated = false;
+        for (command, runs) in checks {
+            let is_repeated = !shell::invocations(&command).any(|part| !newer.contains(part));
+            newer.extend(shell::invocations(&command).map(str::to_owned));
+            // What was looked at before the latest change may be different now.
+            let holds = runs.is_check() || (runs.times > 1 && runs.message >= self.record.last_change);
+            if is_repeated || !holds || (runs.said.is_empty() && !runs.failed) || told.len() >= MOST_CHECKS {
+                continue;
+            }
             let times = if runs.times > 1 { format!(" (run {}×, latest)", runs.times) } else { String::new() };
             let how = if runs.failed { "failed: " } else { "" };
-            if runs.message < self.record.last_change {
-                outdated.push(format!("`{command}`"));
-            }
-            let text = format!("- `{command}`{times} → {how}{}", runs.said);
-            self.fact(runs.message, Section::ActiveState, &text, STATE_WORTH / 2.0);
+            let is_older = runs.message < self.record.last_change;
+            is_outdated |= is_older;
+            let since = if is_older { " (before the latest edits)" } else { "" };
+            told.push((runs.message, format!("- `{command}`{times} → {how}{}{since}", runs.said)));
         }
-        if !outdated.is_empty() {
-            let text = format!("- Run again, files were changed since: {}", outdated.join(", "));
-            self.fact(self.record.last_change, Section::RemainingWork, &text, STATE_WORTH / 2.0);
+        for (message, text) in told.into_iter().rev() {
+            self.fact(message, Section::ActiveState, &text, STATE_WORTH / 2.0);
+        }
+        if is_outdated {
+            let text = "- Run the checks again whose results are older than the latest edits (see Active State).";
+            self.fact(self.record.last_change, Section::RemainingWork, text, STATE_WORTH / 2.0);
         }
     }
 
@@ -273,7 +274,7 @@ impl Gathering<'_, '_> {
             .filter(|part| part.kind == PartKind::ToolCall)
             .map(|part| understand(self.transcript, part))
             .filter(|call| call.act == Act::Run)
-            .map(|call| first_line(&call.target, LONGEST_KEY))
+            .flat_map(|call| shell::invocations(&call.target).map(str::to_owned).collect::<Vec<_>>())
             .collect()
     }
 
@@ -292,7 +293,9 @@ impl Gathering<'_, '_> {
                 break;
             }
             let is_settled = worked.contains(&step.program()) || tried.contains(&(step.act, &step.target));
-            if step.failed && !step.trouble.is_empty() && !is_settled {
+            // Who looks for something that is not there looks elsewhere.
+            let is_lookup = matches!(step.act, Act::Read | Act::List | Act::Search | Act::Fetch);
+            if step.failed && !is_lookup && !step.trouble.is_empty() && !is_settled {
                 // Older errors count when somebody cared to run the same thing again.
                 let is_recent = self.work_since(step.episode) < BLOCKING_EPISODES
                     || tries.get(step.target.as_str()).is_some_and(|&tries| tries > 1)

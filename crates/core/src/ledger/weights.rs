@@ -20,7 +20,9 @@ pub enum Source {
     Report,
     /// What an edit changed.
     Edit,
-    /// What was written to a file.
+    /// The definitions and constants of what was written to a file.
+    Outline,
+    /// What else was written to a file.
     Written,
     /// What was written to a document: a plan, notes.
     Document,
@@ -36,7 +38,7 @@ pub enum Source {
 
 impl Source {
     /// All sources.
-    pub const ALL: [Source; 13] = [
+    pub const ALL: [Source; 14] = [
         Source::User,
         Source::Pasted,
         Source::Answer,
@@ -44,6 +46,7 @@ impl Source {
         Source::Narration,
         Source::Report,
         Source::Edit,
+        Source::Outline,
         Source::Written,
         Source::Document,
         Source::Command,
@@ -123,11 +126,12 @@ impl Default for Weights {
             sources: [
                 weight(3.00, 0.450), // User
                 weight(4.80, 0.171), // Pasted
-                weight(1.50, 0.480), // Answer
+                weight(2.00, 0.480), // Answer
                 weight(0.62, 0.256), // Explanation
                 weight(1.60, 0.120), // Narration
                 weight(0.30, 0.050), // Report
                 weight(2.05, 0.768), // Edit
+                weight(1.20, 0.100), // Outline
                 weight(0.56, 0.021), // Written
                 weight(0.50, 0.050), // Document
                 weight(1.12, 0.050), // Command
@@ -140,7 +144,7 @@ impl Default for Weights {
             term_call: 1.0,
             term_tool: 0.3,
             term_coined: 2.08,
-            term_number: 1.0,
+            term_number: 1.5,
             term_once: 0.5,
             again: [0.35, 0.106, 0.031],
             recency: 0.3,

@@ -21,6 +21,10 @@ const SHORT_OUTPUT: usize = 400;
 const MOST_JSON: usize = 64 << 10;
 /// Values in JSON that are longer say too much.
 const LONGEST_VALUE: usize = 300;
+/// A shorter result of a search says that nothing was found.
+const SHORTEST_FINDING: usize = 40;
+/// Letters and digits of a line that says something.
+const FEWEST_LETTERS: usize = 3;
 /// That a command ran.
 const COMMAND_WORTH: f32 = 2.0;
 
@@ -31,9 +35,23 @@ pub(super) struct Work {
     /// The step of each result that is still to come.
     by_result: FxHashMap<usize, usize>,
     /// Which piece of a change a line came with, by file and line: a later change that takes it away outdates the piece.
-    came_with: FxHashMap<u64, Vec<usize>>,
+    came_with: FxHashMap<u64, Vec<Shown>>,
     /// The newest value of each constant of a file, and the passages that show it.
     values: FxHashMap<u64, (u64, Vec<usize>)>,
+}
+
+/// A passage that shows a line of a file.
+struct Shown {
+    entry: usize,
+    /// The lines around it, where they are known.
+    beside: Vec<String>,
+}
+
+impl Shown {
+    /// Whether it may be the place between these lines: nothing says that it is another one.
+    fn is_at(&self, beside: &[String]) -> bool {
+        self.beside.is_empty() || beside.is_empty() || self.beside.iter().any(|line| beside.contains(line))
+    }
 }
 
 /// One call.
@@ -136,7 +154,8 @@ impl Gathering<'_, '_> {
             Act::Edit => {
                 let pieces = if quotable { diff::pieces(arguments) } else { Vec::new() };
                 for piece in pieces {
-                    let place = self.passage(index, group, Source::Edit, &piece.text, 0.0);
+                    let source = if piece.is_inside { Source::Written } else { Source::Edit };
+                    let place = self.passage(index, group, source, &piece.text, 0.0);
                     self.outdate(&call.target, &piece, place);
                 }
             }
@@ -168,11 +187,11 @@ impl Gathering<'_, '_> {
 
     /// The text of a new file: documents by paragraphs, everything else by lines that stand together.
     fn tell_written(&mut self, index: usize, group: u32, path: &str, content: &str) {
-        let is_document = [".md", ".txt", ".rst", ".adoc", ".org"].iter().any(|ending| path.ends_with(ending));
-        match is_document {
-            true => self.paragraphs(index, group, Source::Document, content),
-            false => self.code(index, group, Source::Written, code::runs(content)),
+        if is_document(path) {
+            return self.paragraphs(index, group, Source::Document, content);
         }
+        self.code(index, group, Source::Outline, code::outline(content));
+        self.code(index, group, Source::Written, code::inside(content));
     }
 
     /// Remembers which piece a line came with, and outdates the pieces whose lines go.
@@ -180,13 +199,16 @@ impl Gathering<'_, '_> {
         let key = |line: &str| FxBuildHasher.hash_one((path, line.trim()));
         let gone = piece.text.lines().filter_map(|line| line.strip_prefix("- "));
         for line in gone.chain(piece.also_gone.iter().map(String::as_str)) {
-            if let Some(older) = self.work.came_with.remove(&key(line)) {
-                self.forget(&older);
+            if let Some(shown) = self.work.came_with.get_mut(&key(line)) {
+                let gone: Vec<usize> = shown.extract_if(.., |shown| shown.is_at(&piece.beside)).map(|one| one.entry).collect();
+                self.forget(&gone);
             }
         }
         let come = || piece.text.lines().filter_map(|line| line.strip_prefix("+ "));
-        for (line, place) in come().zip(place.into_iter().cycle()) {
-            self.work.came_with.insert(key(line), vec![place]);
+        for (line, entry) in come().zip(place.into_iter().cycle()) {
+            let shown = self.work.came_with.entry(key(line)).or_default();
+            shown.retain(|shown| !shown.is_at(&piece.beside));
+            shown.push(Shown { entry, beside: piece.beside.clone() });
         }
         self.note_values(path, come(), place);
     }
@@ -198,7 +220,8 @@ impl Gathering<'_, '_> {
         };
         for line in text.lines() {
             let line = line.get(bare(line)..).unwrap_or_default().trim();
-            self.work.came_with.entry(FxBuildHasher.hash_one((path, line))).or_default().push(place);
+            let shown = self.work.came_with.entry(FxBuildHasher.hash_one((path, line))).or_default();
+            shown.push(Shown { entry: place, beside: Vec::new() });
         }
         self.note_values(path, text.lines().map(|line| line.get(bare(line)..).unwrap_or_default()), Some(place));
     }
@@ -294,6 +317,7 @@ impl Gathering<'_, '_> {
             self.heading(index, group, Source::Command, COMMAND_WORTH);
         }
         if quotable {
+            let printed = exits::without_place(printed);
             self.tell_output(index, group, act, printed, failed);
         }
     }
@@ -304,7 +328,12 @@ impl Gathering<'_, '_> {
             // What a change says when it worked is known.
             Act::Edit | Act::Write if !failed => {}
             Act::Todo => {}
+            Act::Read if self.ledger.groups.get(group as usize).is_some_and(|file| is_document(&file.title)) => {
+                self.paragraphs(index, group, Source::Read, &code::unnumbered(printed));
+            }
             Act::Read => self.code(index, group, Source::Read, code::outline(printed)),
+            // Who looks for something that is not there learns a word from it.
+            Act::Search | Act::List if printed.len() <= SHORTEST_FINDING => {}
             Act::Run if failed_tests.is_some() => {
                 let (failed, others) = failed_tests.unwrap_or_default();
                 self.lines_worth(index, group, &failed, self.weights.failure);
@@ -411,7 +440,9 @@ impl Gathering<'_, '_> {
         let together = if text.len() <= SHORT_OUTPUT { usize::MAX } else { together };
         let mut piece = String::new();
         let mut count = 0;
-        for line in text.lines().map(str::trim_end).filter(|line| !line.trim().is_empty()) {
+        let says_something =
+            |line: &&str| line.chars().filter(|c| c.is_alphanumeric()).take(FEWEST_LETTERS).count() == FEWEST_LETTERS;
+        for line in text.lines().map(str::trim_end).filter(says_something) {
             push_line(&mut piece, cut(line));
             count += 1;
             if count == together {
@@ -457,6 +488,11 @@ fn constant(line: &str) -> Option<(&str, &str)> {
         && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
         && name.starts_with(|c: char| c.is_ascii_uppercase());
     (is_constant && !value.starts_with('=')).then(|| (name, value.trim()))
+}
+
+/// Whether a path is that of a text for people.
+fn is_document(path: &str) -> bool {
+    [".md", ".txt", ".rst", ".adoc", ".org"].iter().any(|ending| path.ends_with(ending))
 }
 
 fn is_number(text: &str) -> bool {

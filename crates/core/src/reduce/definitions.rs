@@ -42,6 +42,11 @@ const LONGEST_START: usize = 12;
 /// Modifiers of one definition at most.
 const MOST_MODIFIERS: usize = 5;
 
+/// Whether a line defines something.
+pub(crate) fn defines(line: &str) -> bool {
+    definition(line).is_some()
+}
+
 /// The rank of a line that defines something.
 pub(super) fn definition(line: &str) -> Option<Rank> {
     let text = trim(line);

@@ -51,6 +51,7 @@ use std::fmt::{self, Write as _};
 pub(crate) use alarm::{Severity, each as each_trouble};
 pub(crate) use clean::visible;
 pub(crate) use compare::difference;
+pub(crate) use definitions::defines;
 use detect::Origin;
 pub use detect::detect;
 pub(crate) use envelope::printed;
