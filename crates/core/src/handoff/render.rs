@@ -6,7 +6,7 @@ use super::previous::{GAP, SPEAKERS, STEP, UNDER, WORDLESS};
 use super::quote::quoted;
 use super::section::Section;
 use super::select::select;
-use crate::ledger::{Entry, Group, GroupKind, Held, Ledger};
+use crate::ledger::{Entry, Group, GroupKind, Held, Ledger, REQUEST_BESIDE};
 use crate::redact::{Mode, redact};
 use crate::tokens::Measure;
 use std::fmt::Write as _;
@@ -181,6 +181,9 @@ fn write_chronicle(entries: &[usize], ledger: &Ledger, names_turns: bool, out: &
         })
         .collect();
     told.sort_unstable();
+    // A request that stays as a message is named, whether or not there was room to choose its heading.
+    let is_beside = |group: &&Group| group.kind == GroupKind::Request && group.title.starts_with(REQUEST_BESIDE);
+    let beside: Vec<&Group> = ledger.groups.iter().filter(is_beside).collect();
     let mut episode = None;
     let mut heads_episode = false;
     let mut previous: Option<(u32, usize)> = None;
@@ -188,9 +191,13 @@ fn write_chronicle(entries: &[usize], ledger: &Ledger, names_turns: bool, out: &
         let (Some(group), Some(entry)) = (ledger.groups.get(group_at as usize), ledger.entries.get(at)) else {
             continue;
         };
-        let is_new = episode.replace(place) != Some(place);
-        if is_new {
-            write_episode_heading(ledger, place, group, names_turns, out);
+        let before = episode.replace(place);
+        let is_new = before != Some(place);
+        // Work that went on after an earlier fold stands under the same heading, unless that says where its originals are.
+        let goes_on = before.is_some_and(|before| number(ledger, before) == number(ledger, place));
+        if is_new && (names_turns || !goes_on) {
+            let request = beside.iter().find(|request| request.episode == place).unwrap_or(&group);
+            write_episode_heading(ledger, place, request, names_turns, out);
         }
         let text = ledger.shown(entry);
         let begins = previous.is_none_or(|(before, _)| before != group_at);
@@ -229,6 +236,10 @@ fn write_chronicle(entries: &[usize], ledger: &Ledger, names_turns: bool, out: &
     }
 }
 
+fn number(ledger: &Ledger, place: u32) -> Option<u32> {
+    ledger.episodes.get(place as usize).map(|episode| episode.number)
+}
+
 fn write_episode_heading(ledger: &Ledger, place: u32, first: &Group, names_turns: bool, out: &mut String) {
     let Some(episode) = ledger.episodes.get(place as usize) else {
         return;
@@ -240,7 +251,7 @@ fn write_episode_heading(ledger: &Ledger, place: u32, first: &Group, names_turns
     };
     let (note, newline) = match (first.kind, first.title.as_str()) {
         (GroupKind::Request, "") => (String::new(), ""),
-        (GroupKind::Request, title) if title.starts_with("the message") => (format!(" {title}"), "\n"),
+        (GroupKind::Request, title) if title.starts_with(REQUEST_BESIDE) => (format!(" {title}"), "\n"),
         (GroupKind::Request, title) => (format!(" ({title})"), ""),
         _ => (format!(" {WORDLESS}"), "\n"),
     };

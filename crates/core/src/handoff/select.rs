@@ -349,6 +349,14 @@ fn first_words(ledger: &Ledger) -> Vec<Option<usize>> {
             slot.get_or_insert(at);
         }
     }
+    // Work that went on after an earlier fold was asked for by the same request.
+    for place in 1..first.len() {
+        let number = |place: usize| ledger.episodes.get(place).map(|episode| episode.number);
+        if first.get(place).is_some_and(Option::is_none) && number(place) == number(place - 1) {
+            let before = first.get(place - 1).copied().flatten();
+            first.get_mut(place).into_iter().for_each(|slot| *slot = before);
+        }
+    }
     first
 }
 

@@ -50,7 +50,7 @@ const MOST_COMPARED: usize = 600;
 const LAST_WORDS: usize = 200;
 
 /// What stands in place of the words of a request that is a message beside the handoff.
-pub(super) const REQUEST_BESIDE: &str = "the message beside this record";
+pub(crate) const REQUEST_BESIDE: &str = "the message beside this record";
 /// … with so many bytes of its words.
 const LONGEST_BESIDE: usize = 60;
 /// The heading of a request that the user stopped.
@@ -71,6 +71,8 @@ pub(super) struct Talk {
     served: Vec<bool>,
     /// Whether the assistant's latest words end with a question.
     asked: bool,
+    /// The request that stood beside the latest handoff: its group, and how it is quoted there.
+    pub(super) carried: Option<(u32, String)>,
     /// Whether what is read comes from an earlier handoff.
     pub(super) is_remembering: bool,
     /// Whether what is read stood before an earlier handoff: its episodes come before the numbered ones.
@@ -131,6 +133,24 @@ impl Gathering<'_, '_> {
         self.ledger.episodes.len() as u32 - 1
     }
 
+    /// Work whose request stays in front of the folded messages belongs to that request.
+    pub(super) fn open_request(&mut self) {
+        let first = self.stretches.folded.first().copied().unwrap_or_default();
+        if handoff::is_handoff(self.transcript, first) || self.is_request(first) {
+            return;
+        }
+        let ahead = self.stretches.live.iter().copied().take_while(|&index| index < first);
+        if let Some(index) = ahead.filter(|&index| self.is_request(index)).last() {
+            let words = self.live_words(index);
+            self.request(index, &words);
+        }
+    }
+
+    fn is_request(&self, index: usize) -> bool {
+        let is_user = self.transcript.messages.get(index).is_some_and(|message| message.role == Role::User);
+        is_user && !handoff::is_handoff(self.transcript, index) && speaks(self.transcript, index)
+    }
+
     fn begin_episode(&mut self, index: usize, number: u32) {
         let turn = self.turn(index);
         self.ledger.episodes.push(Episode { number, turns: Some((turn, turn)), is_new: true });
@@ -163,6 +183,11 @@ impl Gathering<'_, '_> {
     /// What a user says begins a new episode, unless nothing has happened since they spoke last.
     pub(super) fn request(&mut self, index: usize, words: &str) {
         self.terms.begin();
+        if let Some((group, quote)) = self.talk.carried.take().filter(|_| !self.talk.is_before_handoff)
+            && quote.contains(&first_line(words, LONGEST_BESIDE))
+        {
+            return self.resume(index, group, words);
+        }
         let goes_on = self.talk.request.is_some() && !self.talk.answered;
         if !goes_on {
             let number = match self.talk.is_before_handoff {
@@ -192,10 +217,26 @@ impl Gathering<'_, '_> {
         }
     }
 
+    /// A request that stood beside an earlier handoff goes on: its words are told where its work begins.
+    fn resume(&mut self, index: usize, group: u32, words: &str) {
+        self.extend_episode(index);
+        self.talk.request = Some(group);
+        if self.stretches.live.binary_search(&index).is_err() {
+            let start = self.ledger.entries.len();
+            self.user_words(index, group, words, self.weights.request);
+            self.talk.request_words = start..self.ledger.entries.len();
+            return;
+        }
+        if let Some(group) = self.ledger.groups.get_mut(group as usize) {
+            group.title = beside_title(words);
+        }
+        self.heading(index, group, Source::User, BARE_REQUEST_WORTH);
+    }
+
     /// A request that stays as a message beside the handoff is named by its last words: what precedes them in the same
     /// message is what the client put there, such as the output of a local command.
     fn live_request(&mut self, index: usize, words: &str) {
-        let title = format!("{REQUEST_BESIDE}, \"{}\"", first_line(words, LONGEST_BESIDE));
+        let title = beside_title(words);
         let known = self.talk.request.and_then(|group| self.ledger.groups.get_mut(group as usize));
         if let Some(group) = known.filter(|group| group.message as usize == index) {
             group.title = title;
@@ -495,6 +536,10 @@ impl Gathering<'_, '_> {
             entry.terms = super::Stretch::default();
         }
     }
+}
+
+fn beside_title(words: &str) -> String {
+    format!("{REQUEST_BESIDE}, \"{}\"", first_line(words, LONGEST_BESIDE))
 }
 
 /// Whether words cannot be understood without what they answer. A question asks, it does not answer.

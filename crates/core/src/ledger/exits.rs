@@ -87,9 +87,13 @@ pub(super) fn complaint(output: &str, act: Act) -> Option<&str> {
 pub(super) fn test_summary(output: &str) -> Option<&str> {
     let output = last_words(output);
     let lines = || output.lines().rev().map(str::trim);
+    let counts = |line: &str, word: &str| {
+        line.match_indices(word).any(|(at, _)| line[..at].ends_with(|c: char| c.is_ascii_digit()))
+    };
     let sums_up = |line: &&str| {
-        let counts = line.bytes().any(|byte| byte.is_ascii_digit());
-        (counts && (line.contains(" passed") || line.contains(" failed") || line.contains("Tests:")))
+        counts(line, " passed")
+            || counts(line, " failed")
+            || line.starts_with("Tests:")
             || line.starts_with("test result:")
             || line.starts_with("ok  \t")
     };
@@ -127,5 +131,6 @@ mod tests {
         assert_eq!(packages(mixed), None);
         assert_eq!(packages("ok  \ta\t1s\nok  \tb\t1s\n"), Some("ok in all 2 packages".to_owned()));
         assert_eq!(test_summary("3 failed, 844 passed in 12.1s\n"), Some("3 failed, 844 passed in 12.1s"));
+        assert_eq!(test_summary("baf139d7 Add warnings for failed agent resolution\n"), None);
     }
 }

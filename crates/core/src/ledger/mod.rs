@@ -28,7 +28,7 @@ mod weights;
 
 mod work;
 
-pub(crate) use episodes::offered;
+pub(crate) use episodes::{REQUEST_BESIDE, offered};
 pub(crate) use exits::exit_code;
 pub(crate) use pins::PIN_WORTH;
 pub use pins::{Held, HeldKind, PinOrder};
@@ -312,6 +312,9 @@ pub fn gather<'t>(transcript: &'t Transcript<'_>, stretches: Stretches<'t>, wish
     // What stood in front of the first handoff, in the head, came before all that it tells.
     let first = stretches.folded.iter().position(|&index| handoff::is_handoff(transcript, index)).unwrap_or_default();
     let (before, after) = stretches.folded.split_at(first);
+    if before.is_empty() {
+        gathering.open_request();
+    }
     gathering.talk.is_before_handoff = true;
     before.iter().for_each(|&index| gathering.message(index));
     gathering.talk.is_before_handoff = false;

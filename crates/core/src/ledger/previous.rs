@@ -2,7 +2,7 @@
 
 use super::episodes::{DECISION_WORTH, REQUEST_BESIDE};
 use super::terms::Voice;
-use super::{Episode, Gathering, Group, GroupKind, Source, paragraphs, rules};
+use super::{Episode, Gathering, Group, GroupKind, Source, paragraphs, rules, state};
 use crate::handoff::{self, Line, RECAP, Record, Section};
 
 /// What was chosen once is worth more than what was never weighed.
@@ -31,6 +31,7 @@ impl Gathering<'_, '_> {
 
     fn take_over(&mut self, index: usize, record: &Record<'_>) {
         self.terms.begin();
+        let root = handoff::root(record.text);
         let mut group: Option<u32> = None;
         let mut stands_in = Section::CompletedActions;
         for line in handoff::recall(record) {
@@ -40,12 +41,15 @@ impl Gathering<'_, '_> {
                     self.talk.close_request();
                     stands_in = section;
                     group = Some(self.group(index, section, GroupKind::Request, String::new(), Voice::User));
-                    if !words.starts_with(REQUEST_BESIDE) {
-                        self.remembered(index, group, Source::User, &words);
+                    self.talk.carried = None;
+                    match words.strip_prefix(REQUEST_BESIDE) {
+                        Some(quote) => self.talk.carried = group.map(|group| (group, quote.to_owned())),
+                        None => self.remembered(index, group, Source::User, &words),
                     }
                 }
                 Line::Step { title, source, text } => {
                     let is_recap = title == RECAP;
+                    let title = rooted_step(root, title);
                     let step = self.group(index, stands_in, GroupKind::Step, title, Voice::Tool);
                     group = Some(step);
                     match text.is_empty() {
@@ -56,6 +60,7 @@ impl Gathering<'_, '_> {
                 }
                 Line::Passage { source, text } => self.remembered(index, group, source, &text),
                 Line::File { title } => {
+                    let title = rooted(root, &title);
                     let path = title.split(" — ").next().unwrap_or(&title).to_owned();
                     let file = self.file(index, &path);
                     if let Some(slot) = self.ledger.groups.get_mut(file as usize) {
@@ -101,6 +106,9 @@ impl Gathering<'_, '_> {
         if section == Section::Constraints && self.remember_pin(text) {
             return;
         }
+        if section == Section::RemainingWork && (is_judged_anew(text) || self.record.remember_todo(index, text)) {
+            return;
+        }
         let worth = match section {
             // What was going on then is over, and the task is read off the live conversation.
             Section::ActiveTask | Section::InProgress | Section::ActiveState | Section::PendingAsks => return,
@@ -116,6 +124,30 @@ impl Gathering<'_, '_> {
             _ => 4.0,
         };
         self.fact(index, section, text, worth);
+    }
+}
+
+/// What each handoff finds out by itself, as this release and earlier ones wrote it.
+fn is_judged_anew(text: &str) -> bool {
+    text == state::RUN_AGAIN
+        || text.starts_with("- Run again, files were changed since:")
+        || text.starts_with("- The assistant asked, and the user has not answered:")
+}
+
+/// A path of an earlier handoff as it reads without the folder that was its root.
+fn rooted(root: Option<&str>, path: &str) -> String {
+    match root {
+        Some(root) if !path.starts_with(['/', '~']) && !path.contains("://") => format!("{root}/{path}"),
+        _ => path.to_owned(),
+    }
+}
+
+/// A heading of an earlier handoff whose path reads without that folder.
+fn rooted_step(root: Option<&str>, title: String) -> String {
+    let changed = ["EDIT ", "WRITE "].iter().find_map(|verb| Some((verb, title.strip_prefix(verb)?)));
+    match changed {
+        Some((verb, path)) => format!("{verb}{}", rooted(root, path)),
+        None => title,
     }
 }
 

@@ -26,6 +26,10 @@ const MOST_CHECKS: usize = 6;
 /// An output of at most so many bytes is told whole, a longer one by the line that sums it up.
 const LONGEST_RESULT: usize = 160;
 
+/// What is told as left to do when files were changed after checks.
+pub(super) const RUN_AGAIN: &str =
+    "- Run the checks again whose results are older than the latest edits (see Active State).";
+
 /// A command is known by so many bytes.
 const LONGEST_KEY: usize = 160;
 
@@ -81,6 +85,18 @@ struct FileRecord {
 }
 
 impl Record {
+    /// Takes note of an item of a todo list that an earlier handoff told. False when it is none.
+    pub(super) fn remember_todo(&mut self, message: usize, line: &str) -> bool {
+        if self.tasks.remember(line) {
+            return true;
+        }
+        let is_item = line.strip_prefix("- [").is_some_and(|rest| rest.get(1..).is_some_and(|rest| rest.starts_with("] ")));
+        if is_item {
+            self.todo.get_or_insert_with(|| (message, Vec::new())).1.push(line.to_owned());
+        }
+        is_item
+    }
+
     /// The latest call did not go through.
     pub(super) fn forget_place(&mut self) {
         self.place = self.before.clone();
@@ -260,8 +276,7 @@ impl Gathering<'_, '_> {
             self.fact(message, Section::ActiveState, &text, STATE_WORTH / 2.0);
         }
         if is_outdated {
-            let text = "- Run the checks again whose results are older than the latest edits (see Active State).";
-            self.fact(self.record.last_change, Section::RemainingWork, text, STATE_WORTH / 2.0);
+            self.fact(self.record.last_change, Section::RemainingWork, RUN_AGAIN, STATE_WORTH / 2.0);
         }
     }
 

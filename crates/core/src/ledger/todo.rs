@@ -32,6 +32,15 @@ fn mark_of(status: &str) -> &'static str {
     }
 }
 
+fn status_of(mark: &str) -> &'static str {
+    match mark {
+        "x" => "completed",
+        "~" => "in_progress",
+        "-" => "cancelled",
+        _ => "pending",
+    }
+}
+
 /// A list that is kept call by call: one creates an item, another changes its state.
 #[derive(Default)]
 pub(super) struct Tasks {
@@ -56,6 +65,22 @@ impl Tasks {
             (None, None) => return,
         }
         self.touched = message;
+    }
+
+    /// Takes note of an item that an earlier handoff told: `- [x] #3 text`. False when it is none.
+    pub(super) fn remember(&mut self, line: &str) -> bool {
+        let Some((mark, rest)) = line.strip_prefix("- [").and_then(|rest| rest.split_once("] #")) else {
+            return false;
+        };
+        let Some((number, subject)) = rest.split_once(' ') else {
+            return false;
+        };
+        // Items are numbered from one without gaps; anything else is somebody else's list.
+        if number.parse() != Ok(self.items.len() + 1) {
+            return false;
+        }
+        self.items.push((subject.to_owned(), status_of(mark).to_owned()));
+        true
     }
 
     /// The list as lines, and the message that touched it last.
