@@ -27,8 +27,31 @@ pub(super) struct Piece {
     pub(super) also_gone: Vec<String>,
     /// Whether it is the inside of something long and new, whose outline is told as the change.
     pub(super) is_inside: bool,
-    /// The lines before and behind the change, where the edit shows them: they tell two places with the same line apart.
-    pub(super) beside: Vec<String>,
+    /// The lines before and behind the change.
+    pub(super) beside: Neighbours,
+}
+
+/// The lines around a change, where the edit shows them: they tell two places with the same line apart.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Neighbours {
+    before: Option<String>,
+    behind: Option<String>,
+}
+
+impl Neighbours {
+    fn of(lines: &[&str], place: Range<usize>) -> Neighbours {
+        let says_something = |line: &&&str| line.chars().any(char::is_alphanumeric);
+        let before = lines.get(..place.start).unwrap_or_default().iter().rev().find(says_something);
+        let behind = lines.get(place.end..).unwrap_or_default().iter().find(says_something);
+        let owned = |line: &&str| line.trim().to_owned();
+        Neighbours { before: before.map(owned), behind: behind.map(owned) }
+    }
+
+    /// Whether both may be the same place: nothing says that they are not.
+    pub(super) fn agree(&self, other: &Neighbours) -> bool {
+        let agree = |one: &Option<String>, other: &Option<String>| one.is_none() || other.is_none() || one == other;
+        agree(&self.before, &other.before) && agree(&self.behind, &other.behind)
+    }
 }
 
 impl Piece {
@@ -101,17 +124,9 @@ fn compare(old: &str, new: &str, all: &mut Vec<Piece>) {
         let outer = all.len();
         inside.into_iter().for_each(|mut lines| cut(&mut lines, all));
         all.iter_mut().skip(outer).for_each(|piece| piece.is_inside = true);
-        let beside = beside(&old, change.old_range());
+        let beside = Neighbours::of(&old, change.old_range());
         all.iter_mut().skip(first).for_each(|piece| piece.beside.clone_from(&beside));
     }
-}
-
-/// The nearest lines around a place that say something.
-fn beside(lines: &[&str], place: Range<usize>) -> Vec<String> {
-    let says_something = |line: &&&str| line.chars().any(char::is_alphanumeric);
-    let before = lines.get(..place.start).unwrap_or_default().iter().rev().find(says_something);
-    let behind = lines.get(place.end..).unwrap_or_default().iter().find(says_something);
-    before.into_iter().chain(behind).map(|line| line.trim().to_owned()).collect()
 }
 
 /// The lines that went: those that are told, and the others.

@@ -69,6 +69,7 @@ impl Gathering<'_, '_> {
                     self.heading(index, file, Source::Read, SURVIVOR_WORTH);
                     group = Some(file);
                 }
+                Line::Fact { section: Section::ActiveState, text } => self.record.remember(index, &text, root),
                 Line::Fact { section, text } => self.remembered_fact(index, section, &text),
             }
         }
@@ -111,7 +112,7 @@ impl Gathering<'_, '_> {
         }
         let worth = match section {
             // What was going on then is over, and the task is read off the live conversation.
-            Section::ActiveTask | Section::InProgress | Section::ActiveState | Section::PendingAsks => return,
+            Section::ActiveTask | Section::InProgress | Section::PendingAsks => return,
             // A request that stood before the handoff, in the head, is what it was all for.
             Section::Goal if self.is_asked_before(index) => return,
             Section::Goal => self.goal_worth(),
@@ -135,7 +136,7 @@ fn is_judged_anew(text: &str) -> bool {
 }
 
 /// A path of an earlier handoff as it reads without the folder that was its root.
-fn rooted(root: Option<&str>, path: &str) -> String {
+pub(super) fn rooted(root: Option<&str>, path: &str) -> String {
     match root {
         Some(root) if !path.starts_with(['/', '~']) && !path.contains("://") => format!("{root}/{path}"),
         _ => path.to_owned(),

@@ -30,6 +30,13 @@ const LONGEST_RESULT: usize = 160;
 pub(super) const RUN_AGAIN: &str =
     "- Run the checks again whose results are older than the latest edits (see Active State).";
 
+/// What comes before the result of a check that failed.
+const FAILED: &str = "failed: ";
+/// What marks the result of a check that is older than the latest edits.
+const OUTDATED: &str = " (before the latest edits)";
+/// What comes before files that were changed and not committed.
+const CHANGED: &str = "changed by edits since the last commit seen: ";
+
 /// A command is known by so many bytes.
 const LONGEST_KEY: usize = 160;
 
@@ -66,12 +73,20 @@ struct Runs {
     failed: bool,
     has_failed: bool,
     said: String,
+    /// Whether an earlier handoff told it, and whether it was older than the latest edits even then.
+    told: Option<Age>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Age {
+    Current,
+    Outdated,
 }
 
 impl Runs {
     /// Whether it judges the work: it counts what passed, or it failed and was run again.
     fn is_check(&self) -> bool {
-        (self.has_failed && self.times > 1) || super::exits::test_summary(&self.said).is_some()
+        self.told.is_some() || (self.has_failed && self.times > 1) || super::exits::test_summary(&self.said).is_some()
     }
 }
 
@@ -85,6 +100,51 @@ struct FileRecord {
 }
 
 impl Record {
+    /// Takes note of a line that an earlier handoff told of the state: it holds until something newer is seen.
+    pub(super) fn remember(&mut self, message: usize, line: &str, root: Option<&str>) {
+        let line = line.trim_start_matches("- ");
+        if let Some(commit) = line.strip_prefix("latest commit ").or_else(|| line.strip_prefix("commit ")) {
+            self.commits.push((message, commit.to_owned()));
+        } else if let Some(files) = line.strip_prefix(CHANGED) {
+            // They are told newest first.
+            let files: Vec<&str> = files.split(" and ").next().unwrap_or_default().split(", ").collect();
+            self.changed.extend(files.into_iter().rev().map(|path| super::previous::rooted(root, path)));
+        } else if let Some((command, result)) = line.strip_prefix('`').and_then(|rest| rest.split_once("` ")) {
+            self.remember_run(message, command, result);
+        } else {
+            for place in line.split(", ") {
+                if let Some(directory) = place.strip_prefix("working directory ") {
+                    self.place.directory = Some(directory.to_owned());
+                } else if let Some(branch) = place.strip_prefix("branch ") {
+                    self.place.branch = Some(branch.to_owned());
+                }
+            }
+        }
+    }
+
+    fn remember_run(&mut self, message: usize, command: &str, result: &str) {
+        let Some((times, said)) = result.split_once("→ ") else {
+            return;
+        };
+        let times = times.trim().trim_start_matches("(run ").split('×').next().and_then(|count| count.parse().ok());
+        let (said, told) = match said.strip_suffix(OUTDATED) {
+            Some(said) => (said, Age::Outdated),
+            None => (said, Age::Current),
+        };
+        let failed = said.starts_with(FAILED);
+        self.runs.insert(
+            command.to_owned(),
+            Runs {
+                times: times.unwrap_or(1),
+                message,
+                failed,
+                has_failed: failed,
+                said: said.trim_start_matches(FAILED).to_owned(),
+                told: Some(told),
+            },
+        );
+    }
+
     /// Takes note of an item of a todo list that an earlier handoff told. False when it is none.
     pub(super) fn remember_todo(&mut self, message: usize, line: &str) -> bool {
         if self.tasks.remember(line) {
@@ -203,11 +263,13 @@ impl Gathering<'_, '_> {
             failed,
             has_failed: false,
             said: String::new(),
+            told: None,
         });
         runs.times += 1;
         runs.message = index;
         runs.failed = failed;
         runs.has_failed |= failed;
+        runs.told = runs.told.map(|_| Age::Current);
         runs.said = first_line(summary, LONGEST_RESULT + 40);
     }
 
@@ -236,7 +298,7 @@ impl Gathering<'_, '_> {
             let shown: Vec<&str> = changed.iter().rev().take(20).map(String::as_str).collect();
             let more = changed.len().saturating_sub(shown.len());
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            let text = format!("- changed by edits since the last commit seen: {}{more}", shown.join(", "));
+            let text = format!("- {CHANGED}{}{more}", shown.join(", "));
             self.fact(last, Section::ActiveState, &text, STATE_WORTH / 2.0);
         }
         self.close_checks();
@@ -266,10 +328,10 @@ impl Gathering<'_, '_> {
                 continue;
             }
             let times = if runs.times > 1 { format!(" (run {}×, latest)", runs.times) } else { String::new() };
-            let how = if runs.failed { "failed: " } else { "" };
-            let is_older = runs.message < self.record.last_change;
+            let how = if runs.failed { FAILED } else { "" };
+            let is_older = runs.message < self.record.last_change || runs.told == Some(Age::Outdated);
             is_outdated |= is_older;
-            let since = if is_older { " (before the latest edits)" } else { "" };
+            let since = if is_older { OUTDATED } else { "" };
             told.push((runs.message, format!("- `{command}`{times} → {how}{}{since}", runs.said)));
         }
         for (message, text) in told.into_iter().rev() {

@@ -43,15 +43,7 @@ pub(super) struct Work {
 /// A passage that shows a line of a file.
 struct Shown {
     entry: usize,
-    /// The lines around it, where they are known.
-    beside: Vec<String>,
-}
-
-impl Shown {
-    /// Whether it may be the place between these lines: nothing says that it is another one.
-    fn is_at(&self, beside: &[String]) -> bool {
-        self.beside.is_empty() || beside.is_empty() || self.beside.iter().any(|line| beside.contains(line))
-    }
+    beside: diff::Neighbours,
 }
 
 /// One call.
@@ -200,14 +192,15 @@ impl Gathering<'_, '_> {
         let gone = piece.text.lines().filter_map(|line| line.strip_prefix("- "));
         for line in gone.chain(piece.also_gone.iter().map(String::as_str)) {
             if let Some(shown) = self.work.came_with.get_mut(&key(line)) {
-                let gone: Vec<usize> = shown.extract_if(.., |shown| shown.is_at(&piece.beside)).map(|one| one.entry).collect();
+                let gone = shown.extract_if(.., |shown| shown.beside.agree(&piece.beside));
+                let gone: Vec<usize> = gone.map(|shown| shown.entry).collect();
                 self.forget(&gone);
             }
         }
         let come = || piece.text.lines().filter_map(|line| line.strip_prefix("+ "));
         for (line, entry) in come().zip(place.into_iter().cycle()) {
             let shown = self.work.came_with.entry(key(line)).or_default();
-            shown.retain(|shown| !shown.is_at(&piece.beside));
+            shown.retain(|shown| !shown.beside.agree(&piece.beside));
             shown.push(Shown { entry, beside: piece.beside.clone() });
         }
         self.note_values(path, come(), place);
@@ -221,7 +214,7 @@ impl Gathering<'_, '_> {
         for line in text.lines() {
             let line = line.get(bare(line)..).unwrap_or_default().trim();
             let shown = self.work.came_with.entry(FxBuildHasher.hash_one((path, line))).or_default();
-            shown.push(Shown { entry: place, beside: Vec::new() });
+            shown.push(Shown { entry: place, beside: diff::Neighbours::default() });
         }
         self.note_values(path, text.lines().map(|line| line.get(bare(line)..).unwrap_or_default()), Some(place));
     }

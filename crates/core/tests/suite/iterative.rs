@@ -374,3 +374,64 @@ fn pins_hold_until_they_are_taken_back() {
         assert!(told.contains("HG-4411"), "what a pattern pinned stays: {told}");
     }
 }
+
+#[test]
+fn a_request_that_goes_on_over_folds_has_one_place_and_its_todo_list_follows_the_work() {
+    let format = Format::Anthropic;
+    let mut going = Going::start(format);
+    let task = |arguments: serde_json::Value| Call::new("TaskUpdate", arguments.to_string(), "ok");
+    going.append(|writer| {
+        writer.user("Convert the three readers, one after the other, and say when all of them are done.");
+        for subject in ["csv reader", "xml reader", "json reader"] {
+            writer.call(Call::new("TaskCreate", serde_json::json!({"subject": subject}).to_string(), "ok"));
+        }
+    });
+    for round in 1..=3 {
+        going.append(|writer| {
+            writer.call(Call::run(&format!("convert reader-{round}"), log(400, round)));
+            writer.call(task(serde_json::json!({"taskId": round.to_string(), "status": "completed"})));
+            writer.call(Call::run(&format!("pytest tests/reader_{round}.py"), log(400, round + 10)));
+        });
+        let done = going.fold(&policy(30_000));
+        assert_eq!(done.plan.outcome, Outcome::Folded, "{}", done.plan.reason);
+    }
+    going.append(|writer| {
+        writer.assistant("All three are done.");
+        writer.user("Now write the change log.");
+        writer.call(Call::run("git log --stat", log(600, 40)));
+        writer.call(Call::run("git diff", log(600, 41)));
+    });
+    going.fold(&policy(30_000));
+    let text = handoff(format, &going.body).expect("a handoff");
+    let chronicle = section(&text, "Completed Actions");
+    assert_eq!(chronicle.matches("Convert the three readers").count(), 1, "{text}");
+    let request = chronicle.find("Convert the three readers").unwrap();
+    let work = chronicle.find("convert reader-").unwrap_or(usize::MAX);
+    assert!(request < work, "the request stands above its work: {text}");
+    assert!(!chronicle.contains("User: …"), "{text}");
+    assert!(!section(&text, "Remaining Work").contains("[ ]"), "all items are done: {text}");
+}
+
+#[test]
+fn the_state_of_before_a_fold_holds_until_something_newer_is_seen() {
+    let format = Format::OpenAiChat;
+    let mut going = Going::start(format);
+    going.append(|writer| {
+        writer.user("Convert the store and check it.");
+        writer.call(Call::run("git checkout -b convert-store", "Switched to a new branch"));
+        writer.call(Call::new("edit_file", r#"{"path":"/srv/shop/store.py","content":"x = 1"}"#, "ok"));
+        writer.call(Call::new("edit_file", r#"{"path":"/srv/shop/index.py","content":"y = 1"}"#, "ok"));
+        writer.call(Call::run("pytest tests/store.py", format!("{}\n31 passed in 1.0s", log(300, 1))));
+        writer.assistant("The store is converted.");
+    });
+    for turn in 0..2 {
+        going.work(3, 200);
+        let done = going.fold(&policy(30_000));
+        assert_eq!(done.plan.outcome, Outcome::Folded, "turn {turn}: {}", done.plan.reason);
+    }
+    let text = handoff(format, &going.body).expect("a handoff");
+    let state = section(&text, "Active State");
+    for known in ["branch convert-store", "store.py", "index.py", "31 passed"] {
+        assert!(state.contains(known), "{known} is forgotten: {state}");
+    }
+}

@@ -218,3 +218,53 @@ fn every_edited_file_is_named() {
         }
     }
 }
+
+/// A session with what `add` writes, folded once; gives the handoff.
+fn told(format: Format, add: impl Fn(&mut Writer)) -> String {
+    let mut writer = opened(format);
+    add(&mut writer);
+    let body = filler(&writer.document(), format, 1);
+    fold(format, &body, 60_000, &mut SessionState::default()).1
+}
+
+fn edit(old: &str, new: &str) -> Call {
+    let arguments = serde_json::json!({"path": "src/hooks.go", "old_string": old, "new_string": new});
+    Call::new("edit_file", arguments.to_string(), "ok")
+}
+
+#[test]
+fn a_line_that_moves_is_told_where_it_came_and_where_it_went() {
+    let handoff = told(Format::Anthropic, |writer| {
+        writer.user("Move the setup call from the stop handler to the start handler.");
+        writer.call(edit("\tcheck()\n\tcapture()", "\tcheck()\n\tensureSetupEarly()\n\tcapture()"));
+        writer.call(edit("\tcheck()\n\tensureSetupEarly()\n\tfinish()", "\tcheck()\n\tfinish()"));
+        writer.assistant("Moved.");
+    });
+    assert!(handoff.contains("+ ensureSetupEarly()"), "{handoff}");
+    assert!(handoff.contains("- ensureSetupEarly()"), "{handoff}");
+}
+
+#[test]
+fn a_check_that_ran_again_as_part_of_another_line_is_told_once() {
+    let handoff = told(Format::OpenAiChat, |writer| {
+        writer.user("Make the linter happy.");
+        writer.call(Call::run("make lint 2>&1", "Exit code 1\n2 failed"));
+        writer.call(edit("a", "b"));
+        writer.call(Call::run("make fmt && make lint 2>&1 | tail -3", "12 passed"));
+        writer.assistant("It is.");
+    });
+    let state = section(&handoff, "Active State");
+    assert!(state.contains("12 passed") && !state.contains("2 failed"), "{state}");
+}
+
+#[test]
+fn a_missing_file_blocks_nothing_and_a_commit_that_mentions_failures_is_no_check() {
+    let handoff = told(Format::Anthropic, |writer| {
+        writer.user("Look at the helpers.");
+        writer.call(Call { failed: true, ..Call::read("src/helpers.go", "File does not exist.") });
+        writer.call(Call::run("git log --oneline -1", "baf139d Add warnings for failed agents"));
+        writer.assistant("There are none.");
+    });
+    assert!(!handoff.contains("## Blocked"), "{handoff}");
+    assert!(!section(&handoff, "Active State").contains("git log"), "{handoff}");
+}
