@@ -1,6 +1,6 @@
 //! Where the tokens of a transcript are: by source, by tool, in the largest outputs, in repetitions.
 
-use crate::engine::{Job, Setting, count, judge};
+use crate::engine::{Job, count, judge};
 use crate::ledger::Held;
 use crate::planner::{Planner, Request, standing};
 use crate::policy::Policy;
@@ -110,7 +110,7 @@ pub struct Inspection {
 
 /// Looks a transcript over.
 pub fn inspect(transcript: &Transcript<'_>, policy: &Policy, job: &Job, state: &SessionState) -> Inspection {
-    let setting = Setting::of(transcript, policy, job, state);
+    let setting = job.setting(transcript, policy, state);
     let counts = count(transcript, &setting, state);
     let setting = setting.counted(transcript, &counts, policy);
     let request = Request::default();

@@ -150,6 +150,15 @@ pub struct Fold {
     pub checked: Checked,
 }
 
+/// Before and after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Change {
+    /// In the input.
+    pub before: u64,
+    /// In the output.
+    pub after: u64,
+}
+
 /// Tokens before and after, and how they are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct TokenChange {

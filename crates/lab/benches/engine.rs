@@ -6,7 +6,7 @@ use foldline_core::engine::count;
 use foldline_core::planner::Planner;
 use foldline_core::policy::AutoOr;
 use foldline_core::validate::validate;
-use foldline_core::{Format, Job, Policy, SessionState, Setting, compact, wire};
+use foldline_core::{Format, Job, Policy, SessionState, compact, wire};
 use foldline_lab::generate;
 
 const SIZES: [usize; 3] = [100, 1_000, 10_000];
@@ -46,7 +46,7 @@ fn tokens(bencher: Bencher<'_, '_>, messages: usize) {
     let body = body(messages);
     let transcript = wire::read(&body, None).unwrap();
     let state = SessionState::default();
-    let setting = Setting::of(&transcript, &policy(), &Job::default(), &state);
+    let setting = Job::default().setting(&transcript, &policy(), &state);
     bencher.counter(BytesCount::of_str(&body)).bench_local(|| count(&transcript, &setting, &state).total());
 }
 
@@ -55,7 +55,7 @@ fn plan(bencher: Bencher<'_, '_>, messages: usize) {
     let body = body(messages);
     let transcript = wire::read(&body, None).unwrap();
     let (policy, state, job) = (policy(), SessionState::default(), Job::default());
-    let setting = Setting::of(&transcript, &policy, &job, &state);
+    let setting = job.setting(&transcript, &policy, &state);
     let counts = count(&transcript, &setting, &state);
     bencher.counter(BytesCount::of_str(&body)).bench_local(|| {
         let planner = Planner::new(&transcript, &counts, &policy, &setting, &job.request);

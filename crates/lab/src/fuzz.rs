@@ -8,7 +8,7 @@ use foldline_core::transcript::{Part, Shape, Transcript};
 use foldline_core::validate::validate;
 use foldline_core::wire::json::{self, Scanner};
 use foldline_core::{
-    Compaction, EngineError, Format, Job, Policy, Request, SessionState, Setting, Trigger, compact, wire,
+    Compaction, EngineError, Format, Job, Policy, Request, SessionState, Trigger, compact, wire,
 };
 use serde_json::value::RawValue;
 
@@ -187,7 +187,7 @@ fn assert_good(text: &str, done: &Compaction<'_>, policy: &Policy, job: &Job) {
     let Ok(before) = wire::read(&done.source, Some(done.format)) else {
         panic!("the source of a compaction does not read");
     };
-    let setting = Setting::of(&before, policy, job, &state);
+    let setting = job.setting(&before, policy, &state);
     let tokens = |transcript: &Transcript<'_>| measure(transcript, &setting.measure).total();
     assert!(tokens(&after) <= tokens(&before), "{} tokens became {}", tokens(&before), tokens(&after));
     if let (Some(target), true) = (job.request.target, job.request.trigger != Trigger::Manual) {

@@ -177,7 +177,7 @@ fn print_plan(
     let name = |error| Failure::input(format!("{}: {error}", document.name));
     let transcript = wire::read(&document.text, Some(done.format)).map_err(name)?;
     let state = SessionState::default();
-    let setting = foldline_core::Setting::of(&transcript, policy, job, &state);
+    let setting = job.setting(&transcript, policy, &state);
     let counts = foldline_core::engine::count(&transcript, &setting, &state);
     let mut out = explain::shape(&transcript, &counts, &done.plan);
     out.push('\n');

@@ -1,11 +1,9 @@
 //! Writing a handoff: the chosen entries, section by section, within a budget.
 
 use super::frame::Frame;
-use super::mark::NOTHING;
-use super::previous::{GAP, SPEAKERS, STEP, UNDER, WORDLESS};
 use super::quote::quoted;
-use super::section::Section;
 use super::select::select;
+use crate::inserted::{GAP, NOTHING, SPEAKERS, STEP, Section, UNDER, WORDLESS};
 use crate::ledger::{Entry, Group, GroupKind, Held, Ledger};
 use crate::redact::{Mode, redact};
 use crate::tokens::Measure;

@@ -4,11 +4,11 @@
 use super::mark::{Maker, Record};
 use super::previous::Line;
 use super::section::Section;
-use crate::ledger::Source;
+use super::source::Source;
 use std::borrow::Cow;
 
 /// Marks in brackets that begin a handoff.
-pub(super) const MARKS: [&str; 3] = ["[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:", PRIOR];
+pub(crate) const MARKS: [&str; 3] = ["[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:", PRIOR];
 /// A mark that begins a message into which a handoff was merged, and the one that ends its own words.
 const PRIOR: &str = "[PRIOR CONTEXT — for reference only";
 const END_OF_PRIOR: &str = "[END OF PRIOR CONTEXT";

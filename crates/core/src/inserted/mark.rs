@@ -1,7 +1,7 @@
 //! How a handoff is recognised: ours, and those of other compactors.
 
 use super::foreign;
-use crate::host;
+use super::host;
 use crate::transcript::{Part, PartKind, Role, Transcript};
 use std::borrow::Cow;
 
@@ -11,11 +11,11 @@ pub const OPENING: &str = "[FOLDLINE HANDOFF";
 pub const CLOSING: &str = "[END OF FOLDLINE HANDOFF";
 
 /// What comes before the handles of the folded messages.
-pub(super) const ORIGINALS: &str = "Originals by episode: ";
+pub(crate) const ORIGINALS: &str = "Originals by episode: ";
 /// What comes before the folder that paths are relative to.
-pub(super) const ROOT: &str = "Paths are relative to ";
+pub(crate) const ROOT: &str = "Paths are relative to ";
 /// What comes before the names of sections that have nothing to say.
-pub(super) const NOTHING: &str = "No entries of their own (see Completed Actions):";
+pub(crate) const NOTHING: &str = "No entries of their own (see Completed Actions):";
 
 /// A handoff in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]

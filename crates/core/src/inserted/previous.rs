@@ -3,7 +3,7 @@
 use super::foreign::recall_foreign;
 use super::mark::{self, Maker, Record};
 use super::section::Section;
-use crate::ledger::{Source, source_of};
+use super::source::{Source, source_of};
 
 /// Something that an earlier handoff said.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,17 +50,17 @@ pub enum Line {
 }
 
 /// Indent of the parts of an episode and of what stands under them.
-pub(super) const STEP: &str = "   ";
-pub(super) const UNDER: &str = "     ";
+pub(crate) const STEP: &str = "   ";
+pub(crate) const UNDER: &str = "     ";
 /// Headings on whose line the words begin.
-pub(super) const SPEAKERS: [&str; 3] = ["Assistant:", "User:", IN_SHORT];
+pub(crate) const SPEAKERS: [&str; 3] = ["Assistant:", "User:", IN_SHORT];
 /// The heading of what a model says about an episode.
 pub(crate) const IN_SHORT: &str = "In short:";
 /// Where something was left out.
-pub(super) const GAP: &str = "[…]";
+pub(crate) const GAP: &str = "[…]";
 
 /// What stands for the words of a request that are not told.
-pub(super) const WORDLESS: &str = "…";
+pub(crate) const WORDLESS: &str = "…";
 
 /// Reads a handoff back, whoever made it.
 pub fn recall(record: &Record<'_>) -> Vec<Line> {

@@ -6,7 +6,7 @@ use super::statement::Place;
 use super::terms::Voice;
 use super::work::first_line;
 use super::{Episode, Gathering, GroupKind, Source, Statement, speech};
-use crate::handoff::{self, Section};
+use crate::inserted::{self, Section};
 use crate::transcript::{PartKind, Role, Transcript};
 use std::ops::Range;
 
@@ -117,10 +117,10 @@ fn names_a_value(text: &str) -> bool {
 
 /// Whether a person says something in a message.
 fn speaks(transcript: &Transcript<'_>, index: usize) -> bool {
-    !handoff::asks_for_handoff(transcript, index)
+    !inserted::asks_for_handoff(transcript, index)
         && transcript.parts_at(index).iter().any(|part| {
             part.kind == PartKind::Text && {
-                let words = handoff::own_words(transcript, part);
+                let words = inserted::own_words(transcript, part);
                 !speech::spoken(&words).trim().is_empty()
             }
         })
@@ -462,7 +462,8 @@ impl Gathering<'_, '_> {
     /// What a user says in a message that stays beside the handoff.
     fn live_words(&self, index: usize) -> String {
         let parts = self.transcript.parts_at(index).iter().filter(|part| part.kind == PartKind::Text);
-        let words: Vec<String> = parts.map(|part| speech::spoken(&handoff::own_words(self.transcript, part))).collect();
+        let words: Vec<String> =
+            parts.map(|part| speech::spoken(&inserted::own_words(self.transcript, part))).collect();
         words.join("\n").trim().to_owned()
     }
 

@@ -28,18 +28,17 @@ mod weights;
 
 mod work;
 
+pub use crate::inserted::Source;
 pub(crate) use episodes::offered;
 pub(crate) use exits::exit_code;
 pub(crate) use pins::PIN_WORTH;
 pub use pins::{Held, HeldKind, PinOrder};
-pub(crate) use previous::source_of;
 pub(crate) use speech::spoken;
 pub use statement::Statement;
 pub use tool::{Act, Arguments, Call, understand};
-pub use weights::{Source, SourceWeight, Weights};
+pub use weights::{SourceWeight, Weights};
 
-use crate::handoff::{self, Section};
-use crate::host;
+use crate::inserted::{self, Section};
 use crate::redact::Known;
 use crate::reduce;
 use crate::transcript::{Content, Part, PartKind, Role, Transcript};
@@ -252,7 +251,7 @@ impl Ledger {
         self.groups.push(Group {
             section: Section::CompletedActions,
             kind: GroupKind::InShort,
-            title: handoff::IN_SHORT.to_owned(),
+            title: inserted::IN_SHORT.to_owned(),
             message: self.newest,
             episode: episode as u32,
             terms: Stretch::default(),
@@ -310,7 +309,7 @@ pub struct Wishes<'w> {
 pub fn gather<'t>(transcript: &'t Transcript<'_>, stretches: Stretches<'t>, wishes: Wishes<'t>) -> Ledger {
     let mut gathering = Gathering::new(transcript, stretches, wishes);
     // What stood in front of the first handoff, in the head, came before all that it tells.
-    let first = stretches.folded.iter().position(|&index| handoff::is_handoff(transcript, index)).unwrap_or_default();
+    let first = stretches.folded.iter().position(|&index| inserted::is_handoff(transcript, index)).unwrap_or_default();
     let (before, after) = stretches.folded.split_at(first);
     gathering.talk.is_before_handoff = true;
     before.iter().for_each(|&index| gathering.message(index));
@@ -398,7 +397,7 @@ impl<'t, 'a> Gathering<'t, 'a> {
             match (part.kind, message.role) {
                 (PartKind::Text, Role::User) => self.user_text(index, part),
                 (PartKind::Text, Role::Assistant) if quotable || part.span.len() <= TALK_BYTES => {
-                    let words = handoff::own_words(transcript, part);
+                    let words = inserted::own_words(transcript, part);
                     self.assistant_text(index, part_index, &words);
                 }
                 (PartKind::ToolCall, _) if index + CALLS_READ < self.quotable => self.worked(index),
@@ -410,15 +409,15 @@ impl<'t, 'a> Gathering<'t, 'a> {
     }
 
     fn user_text(&mut self, index: usize, part: &Part) {
-        let words = handoff::own_words(self.transcript, part);
+        let words = inserted::own_words(self.transcript, part);
         if speech::is_interruption(&words) {
             self.interrupted();
             return;
         }
-        if handoff::asks_for_handoff(self.transcript, index) {
+        if inserted::asks_for_handoff(self.transcript, index) {
             return;
         }
-        let said = spoken(host::said(self.transcript, index, &words));
+        let said = spoken(inserted::said(self.transcript, index, &words));
         let said = said.trim();
         if let Some(order) = PinOrder::read(said) {
             return self.follow(order);

@@ -4,7 +4,7 @@
 use super::tool::{Act, understand};
 use super::work::{Step, first_line};
 use super::{Gathering, todo};
-use crate::handoff::Section;
+use crate::inserted::Section;
 use crate::transcript::PartKind;
 use rustc_hash::{FxHashMap, FxHashSet};
 

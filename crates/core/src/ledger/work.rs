@@ -3,7 +3,7 @@
 use super::terms::Voice;
 use super::tool::{Act, Arguments, Call, understand_with};
 use super::{Gathering, GroupKind, Source, code, diff, edges, exits, paragraphs, shell, speech, todo};
-use crate::handoff::Section;
+use crate::inserted::Section;
 use crate::reduce;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! What runs add up to: the seven figures of a cache-aware review, and money.
 
-use super::play::Run;
+use super::play::{Compacted, Run};
 use crate::cache::{Bill, Traffic};
 use crate::retention::Tally;
 use serde::Serialize;
@@ -71,18 +71,18 @@ impl Metrics {
             sum.failures += run.failures.len() as u64;
             for pair in run.events.windows(2) {
                 if let [one, two] = pair {
-                    gaps += two.request - one.request;
+                    gaps += two.event.request - one.event.request;
                     pairs += 1;
                 }
             }
-            for event in &run.events {
+            for Compacted { event, retention } in &run.events {
                 sum.summary_calls += u64::from(event.summary_calls);
                 sum.prune_only += u64::from(event.is_prune_only());
                 sum.violations += event.violations;
                 sum.dropped_sealed += event.dropped_sealed;
                 reclaimed += event.reclaimed();
                 earliest += event.earliest_changed.unwrap_or_default() as u64;
-                sum.retention += event.retention.unwrap_or_default();
+                sum.retention += retention.unwrap_or_default();
             }
         }
         let per_event = |total: u64| total as f64 / sum.compactions.max(1) as f64;

@@ -2,14 +2,15 @@
 
 use super::session::{Exams, Piece, Session, pieces};
 use crate::cache::{Bill, Block, Layout, Outlook, Rules, Simulator, Tariff, Traffic, weigh};
-use crate::engine::{EngineError, Job, Setting, compact, family_of, observe_usage};
+use crate::engine::{EngineError, Job, compact, observe_usage};
 use crate::event::Event;
-use crate::handoff;
+use crate::inserted;
 use crate::models::ModelTable;
 use crate::plan::{Outcome, StepKind};
 use crate::planner::{Request, Size, Trigger, Verdict, Warmth, decide, decide_by_money};
 use crate::policy::Policy;
-use crate::retention::Page;
+use crate::retention::{Page, Tally};
+use crate::setting::{Setting, family_of};
 use crate::state::SessionState;
 use crate::tokens::Measure;
 use crate::validate::validate;
@@ -41,13 +42,24 @@ pub struct Sent {
     pub dollars: f64,
 }
 
+/// A compaction of a replay.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Compacted {
+    /// What it did.
+    #[serde(flatten)]
+    pub event: Event,
+    /// Facts that the agent needed later and that survived.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retention: Option<Tally>,
+}
+
 /// A played session.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Run {
     /// The requests.
     pub requests: Vec<Sent>,
     /// The compactions.
-    pub events: Vec<Event>,
+    pub events: Vec<Compacted>,
     /// Tokens in all.
     pub traffic: Traffic,
     /// Dollars in all.
@@ -225,7 +237,7 @@ impl Game<'_> {
         let violations = validate(&after).len() as u64;
         let page = Page::of(&after);
         let exam = exams.at(self.session, message);
-        let root = done.plan.fold.as_ref().and_then(|fold| handoff::root(&fold.handoff.text));
+        let root = done.plan.fold.as_ref().and_then(|fold| inserted::root(&fold.handoff.text));
         let retention = (!exam.is_empty()).then(|| exam.clone().relative_to(root).score(page.lines()).total());
         let earliest = event.earliest_changed.unwrap_or(0);
         let measure = Measure { scale: self.session.scale, ..self.setting.as_ref()?.measure };
@@ -234,7 +246,7 @@ impl Game<'_> {
             .map(|piece| (Cow::Owned(piece.span.of(&done.body).to_owned()), piece))
             .collect();
         self.audit = Audit::Due;
-        self.run.events.push(Event { request: number, retention, violations, ..event });
+        self.run.events.push(Compacted { event: Event { request: number, violations, ..event }, retention });
         Some(earliest)
     }
 
@@ -242,7 +254,7 @@ impl Game<'_> {
     fn prepare(&mut self, policy: &Policy) -> Option<()> {
         if self.setting.is_none() {
             let opening = wire::read(&self.session.text, Some(self.session.format)).ok()?;
-            let setting = Setting::of(&opening, policy, &self.job, &self.state);
+            let setting = self.job.setting(&opening, policy, &self.state);
             self.setting = Some(setting.beside(self.session.outside, policy));
         }
         Some(())

@@ -2,7 +2,7 @@
 
 use crate::cache::{Break, Fit, Recording};
 use crate::edit::Span;
-use crate::engine::{Job, Setting};
+use crate::engine::Job;
 use crate::policy::{CacheTtl, Policy};
 use crate::repair::repair;
 use crate::retention::{Exam, Page, Timeline};
@@ -231,7 +231,7 @@ pub(super) fn pieces(transcript: &Transcript<'_>, measure_by: &Measure) -> Vec<P
 }
 
 fn plain_measure(transcript: &Transcript<'_>, policy: &Policy, job: &Job) -> Measure {
-    Setting::of(transcript, policy, job, &SessionState::default()).measure
+    job.setting(transcript, policy, &SessionState::default()).measure
 }
 
 /// The document around the messages: only what a request needs, without the record.

@@ -4,7 +4,7 @@ use super::gist::Gist;
 use super::prompt::{ASKED, Brief};
 use super::source::tokens;
 use super::tidy::Tidy;
-use crate::handoff::Section;
+use crate::inserted::Section;
 use crate::redact::{Mode, redact};
 
 /// What a model said, line by line.

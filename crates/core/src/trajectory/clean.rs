@@ -2,7 +2,7 @@
 
 use super::mark::{Artefact, synthetic};
 use crate::edit::Span;
-use crate::handoff;
+use crate::inserted;
 use crate::repair::repair;
 use crate::rewrite::Rewrite;
 use crate::transcript::{Format, PartKind, Transcript};
@@ -55,7 +55,7 @@ fn drop_artefact(transcript: &Transcript<'_>, rewrite: &mut Rewrite, artefact: A
         Artefact::Handoff(message) => rewrite.remove(message),
         Artefact::MergedHandoff(part) => {
             if let Some(part) = transcript.parts.get(part) {
-                let own = handoff::own_words(transcript, part);
+                let own = inserted::own_words(transcript, part);
                 rewrite.edits.replace(part.content.span(), json::encode(&own));
             }
         }

@@ -1,6 +1,6 @@
 //! What of a conversation was never said: handoffs, placeholders, stub results.
 
-use crate::handoff;
+use crate::inserted;
 use crate::prune;
 use crate::repair::MISSING_RESULT;
 use crate::transcript::{PartKind, Role, Transcript};
@@ -24,11 +24,11 @@ pub enum Artefact {
 pub fn synthetic(transcript: &Transcript<'_>) -> Vec<Artefact> {
     let mut found = Vec::new();
     for (index, message) in transcript.messages.iter().enumerate() {
-        if handoff::is_only_handoff(transcript, index) {
+        if inserted::is_only_handoff(transcript, index) {
             found.push(Artefact::Handoff(index));
             continue;
         }
-        if let Some(part) = handoff::handoff_part(transcript, index) {
+        if let Some(part) = inserted::handoff_part(transcript, index) {
             found.push(Artefact::MergedHandoff(part));
         }
         let parts = message.parts.start as usize..message.parts.end as usize;

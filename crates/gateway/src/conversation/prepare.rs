@@ -16,7 +16,7 @@ use super::sight::Sight;
 use super::tally::{self, Tally};
 use super::windows::{self, Window};
 use foldline_core::cache::{Economics, Outlook, Tariff, weigh};
-use foldline_core::engine::Setting;
+use foldline_core::Setting;
 use foldline_core::planner::{Size, Trigger, Warmth};
 use foldline_core::policy::{BudgetInputs, Budgets};
 use foldline_core::state::Usage;
@@ -39,7 +39,7 @@ pub(super) fn prepare<'a>(inner: &Arc<Inner>, ask: &Ask<'a>) -> Result<Prepared<
     };
     let window = windows::learnt(inner, ask.credential, sight.model(), ask.now.0);
     let policy = rules.policy(window, sight.transcript.max_output, ask.model);
-    let setting = Setting::of(&sight.transcript, &policy, &rules.job, &lane.state);
+    let setting = rules.job.setting(&sight.transcript, &policy, &lane.state);
     let tally = Tally::of(&sight, &tally::measure(setting.budgets.image_tokens), &mut lane.measured);
     let outside = tally.outside as f64 * lane.state.calibration.ratio();
     let setting = setting.beside(outside as u64, &policy);

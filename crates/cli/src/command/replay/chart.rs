@@ -11,7 +11,7 @@ pub fn sparkline(run: &Run, columns: usize, most: u64) -> (String, String) {
     let columns = columns.min(requests).max(1);
     let mut marks = vec![' '; columns];
     for event in &run.events {
-        let column = (event.request as usize * columns / requests.max(1)).min(columns - 1);
+        let column = (event.event.request as usize * columns / requests.max(1)).min(columns - 1);
         if let Some(mark) = marks.get_mut(column) {
             *mark = '▾';
         }

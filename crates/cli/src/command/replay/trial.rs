@@ -188,7 +188,7 @@ fn dearer(policies: &[String], sessions: &[Played]) -> Vec<Dearer> {
         for (policy, run) in policies.iter().zip(&played.runs) {
             let more = run.bill.total() - plain.bill.total();
             if more > CENT {
-                let last = run.events.last().map_or(0, |event| event.request);
+                let last = run.events.last().map_or(0, |last| last.event.request);
                 found.push(Dearer {
                     session: played.name.clone(),
                     policy: policy.clone(),

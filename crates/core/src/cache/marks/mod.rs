@@ -8,7 +8,7 @@ mod spot;
 
 use super::simulate::Layout;
 use crate::edit::Edits;
-use crate::handoff;
+use crate::inserted;
 use crate::policy::CacheTtl;
 use crate::transcript::{Format, Message, Role, Transcript};
 use crate::validate::{MOST_MARKS, marks_in_messages};
@@ -60,7 +60,7 @@ pub fn edits(transcript: &Transcript<'_>, layout: Layout, ttl: CacheTtl, carrier
     let value = present.last().and_then(|(_, part)| present::value(transcript, part)).unwrap_or(value(ttl));
     let on_message = |index: usize| Spot::on_message(transcript, index, carrier);
     let mut put = |spot: Option<Spot>| spot.map(|spot| spot.mark(value, &mut edits)).is_some();
-    let handoff = (0..transcript.messages.len()).rev().find(|&index| handoff::is_handoff(transcript, index));
+    let handoff = (0..transcript.messages.len()).rev().find(|&index| inserted::is_handoff(transcript, index));
     let handoff = handoff.filter(|_| layout == Layout::Auto);
     // Where the client marked what stands before the messages, it knows what it wants there.
     if transcript.outer_marks == 0 {

@@ -1,8 +1,8 @@
 //! The standing context that a fold would take away, in its newest version.
 
+use super::super::mark as handoff;
 use super::envelope::{envelopes, is_host_text, without_envelopes};
 use super::table::Newer;
-use crate::handoff;
 use crate::transcript::{PartKind, Role, Transcript};
 
 /// A newer list replaces an older one when it repeats at least this share of its lines.

@@ -1,7 +1,7 @@
 //! Envelopes in a text: what a host wrapped, and the words that are left when they are taken out.
 
+use super::super::mark::OPENING;
 use super::table::{Lasts, Newer, OPENINGS, REMINDER, TOPIC_WITHIN, TOPICS, WRAPPERS};
-use crate::handoff::OPENING;
 use std::borrow::Cow;
 use std::ops::Range;
 
