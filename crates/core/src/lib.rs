@@ -29,6 +29,7 @@ pub mod report;
 pub mod retention;
 pub mod rewrite;
 pub mod setting;
+pub mod settings;
 mod signature;
 pub mod state;
 pub mod summary;

@@ -8,4 +8,5 @@
 pub mod conversation;
 pub mod outbound;
 pub mod serve;
+pub mod settings;
 pub mod summariser;

@@ -7,9 +7,7 @@ use foldline_core::tokens::measure;
 use foldline_core::transcript::{Part, Shape, Transcript};
 use foldline_core::validate::validate;
 use foldline_core::wire::json::{self, Scanner};
-use foldline_core::{
-    Compaction, EngineError, Format, Job, Policy, Request, SessionState, Trigger, compact, wire,
-};
+use foldline_core::{Compaction, EngineError, Format, Job, Policy, Request, SessionState, Trigger, compact, wire};
 use serde_json::value::RawValue;
 
 mod marks;

@@ -43,6 +43,7 @@ mod pack;
 mod presence;
 mod seal;
 mod search;
+mod settings;
 mod sqlite;
 mod store;
 
@@ -57,4 +58,5 @@ pub use limits::{Expiry, Limits};
 pub use location::default_path;
 pub use original::{Candidate, NewOriginal, Original, Pruned, Recall, Stats, Stored};
 pub use search::{Query, QueryError, Search, Whose};
+pub use settings::StoreSettings;
 pub use store::{Opening, Store};

@@ -26,13 +26,13 @@ pub fn run(args: &Compress) -> Result<Verdict, Failure> {
     let state = load_state(args.state.as_deref())?;
     let mut warnings = Vec::new();
     // A plan makes no file, but shows the handles that a run would give.
-    let opened = if args.dry_run { Ok(None) } else { keep::open(settings.policy()) };
+    let opened = if args.dry_run { Ok(None) } else { keep::open(&settings.store) };
     let store = opened.unwrap_or_else(|error| {
         warnings.push(format!("originals are not kept: {error}"));
         None
     });
     let mut job = job(args, &settings)?;
-    job.request.keeps_originals = store.is_some() || args.dry_run && keep::path_of(settings.policy()).is_some();
+    job.request.keeps_originals = store.is_some() || args.dry_run && keep::path_of(&settings.store).is_some();
     let voice = if args.quiet { Voice::Silent } else { Voice::Heard };
     let bar = progress::on_document(voice, document.text.len(), "compacting");
     let mut done = run_engine(&document, &settings, &state, &job)?;

@@ -29,6 +29,7 @@ mod listing;
 mod log;
 mod mentioned;
 mod names;
+mod outlines;
 mod pick;
 mod prose;
 mod room;
@@ -43,7 +44,6 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-use crate::policy::Outlines;
 use crate::wording::counted;
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
@@ -58,6 +58,7 @@ use focus::Focus;
 use index::Index;
 pub(crate) use lines::lines;
 use names::Which;
+pub use outlines::Outlines;
 use room::Room;
 pub use talk::Talk;
 pub(crate) use test_report::failed_tests;

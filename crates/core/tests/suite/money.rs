@@ -171,7 +171,7 @@ fn c3_a_replay_keeps_prefixes_and_breaks_no_rule() {
         let run = play(&session, Some(&policy), &stage, &mut exams).unwrap();
         assert!(!run.events.is_empty(), "{preset}: nothing happened");
         assert_eq!(run.unstable, Vec::<String>::new(), "{preset}");
-        assert!(run.events.iter().all(|event| event.violations == 0), "{preset}");
+        assert!(run.events.iter().all(|event| event.event.violations == 0), "{preset}");
         let metrics = Metrics::of(std::iter::once(&run));
         assert_eq!(metrics.requests, session.turns.len() as u64);
         assert!(metrics.dollars > 0.0 && metrics.cache_read_share > 0.5, "{preset}: {metrics:?}");

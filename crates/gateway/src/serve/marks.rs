@@ -6,7 +6,7 @@
 use crate::conversation::Dialect;
 use foldline_core::cache::{Layout, marks};
 use foldline_core::policy::CacheTtl;
-use foldline_core::{Policy, wire};
+use foldline_core::wire;
 use std::borrow::Cow;
 
 /// Shorter requests are below every model's least cacheable prefix; they go out as they came.
@@ -23,8 +23,8 @@ pub enum Marking {
 
 impl Marking {
     /// What the settings say.
-    pub fn of(policy: &Policy) -> Marking {
-        if policy.gateway.cache_marks { Marking::On(policy.model.cache_ttl) } else { Marking::Off }
+    pub fn of(setup: &Setup) -> Marking {
+        if setup.gateway.cache_marks { Marking::On(setup.policy.model.cache_ttl) } else { Marking::Off }
     }
 }
 
@@ -50,6 +50,7 @@ pub fn place(dialect: Dialect, marking: Marking, body: Cow<'_, str>) -> Cow<'_, 
 
 #[cfg(test)]
 mod tests {
+    use super::setup::Setup;
     use super::*;
 
     fn body(model: &str, content: &str) -> String {

@@ -11,9 +11,9 @@ use std::path::Path;
 
 use super::definitions::{Rank, defined};
 use super::lines::{count, cut, push, roll, trim};
+use super::outlines::Outlines;
 use super::pick::{Candidate, MOST_CANDIDATES, pick};
 use super::{Body, Output};
-use crate::policy::Outlines;
 use crate::wording::counted;
 use numbered::Numbering;
 pub(super) use numbered::plain as without_numbers;

@@ -63,33 +63,33 @@ pub enum Fault {
 }
 
 /// A closed range of fractions.
-pub(crate) const fn fraction(min: f64, max: f64) -> Kind {
+pub const fn fraction(min: f64, max: f64) -> Kind {
     Kind::Fraction { min, max, words: &[] }
 }
 
 /// A count of things.
-pub(crate) const fn count(min: u64, max: u64) -> Kind {
+pub const fn count(min: u64, max: u64) -> Kind {
     Kind::Whole { min, max, unit: Unit::Items, words: &[] }
 }
 
 /// A number of tokens.
-pub(crate) const fn tokens(min: u64, max: u64) -> Kind {
+pub const fn tokens(min: u64, max: u64) -> Kind {
     Kind::Whole { min, max, unit: Unit::Tokens, words: &[] }
 }
 
 /// A number of bytes.
-pub(crate) const fn bytes(min: u64, max: u64) -> Kind {
+pub const fn bytes(min: u64, max: u64) -> Kind {
     Kind::Whole { min, max, unit: Unit::Bytes, words: &[] }
 }
 
 /// One of these names.
-pub(crate) const fn choice(names: &'static [&'static str]) -> Kind {
+pub const fn choice(names: &'static [&'static str]) -> Kind {
     Kind::Choice { names }
 }
 
 impl Kind {
     /// The same numbers, or one of `words`.
-    pub(crate) const fn or(self, words: &'static [&'static str]) -> Kind {
+    pub const fn or(self, words: &'static [&'static str]) -> Kind {
         match self {
             Kind::Fraction { min, max, .. } => Kind::Fraction { min, max, words },
             Kind::Whole { min, max, unit, .. } => Kind::Whole { min, max, unit, words },
@@ -176,6 +176,15 @@ impl Kind {
             Kind::Text => "text or null".to_owned(),
             Kind::Names => "a list of names".to_owned(),
             Kind::Texts => "a list of texts".to_owned(),
+        }
+    }
+
+    /// The numbers at the edges of the range.
+    pub fn bounds(&self) -> Vec<Value> {
+        match self {
+            Kind::Fraction { min, max, .. } => vec![Value::from(*min), Value::from(*max)],
+            Kind::Whole { min, max, .. } => vec![Value::from(*min), Value::from(*max)],
+            _ => Vec::new(),
         }
     }
 

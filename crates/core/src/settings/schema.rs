@@ -2,21 +2,20 @@
 
 use serde_json::{Map, Value, json};
 
+use super::choice::Preset;
 use super::kind::{Kind, Unit};
-use super::knob::{Knob, knobs};
-use super::table::Policy;
+use super::knob::Knob;
 
-/// The schema. It accepts what [`super::resolve`] accepts from a file, except that it cannot see
+/// The schema. It accepts what [`super::Sections::resolve`] accepts from a file, except that it cannot see
 /// contradictions between two keys.
-pub fn json_schema() -> Value {
-    let defaults = Policy::default();
+pub(super) fn json_schema(knobs: &[&'static Knob]) -> Value {
     let mut sections = Map::new();
-    for knob in knobs() {
+    for knob in knobs {
         let section = sections
             .entry(knob.section())
             .or_insert_with(|| json!({ "type": "object", "additionalProperties": false, "properties": {} }));
         if let Some(Value::Object(properties)) = section.get_mut("properties") {
-            properties.insert(knob.name().to_owned(), property(knob, &defaults));
+            properties.insert(knob.name().to_owned(), property(knob));
         }
     }
     json!({
@@ -29,11 +28,11 @@ pub fn json_schema() -> Value {
 }
 
 /// The schema of one knob.
-fn property(knob: &Knob, defaults: &Policy) -> Value {
+fn property(knob: &Knob) -> Value {
     let mut schema = accepted(&knob.kind);
     if let Value::Object(schema) = &mut schema {
         schema.insert("description".to_owned(), Value::from(knob.doc.trim()));
-        schema.insert("default".to_owned(), (knob.give)(defaults));
+        schema.insert("default".to_owned(), knob.canonical_in(Preset::DEFAULT));
     }
     schema
 }

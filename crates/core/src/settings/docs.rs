@@ -1,13 +1,13 @@
 //! The table of knobs as Markdown, for the documentation.
 
 use super::choice::Preset;
-use super::knob::{Knob, knobs};
+use super::knob::Knob;
 
 /// One Markdown table per section: key, default, range, meaning, and what presets change.
-pub fn markdown() -> String {
+pub(super) fn markdown(knobs: &[&'static Knob]) -> String {
     let mut out = String::new();
     let mut section = "";
-    for knob in knobs() {
+    for knob in knobs {
         if knob.section() != section {
             section = knob.section();
             let gap = if out.is_empty() { "" } else { "\n" };

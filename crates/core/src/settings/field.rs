@@ -2,8 +2,6 @@
 
 use serde_json::Value;
 
-use super::choice::SignedReasoning;
-
 /// A number that the user fixes, or leaves to be derived from the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AutoOr<T> {
@@ -31,20 +29,9 @@ impl<T> AutoOr<T> {
     }
 }
 
-/// How the token budget of the tail is found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tail {
-    /// `target_ratio` of the trigger.
-    Ratio,
-    /// From the recent call rate and output sizes, within bounds around the ratio.
-    Auto,
-    /// A fixed number of tokens.
-    Tokens(u32),
-}
-
 /// A type that a knob can have. `take` refuses a value of another shape, so that a table row whose kind
 /// and field disagree is found by the tests and not by a user.
-pub(crate) trait Field {
+pub trait Field {
     /// A placeholder that the defaults of the table overwrite.
     fn blank() -> Self;
     /// Stores the value; false when the shape does not fit.
@@ -164,30 +151,4 @@ impl<T: Field> Field for AutoOr<T> {
             Self::Fixed(value) => value.give(),
         }
     }
-}
-
-impl Field for Tail {
-    fn blank() -> Self {
-        Self::Ratio
-    }
-    fn take(&mut self, value: &Value) -> bool {
-        let tail = match value {
-            Value::String(word) if word == "ratio" => Some(Self::Ratio),
-            Value::String(word) if word == AUTO => Some(Self::Auto),
-            other => other.as_u64().and_then(|n| u32::try_from(n).ok()).map(Self::Tokens),
-        };
-        put(self, tail)
-    }
-    fn give(&self) -> Value {
-        match self {
-            Self::Ratio => Value::from("ratio"),
-            Self::Auto => Value::from(AUTO),
-            Self::Tokens(tokens) => Value::from(*tokens),
-        }
-    }
-}
-
-impl AutoOr<SignedReasoning> {
-    /// Names for a knob that may leave the profile to the model.
-    pub(crate) const NAMES: &'static [&'static str] = &[AUTO, "none", "latest_turn", "prefix_bound"];
 }
