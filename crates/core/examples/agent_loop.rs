@@ -6,8 +6,9 @@
 //! ```
 
 use foldline_core::context::TokenUsage;
-use foldline_core::validate::validate;
-use foldline_core::{ContextEngine, Foldline, Policy, Trigger, wire};
+use foldline_core::{ContextEngine, Foldline, Policy, Trigger};
+use foldline_transcript::validate::validate;
+use foldline_transcript::wire;
 use serde_json::{Value, json};
 use std::error::Error;
 use std::fmt::Write as _;

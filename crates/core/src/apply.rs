@@ -1,18 +1,18 @@
 //! Applying a plan: from steps to bytes.
 
-use crate::edit::Span;
 use crate::inserted;
 use crate::plan::{Fold, Plan, Step, StepKind};
 use crate::prune;
-use crate::reasoning;
-use crate::rewrite::Rewrite;
-use crate::signature;
-use crate::transcript::{Format, Message, Part, PartKind, Place, Role, Transcript};
-use crate::wire::{
+use foldline_transcript::edit::Span;
+use foldline_transcript::reasoning;
+use foldline_transcript::rewrite::Rewrite;
+use foldline_transcript::signature;
+use foldline_transcript::wire::{
     self,
     compose::{self, Envelope, Purpose, Side},
     field, json,
 };
+use foldline_transcript::{Format, Message, Part, PartKind, Place, Role, Transcript};
 use rustc_hash::FxHashMap;
 
 /// The document with the plan carried out.
@@ -280,7 +280,7 @@ fn link_of(transcript: &Transcript<'_>, index: usize) -> Option<String> {
 
 /// The `uuid` literal of a line we wrote.
 fn own_link(line: &str) -> Option<String> {
-    let whole = crate::edit::Span::new(0, line.len());
+    let whole = foldline_transcript::edit::Span::new(0, line.len());
     field::value(line, whole, "uuid").map(|span| span.of(line).to_owned())
 }
 

@@ -8,8 +8,8 @@ use crate::planner::{Request, Trigger, Verdict};
 use crate::policy::{AutoOr, Policy};
 use crate::setting::Setting;
 use crate::state::SessionState;
-use crate::transcript::Format;
-use crate::wire;
+use foldline_transcript::Format;
+use foldline_transcript::wire;
 use serde::Serialize;
 
 /// What a provider reported for one request.

@@ -15,14 +15,14 @@ use crate::planner::{
 };
 use crate::policy::{Budgets, Policy, TriggerCap};
 use crate::prune;
-use crate::recall::Handle;
-use crate::repair::repair;
 use crate::setting::Setting;
 use crate::state::{SessionState, Usage};
 use crate::summary::{self, SummariserReport, SummaryJob};
 use crate::tokens::{Counter, Counts, measure};
-use crate::transcript::{Format, Reported, Transcript};
-use crate::wire::{self, WireError};
+use foldline_transcript::recall::Handle;
+use foldline_transcript::repair::repair;
+use foldline_transcript::wire::{self, WireError};
+use foldline_transcript::{Format, Reported, Transcript};
 use std::borrow::Cow;
 
 /// Why a document could not be compacted.

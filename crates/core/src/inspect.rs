@@ -4,12 +4,12 @@ use crate::engine::{Job, count, judge};
 use crate::ledger::Held;
 use crate::planner::{Planner, Request, standing};
 use crate::policy::Policy;
-use crate::recall::Handle;
 use crate::state::SessionState;
 use crate::tokens::Source;
-use crate::transcript::{PartKind, Role, Transcript};
-use crate::validate::validate;
 use crate::zone::Zone;
+use foldline_transcript::recall::Handle;
+use foldline_transcript::validate::validate;
+use foldline_transcript::{PartKind, Role, Transcript};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 

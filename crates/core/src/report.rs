@@ -8,8 +8,8 @@ pub use crate::ledger::Author;
 use crate::ledger::Held;
 pub use crate::plan::Change;
 use crate::plan::{Outcome, Skip, StepKind, TokenChange};
-use crate::recall::Handle;
 pub use crate::summary::SummariserReport;
+use foldline_transcript::recall::Handle;
 use serde::Serialize;
 
 /// Messages in each zone.

@@ -3,8 +3,8 @@
 use crate::models::{ApiFamily, ModelProfile, ModelTable};
 use crate::policy::{BudgetInputs, Budgets, Policy, Tail};
 use crate::tokens::{Counter, Counts, Measure};
-use crate::transcript::{Format, Transcript};
 use crate::zone;
+use foldline_transcript::{Format, Transcript};
 
 /// What the engine knows about one transcript under one policy.
 #[derive(Clone, Debug)]

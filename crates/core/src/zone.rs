@@ -7,9 +7,9 @@
 use crate::inserted;
 use crate::ledger;
 use crate::policy::{Budgets, CompressionPolicy};
-use crate::reasoning;
 use crate::tokens::Counts;
-use crate::transcript::{Format, PartKind, Role, Transcript};
+use foldline_transcript::reasoning;
+use foldline_transcript::{Format, PartKind, Role, Transcript};
 use serde::Serialize;
 
 /// At least this many messages are recent, whatever they cost: the latest call, its result, and what was said.

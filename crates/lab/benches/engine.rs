@@ -5,9 +5,10 @@ use divan::{Bencher, counter::BytesCount};
 use foldline_core::engine::count;
 use foldline_core::planner::Planner;
 use foldline_core::policy::AutoOr;
-use foldline_core::validate::validate;
-use foldline_core::{Format, Job, Policy, SessionState, compact, wire};
+use foldline_core::{Format, Job, Policy, SessionState, compact};
 use foldline_lab::generate;
+use foldline_transcript::validate::validate;
+use foldline_transcript::wire;
 
 const SIZES: [usize; 3] = [100, 1_000, 10_000];
 const SEED: u64 = 1;

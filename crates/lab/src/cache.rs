@@ -5,12 +5,14 @@
 //! changed its prompt (what no one can see in the messages is missing, too).
 
 use crate::{Failure, best};
-use foldline_core::cache::{Break, Fit, Layout, Recording, Rules, Sizes, Traffic, marks};
+use foldline_core::cache::{Layout, Traffic, marks};
 use foldline_core::models::{ApiFamily, ModelTable};
 use foldline_core::policy::CacheTtl;
 use foldline_core::tokens::measure;
-use foldline_core::transcript::Transcript;
-use foldline_core::{Job, Policy, SessionState, wire};
+use foldline_core::{Job, Policy, SessionState};
+use foldline_measure::cache::{Break, Fit, Recording, Rules, Sizes};
+use foldline_transcript::Transcript;
+use foldline_transcript::wire;
 use std::fmt;
 use std::path::PathBuf;
 

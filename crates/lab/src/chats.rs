@@ -6,8 +6,9 @@
 use crate::Failure;
 use crate::fit::json_files;
 use foldline_core::ledger::Weights;
-use foldline_core::retention::Page;
-use foldline_core::{Job, Policy, Request, SessionState, Trigger, compact, wire};
+use foldline_core::{Job, Policy, Request, SessionState, Trigger, compact};
+use foldline_measure::retention::Page;
+use foldline_transcript::wire;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::fmt;

@@ -7,10 +7,11 @@
 use crate::{Failure, chats};
 use foldline_core::handoff;
 use foldline_core::ledger::{Source, Weights};
-use foldline_core::repair::repair;
-use foldline_core::retention::{Exam, Page, Questions, SHARE, Timeline, Told, cut};
 use foldline_core::tokens::measure;
-use foldline_core::{Job, Policy, Request, SessionState, Trigger, compact, wire};
+use foldline_core::{Job, Policy, Request, SessionState, Trigger, compact};
+use foldline_measure::retention::{Exam, Page, Questions, SHARE, Timeline, Told, cut};
+use foldline_transcript::repair::repair;
+use foldline_transcript::wire;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 

@@ -9,7 +9,7 @@ use super::lines::cut;
 
 /// How bad a line is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Severity {
+pub enum Severity {
     /// Worth a look.
     Warning,
     /// Something failed.
@@ -112,7 +112,7 @@ pub(super) fn severity(line: &str) -> Option<Severity> {
 }
 
 /// Calls `visit` for every line of trouble. Lines without any are skipped at the speed of the search.
-pub(crate) fn each<'a>(text: &'a str, mut visit: impl FnMut(&'a str, Severity)) {
+pub fn each<'a>(text: &'a str, mut visit: impl FnMut(&'a str, Severity)) {
     let Some(finder) = FINDER.as_ref() else {
         return;
     };

@@ -29,7 +29,7 @@ pub(super) fn clean(text: &str) -> Cow<'_, str> {
 }
 
 /// One line as a person would have seen it in the end, without what would act on the reader's terminal.
-pub(crate) fn visible(line: &str) -> Cow<'_, str> {
+pub fn visible(line: &str) -> Cow<'_, str> {
     // The second set of control characters begins with this byte, in UTF-8.
     const SECOND_SET: u8 = 0xc2;
     if !line.bytes().any(|byte| (byte.is_ascii_control() && byte != b'\t') || byte == SECOND_SET) {

@@ -24,7 +24,7 @@ const LONGEST_LINE: usize = 160;
 
 /// The lines that only the `older` of two outputs has, as many as are worth it; `None` unless they are nearly the same.
 /// Numbers do not tell lines apart: a second run takes another time.
-pub(crate) fn difference(older: &str, newer: &str) -> Option<Difference> {
+pub fn difference(older: &str, newer: &str) -> Option<Difference> {
     if newer.len() > older.len().saturating_mul(MOST_LARGER) {
         return None;
     }
@@ -58,7 +58,7 @@ pub(crate) fn difference(older: &str, newer: &str) -> Option<Difference> {
 
 /// What only the older of two outputs says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Difference {
+pub struct Difference {
     /// Lines that differ.
     pub differing: usize,
     /// Those that stay, in order.

@@ -1,8 +1,8 @@
 //! Outputs in an object that a client put around them: `{"output":"…","exit_code":0}`. What the tool printed is one
 //! string in there, and as such one line without end: no reader of lines would see its parts.
 
-use crate::edit::Span;
-use crate::wire::json::{Scanner, decode};
+use foldline_transcript::edit::Span;
+use foldline_transcript::wire::json::{Scanner, decode};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
@@ -22,7 +22,7 @@ const LEAST_CONTENT: usize = 60;
 const LONGEST_VALUE: usize = 160;
 
 /// What a tool printed, whatever its client put around it.
-pub(crate) fn printed(output: &str) -> Cow<'_, str> {
+pub fn printed(output: &str) -> Cow<'_, str> {
     opened(output).map_or(Cow::Borrowed(output), |envelope| Cow::Owned(envelope.printed))
 }
 

@@ -39,6 +39,7 @@ mod table;
 mod talk;
 mod test_report;
 mod web;
+pub mod wording;
 mod words;
 
 #[cfg(test)]
@@ -48,21 +49,21 @@ use crate::wording::counted;
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 
-pub(crate) use alarm::{Severity, each as each_trouble};
-pub(crate) use clean::visible;
-pub(crate) use compare::difference;
+pub use alarm::{Severity, each as each_trouble};
+pub use clean::visible;
+pub use compare::difference;
 use detect::Origin;
 pub use detect::detect;
-pub(crate) use envelope::printed;
+pub use envelope::printed;
 use focus::Focus;
 use index::Index;
-pub(crate) use lines::lines;
+pub use lines::lines;
 use names::Which;
 pub use outlines::Outlines;
 use room::Room;
 pub use talk::Talk;
-pub(crate) use test_report::failed_tests;
-pub(crate) use words::is_common;
+pub use test_report::failed_tests;
+pub use words::is_common;
 
 /// The largest share of the input that a result may keep: 80 %. Above it the caller's header and handle
 /// eat the saving.
@@ -299,7 +300,7 @@ fn body_of(kind: Kind, output: &Output<'_>) -> (Kind, Body) {
 }
 
 /// True when one of the first lines is the first line of a result: the caller may have put a header above it.
-pub(crate) fn is_reduced(text: &str) -> bool {
+pub fn is_reduced(text: &str) -> bool {
     text.len() <= LARGEST_RESULT
         && lines::lines(text).take(4).any(|line| {
             line.strip_prefix('[').and_then(|rest| rest.split_once(": ")).is_some_and(|(name, rest)| {

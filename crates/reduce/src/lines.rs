@@ -7,7 +7,7 @@ use std::borrow::Cow;
 pub(super) const LONGEST_LINE: usize = 400;
 
 /// Lines of a text without their breaks, found by `memchr`.
-pub(crate) struct Lines<'a> {
+pub struct Lines<'a> {
     text: &'a str,
     start: usize,
     breaks: memchr::Memchr<'a>,
@@ -29,7 +29,7 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
-pub(crate) fn lines(text: &str) -> Lines<'_> {
+pub fn lines(text: &str) -> Lines<'_> {
     Lines { text, start: 0, breaks: memchr::memchr_iter(b'\n', text.as_bytes()) }
 }
 

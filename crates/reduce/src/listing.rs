@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::lines::{lines, push};
 use super::{Body, Output};
-use crate::reduce::search::{is_path, shared_folder};
+use crate::search::{is_path, shared_folder};
 
 /// Sizes are only worth a word from here on.
 const HUGE: u64 = 50 * 1024 * 1024;

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::envelope::printed;
 use super::names::{Which, each_name};
-use crate::transcript::{Part, PartKind, Role, Transcript};
+use foldline_transcript::{Part, PartKind, Role, Transcript};
 
 /// What is said lately: the last part of so many. What an agent does at present, it goes on with.
 const LATELY: usize = 8;
@@ -164,7 +164,7 @@ impl Standing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire;
+    use foldline_transcript::wire;
 
     #[test]
     fn names_of_the_request_and_of_present_work_come_before_names_that_nobody_speaks_of() {

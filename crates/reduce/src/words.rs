@@ -20,7 +20,7 @@ static COMMON: Lexicon<(), 1024> = Lexicon::of(
 const LONGEST_COMMON: usize = 10;
 
 /// True for words that name nothing, in any case.
-pub(crate) fn is_common(word: &str) -> bool {
+pub fn is_common(word: &str) -> bool {
     word.len() <= LONGEST_COMMON && COMMON.get_any_case(word.as_bytes()).is_some()
 }
 

@@ -2,7 +2,7 @@
 //! handle and comes back byte for byte.
 //!
 //! ```
-//! use foldline_core::recall::Handle;
+//! use foldline_transcript::recall::Handle;
 //! use foldline_store::{Limits, NewOriginal, Recall, Store};
 //! # let folder = tempfile::tempdir()?;
 //! # let path = folder.path().join("originals.db");

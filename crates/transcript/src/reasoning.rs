@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 const FREE: [&str; 6] = ["", "message", "function_call", "custom_tool_call", "shell_call", "apply_patch_call"];
 
 /// Whether the message is a Responses item of reasoning.
-pub(crate) fn is_reasoning(transcript: &Transcript<'_>, index: usize) -> bool {
+pub fn is_reasoning(transcript: &Transcript<'_>, index: usize) -> bool {
     matches!(transcript.parts_at(index), [Part { kind: PartKind::Sealed, place: Place::Item, .. }])
 }
 
@@ -80,7 +80,7 @@ pub fn release(transcript: &Transcript<'_>, rewrite: &mut Rewrite, index: usize)
 }
 
 /// The items that belong to the reply of the one before them, of which reasoning is a part.
-pub(crate) fn continuations(transcript: &Transcript<'_>) -> Vec<usize> {
+pub fn continuations(transcript: &Transcript<'_>) -> Vec<usize> {
     let mut continuations = Vec::new();
     if transcript.format != Format::OpenAiResponses {
         return continuations;

@@ -14,7 +14,7 @@ use crate::wire::gemini;
 const STAND_IN: &str = "skip_thought_signature_validator";
 
 /// The signature of a part, if it has one.
-pub(crate) fn of(transcript: &Transcript<'_>, part: &Part) -> Option<Field> {
+pub fn of(transcript: &Transcript<'_>, part: &Part) -> Option<Field> {
     if transcript.format != Format::Gemini {
         return None;
     }
@@ -23,7 +23,7 @@ pub(crate) fn of(transcript: &Transcript<'_>, part: &Part) -> Option<Field> {
 }
 
 /// The message with which the turn begins that is going on: the last that is the user's and no answer of tools.
-pub(crate) fn current_turn(transcript: &Transcript<'_>) -> usize {
+pub fn current_turn(transcript: &Transcript<'_>) -> usize {
     let is_result = |part: &Part| part.kind == PartKind::ToolResult;
     let starts = |index: usize| {
         transcript.messages.get(index).is_some_and(|message| message.role == Role::User)
@@ -56,7 +56,7 @@ pub(crate) fn stand_in(transcript: &Transcript<'_>, call: &Part) -> Edit {
 }
 
 /// Takes the signature off a call whose arguments are no longer what was signed.
-pub(crate) fn release(transcript: &Transcript<'_>, rewrite: &mut Rewrite, call: &Part) {
+pub fn release(transcript: &Transcript<'_>, rewrite: &mut Rewrite, call: &Part) {
     if let Some(signature) = of(transcript, call) {
         rewrite.edits.delete(signature.removal);
     }

@@ -244,7 +244,7 @@ pub struct Transcript<'a> {
     /// Links of lines, for session files only (parallel to `messages`).
     pub links: Vec<Link>,
     /// Messages with a handoff and the part that is one, in order: looked for once, asked for at every boundary.
-    pub(crate) handoffs: OnceLock<Vec<(u32, u32)>>,
+    pub handoffs: OnceLock<Vec<(u32, u32)>>,
 }
 
 /// Usage that a session file records.

@@ -10,7 +10,8 @@ use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, Table, presets};
 use foldline_core::inspect::{Inspection, Share, inspect};
 use foldline_core::ledger::HeldKind;
-use foldline_core::{Job, SessionState, wire};
+use foldline_core::{Job, SessionState};
+use foldline_transcript::wire;
 use std::fmt::Write;
 
 /// Columns of the zone bar.

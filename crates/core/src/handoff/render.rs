@@ -5,8 +5,8 @@ use super::quote::quoted;
 use super::select::select;
 use crate::inserted::{GAP, NOTHING, SPEAKERS, STEP, Section, UNDER, WORDLESS};
 use crate::ledger::{Entry, Group, GroupKind, Held, Ledger};
-use crate::redact::{Mode, redact};
 use crate::tokens::Measure;
+use foldline_redact::{Mode, redact};
 use std::fmt::Write as _;
 
 /// How long the quote of the active request may be, in characters, and how much of a budget it may take: the

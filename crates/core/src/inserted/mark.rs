@@ -2,7 +2,7 @@
 
 use super::foreign;
 use super::host;
-use crate::transcript::{Part, PartKind, Role, Transcript};
+use foldline_transcript::{Part, PartKind, Role, Transcript};
 use std::borrow::Cow;
 
 /// How our handoffs begin.

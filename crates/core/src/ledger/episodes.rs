@@ -7,7 +7,7 @@ use super::terms::Voice;
 use super::work::first_line;
 use super::{Episode, Gathering, GroupKind, Source, Statement, speech};
 use crate::inserted::{self, Section};
-use crate::transcript::{PartKind, Role, Transcript};
+use foldline_transcript::{PartKind, Role, Transcript};
 use std::ops::Range;
 
 /// A message longer than this is pasted material behind its first paragraphs.

@@ -39,9 +39,9 @@ pub use tool::{Act, Arguments, Call, understand};
 pub use weights::{SourceWeight, Weights};
 
 use crate::inserted::{self, Section};
-use crate::redact::Known;
-use crate::reduce;
-use crate::transcript::{Content, Part, PartKind, Role, Transcript};
+use foldline_redact::Known;
+use foldline_reduce as reduce;
+use foldline_transcript::{Content, Part, PartKind, Role, Transcript};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -622,7 +622,7 @@ fn edges<'a>(raw: &'a str, part: &Part) -> Cow<'a, str> {
     if part.kind == PartKind::ToolResult && matches!(part.content, Content::Absent) {
         return Cow::Borrowed("");
     }
-    let decoded = |text: &'a str| crate::wire::json::decode(text);
+    let decoded = |text: &'a str| foldline_transcript::wire::json::decode(text);
     if raw.len() <= 2 * EDGE {
         return decoded(raw);
     }

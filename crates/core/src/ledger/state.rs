@@ -5,7 +5,7 @@ use super::tool::{Act, understand};
 use super::work::{Step, first_line};
 use super::{Gathering, todo};
 use crate::inserted::Section;
-use crate::transcript::PartKind;
+use foldline_transcript::PartKind;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// State and blockers come right after what the user said.

@@ -1,19 +1,19 @@
 //! Folding: the middle becomes a handoff.
 
 use super::{CannotFit, Planner, Trigger, standing};
-use crate::edit::Span;
 use crate::handoff::{self, Frame, Handoff};
 use crate::inserted::{self, host_context};
 use crate::ledger::{self, Author, Held, Ledger, Stretches, Wishes};
 use crate::plan::{Fold, Outcome, Plan, Skip, Step, StepKind, TokenChange};
 use crate::policy::Fidelity;
-use crate::recall::Original;
-use crate::redact::{Mode, redact};
 use crate::summary::{self, Summary, Written};
-use crate::transcript::{PartKind, Place, Role};
-use crate::wire::field;
-use crate::wording::counted;
 use crate::zone::{Zones, last_request};
+use foldline_redact::{Mode, redact};
+use foldline_reduce::wording::counted;
+use foldline_transcript::edit::Span;
+use foldline_transcript::recall::Original;
+use foldline_transcript::wire::field;
+use foldline_transcript::{PartKind, Place, Role};
 
 impl Planner<'_, '_> {
     /// Folds with the tail and the handoff budget of the policy; goes down the ladder only when the

@@ -23,8 +23,8 @@ use crate::reading::Reach;
 use crate::setting::Setting;
 use crate::summary::{Failure, PrefixCall, Summary};
 use crate::tokens::{Counts, Measure};
-use crate::transcript::{PartKind, Role, Transcript};
 use crate::zone::{Cuts, FEWEST_RECENT, TailBudget, Zones, head_end, zones};
+use foldline_transcript::{PartKind, Role, Transcript};
 
 /// What a plan is made for.
 #[derive(Clone, Debug, Default, PartialEq)]

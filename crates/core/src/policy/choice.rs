@@ -1,7 +1,7 @@
 //! Named alternatives of the policy.
 
-use crate::reduce::Outlines;
 use crate::settings::{Field, choice};
+use foldline_reduce::Outlines;
 use serde_json::Value;
 
 choice! {

@@ -6,11 +6,11 @@
 
 use super::choice::{Basis, Dialect, Fidelity, PruneOrder, Tail};
 use crate::models::{CacheTtl, SignedReasoning};
-use crate::reduce::Outlines;
 use crate::section;
 use crate::settings::{
     AutoOr, Kind, Order, Preset, Relation, Resolved, Section, Sections, Table, bytes, count, fraction, one_of, tokens,
 };
+use foldline_reduce::Outlines;
 use serde_json::Value;
 
 /// A window below this cannot hold a system prompt and a handoff.

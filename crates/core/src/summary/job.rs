@@ -10,10 +10,10 @@ use crate::inserted;
 use crate::ledger::{Ledger, spoken};
 use crate::models::{ApiFamily, ModelProfile, ModelTable};
 use crate::policy::Policy;
-use crate::recall::Handle;
-use crate::redact::{Mode, redact};
-use crate::transcript::{PartKind, Transcript};
 use crate::zone::last_request;
+use foldline_redact::{Mode, redact};
+use foldline_transcript::recall::Handle;
+use foldline_transcript::{PartKind, Transcript};
 
 /// A handoff that a model should write.
 #[derive(Clone, Debug, PartialEq)]
@@ -174,7 +174,7 @@ pub(crate) fn covers(transcript: &Transcript<'_>, messages: &[usize]) -> Handle 
     let last = messages.last().and_then(|&index| transcript.messages.get(index));
     match (first, last) {
         (Some(first), Some(last)) => {
-            let span = crate::edit::Span { start: first.span.start, end: last.span.end };
+            let span = foldline_transcript::edit::Span { start: first.span.start, end: last.span.end };
             Handle::of(transcript.raw(span))
         }
         _ => Handle::of(""),

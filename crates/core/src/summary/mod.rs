@@ -30,7 +30,7 @@ pub use report::SummariserReport;
 pub use verify::Checked;
 pub use writer::{Ask, BadReply, Writer};
 
-use crate::recall::Handle;
+use foldline_transcript::recall::Handle;
 
 /// The outcome of a job.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,7 +5,7 @@ use super::prompt::{ASKED, Brief};
 use super::source::tokens;
 use super::tidy::Tidy;
 use crate::inserted::Section;
-use crate::redact::{Mode, redact};
+use foldline_redact::{Mode, redact};
 
 /// What a model said, line by line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -3,9 +3,9 @@
 use crate::handoff;
 use crate::inserted;
 use crate::ledger::Ledger;
-use crate::redact::{Mode, redact};
 use crate::tokens::{Counter, Measure};
-use crate::transcript::{PartKind, Role, Transcript};
+use foldline_redact::{Mode, redact};
+use foldline_transcript::{PartKind, Role, Transcript};
 use std::borrow::Cow;
 
 /// Words of users are held for checking quotes up to this size.

@@ -5,7 +5,8 @@ use super::writer::{Call, Layout, Writer};
 use foldline_core::engine::count;
 use foldline_core::policy::{AutoOr, Budgets, Preset};
 use foldline_core::tokens::Counts;
-use foldline_core::{Compaction, EngineError, Format, Job, Policy, Request, SessionState, Trigger, compact, wire};
+use foldline_core::{Compaction, EngineError, Format, Job, Policy, Request, SessionState, Trigger, compact};
+use foldline_transcript::wire;
 
 /// The plainest preset with a window.
 pub fn policy(window: u64) -> Policy {

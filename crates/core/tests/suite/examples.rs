@@ -4,8 +4,9 @@ use crate::common::kit::{job, policy, run, within};
 use foldline_core::engine::count;
 use foldline_core::explain;
 use foldline_core::policy::{AutoOr, Preset};
-use foldline_core::validate::validate;
-use foldline_core::{Compaction, Format, Job, Policy, SessionState, wire};
+use foldline_core::{Compaction, Format, Job, Policy, SessionState};
+use foldline_transcript::validate::validate;
+use foldline_transcript::wire;
 use std::path::PathBuf;
 
 fn example(name: &str) -> String {

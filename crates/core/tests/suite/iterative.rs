@@ -9,8 +9,9 @@ use foldline_core::handoff::{CLOSING, OPENING};
 use foldline_core::ledger::HeldKind;
 use foldline_core::plan::Outcome;
 use foldline_core::summary::Ask;
-use foldline_core::validate::validate;
-use foldline_core::{Compaction, Format, Policy, SessionState, wire};
+use foldline_core::{Compaction, Format, Policy, SessionState};
+use foldline_transcript::validate::validate;
+use foldline_transcript::wire;
 
 const FORMATS: [Format; 3] = [Format::OpenAiChat, Format::Anthropic, Format::OpenAiResponses];
 

@@ -8,13 +8,12 @@ use crate::common::texts::CANARY;
 use foldline_core::engine::{count, observe_usage};
 use foldline_core::plan::{Outcome, StepKind};
 use foldline_core::policy::{AutoOr, Preset, SignedReasoning};
-use foldline_core::recall::Handle;
-use foldline_core::transcript::{PartKind, Role};
-use foldline_core::validate::{in_flight, validate_rewrite};
 use foldline_core::zone::{Zone, last_request};
-use foldline_core::{
-    Compaction, EngineError, Format, Job, Policy, Report, SessionState, Transcript, compact, handoff, wire,
-};
+use foldline_core::{Compaction, EngineError, Format, Job, Policy, Report, SessionState, Transcript, compact, handoff};
+use foldline_transcript::recall::Handle;
+use foldline_transcript::validate::{in_flight, validate_rewrite};
+use foldline_transcript::wire;
+use foldline_transcript::{PartKind, Role};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 

@@ -8,7 +8,8 @@ use foldline_core::planner::{Size, decide};
 use foldline_core::policy::{AutoOr, BudgetInputs, Budgets, Preset, TriggerCap};
 use foldline_core::settings::{Given, Layer, Origin, Setting};
 use foldline_core::zone::{Cuts, TailBudget, zones};
-use foldline_core::{Format, Policy, Report, SessionState, Trigger, wire};
+use foldline_core::{Format, Policy, Report, SessionState, Trigger};
+use foldline_transcript::wire;
 
 fn size(tokens: u64) -> Size {
     Size { tokens, messages: 50, bytes: 4 * tokens, ..Size::default() }

@@ -14,12 +14,13 @@ use super::tally;
 use super::windows::Window;
 use foldline_core::plan::Outcome as PlanOutcome;
 use foldline_core::policy::SignedReasoning;
-use foldline_core::reasoning::{self, Needs};
-use foldline_core::rewrite::Rewrite;
 use foldline_core::summary::{Summary, SummaryJob};
-use foldline_core::transcript::PartKind;
-use foldline_core::{Compaction, EngineError, Policy, Request, SessionState, compact, wire};
+use foldline_core::{Compaction, EngineError, Policy, Request, SessionState, compact};
 use foldline_store::{Key, NewOriginal, Precedence, StoreError};
+use foldline_transcript::PartKind;
+use foldline_transcript::reasoning::{self, Needs};
+use foldline_transcript::rewrite::Rewrite;
+use foldline_transcript::wire;
 use std::borrow::Cow;
 use std::sync::{Arc, Weak};
 

@@ -5,6 +5,7 @@ use foldline_core::policy::Preset;
 use foldline_gateway::serve::{self, Gateway, Plan, Stopped};
 use foldline_gateway::settings::GatewaySettings;
 use foldline_script::{Act, Provider, Received};
+use foldline_store::StoreSettings;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -27,10 +28,11 @@ pub struct Desk {
     served: JoinHandle<Stopped>,
 }
 
-/// What a test changes about its gateway: the policy and, beside it, how it serves.
+/// What a test changes about its gateway: the policy and, beside it, how it serves and what it keeps.
 pub struct Tuned {
     policy: Policy,
     pub gateway: GatewaySettings,
+    pub store: StoreSettings,
 }
 
 impl std::ops::Deref for Tuned {
@@ -69,14 +71,19 @@ impl Desk {
 
     /// With its store in a folder that may hold something already.
     pub async fn at(provider: Provider, folder: tempfile::TempDir, tune: impl FnOnce(&mut Tuned)) -> Desk {
-        let mut tuned = Tuned { policy: Policy::of(Preset::Hermes), gateway: GatewaySettings::default() };
+        let mut tuned = Tuned {
+            policy: Policy::of(Preset::Hermes),
+            gateway: GatewaySettings::default(),
+            store: StoreSettings::default(),
+        };
         tuned.gateway.upstream_openai = Some(provider.url());
         tuned.gateway.upstream_anthropic = Some(provider.url());
         tuned.gateway.upstream_gemini = Some(provider.url());
         tune(&mut tuned);
-        let Tuned { policy, gateway: settings } = tuned;
+        let Tuned { policy, gateway: settings, store } = tuned;
+        let limits = store.limits();
         let store = Some(folder.path().join("store.db"));
-        let plan = Plan { policy, gateway: settings, store, ..Plan::default() };
+        let plan = Plan { policy, gateway: settings, limits, store, ..Plan::default() };
         let gateway = Gateway::open(&plan).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();

@@ -18,7 +18,7 @@ fn long() -> String {
 }
 
 /// Wide enough for the conversation, and too narrow to leave it alone.
-fn narrow(policy: &mut foldline_core::Policy) {
+fn narrow(policy: &mut crate::desk::Tuned) {
     policy.model.window = AutoOr::Fixed(40_000);
 }
 

@@ -3,9 +3,10 @@
 use foldline_core::handoff::record;
 use foldline_core::plan::StepKind;
 use foldline_core::tokens::measure;
-use foldline_core::transcript::{PartKind, Role, Transcript};
-use foldline_core::validate::validate;
-use foldline_core::{Compaction, EngineError, Format, Job, Policy, SessionState, compact, wire};
+use foldline_core::{Compaction, EngineError, Format, Job, Policy, SessionState, compact};
+use foldline_transcript::validate::validate;
+use foldline_transcript::wire;
+use foldline_transcript::{PartKind, Role, Transcript};
 use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 

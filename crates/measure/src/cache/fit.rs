@@ -5,12 +5,13 @@
 //! messages and are taken from the record: where the client compacted (the prompt shrank) and where it changed
 //! what stands before the messages (the read fell back to the system prompt although the cache was warm).
 
-use super::bill::Traffic;
 use super::record::Recording;
-use super::simulate::{Block, Layout, Rules, SLACK, Simulator};
-use crate::policy::CacheTtl;
-use crate::tokens::Counts;
-use crate::transcript::Transcript;
+use super::simulate::{Block, Rules, SLACK, Simulator};
+use foldline_core::cache::Layout;
+use foldline_core::cache::Traffic;
+use foldline_core::policy::CacheTtl;
+use foldline_core::tokens::Counts;
+use foldline_transcript::Transcript;
 use serde::Serialize;
 
 /// A prompt that shrinks to less than this share was compacted.

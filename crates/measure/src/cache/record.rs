@@ -3,9 +3,9 @@
 //! A recording is a list `requests` beside the messages: for each request the index of its reply, its time and its
 //! usage, in the words of the Anthropic or the OpenAI API. Claude Code's session files carry the same on their lines.
 
-use super::bill::Traffic;
-use crate::policy::CacheTtl;
-use crate::transcript::{Format, Role, Transcript};
+use foldline_core::cache::Traffic;
+use foldline_core::policy::CacheTtl;
+use foldline_transcript::{Format, Role, Transcript};
 use serde::Deserialize;
 
 /// One request as it was recorded.
@@ -194,7 +194,7 @@ fn seconds(text: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire;
+    use foldline_transcript::wire;
 
     #[test]
     fn times_are_read_in_seconds() {

@@ -4,13 +4,11 @@
 //! keeps what ends at a mark and looks for it from each mark back over a few blocks; OpenAI keeps every prompt
 //! and finds the longest beginning in steps. Entries die when they are not used for their lifetime.
 
-use super::bill::Traffic;
-use crate::models::{ApiFamily, ModelProfile};
-use crate::policy::CacheTtl;
+use foldline_core::cache::{LOOK_BACK, Mark, Traffic};
+use foldline_core::models::{ApiFamily, ModelProfile};
+use foldline_core::policy::CacheTtl;
 use rustc_hash::FxHashMap;
 
-/// Blocks before a mark in which Anthropic looks for an entry. A turn that adds more misses what was there.
-pub(super) const LOOK_BACK: usize = 20;
 /// Where the table does not say how long a prefix must be.
 const MINIMUM: u64 = 1024;
 /// An entry is still found this long after its lifetime, in seconds: recorded times are those of replies, and in
@@ -41,61 +39,6 @@ impl Block {
 /// Order matters, and a digest of zero changes the chain, too.
 fn mixed(chain: u64, digest: u64) -> u64 {
     (chain.rotate_left(5) ^ digest).wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1)
-}
-
-/// A cache mark.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mark {
-    /// The block it is on.
-    pub block: usize,
-    /// How long what ends here should live.
-    pub ttl: CacheTtl,
-}
-
-/// Where marks are put.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
-    /// On the system prompt and on the ends of the last three messages.
-    SystemAndThree,
-    /// On what stays (tools, system prompt, handoff), on the end, and on ends before it that are close enough to find
-    /// where the last request ended.
-    Auto,
-}
-
-impl Layout {
-    /// The marks of a prompt. `system` is the block that ends the system prompt, `ends` are the last blocks of the
-    /// messages, in order.
-    pub fn marks(self, system: Option<usize>, ends: &[usize], ttl: CacheTtl) -> Vec<Mark> {
-        let mut blocks = self.window(ends, ROLLING);
-        blocks.extend(system);
-        blocks.sort_unstable();
-        blocks.dedup();
-        blocks.into_iter().map(|block| Mark { block, ttl }).collect()
-    }
-
-    /// Which ends of messages are marked, newest first, at most `slots`.
-    pub(super) fn window(self, ends: &[usize], slots: usize) -> Vec<usize> {
-        match self {
-            Layout::SystemAndThree => ends.iter().rev().take(slots.min(ROLLING)).copied().collect(),
-            Layout::Auto => rolling(ends, slots),
-        }
-    }
-}
-
-/// Marks that move with the conversation.
-const ROLLING: usize = 3;
-
-/// The last end, and ends before it from which look-backs reach over into each other.
-fn rolling(ends: &[usize], slots: usize) -> Vec<usize> {
-    let mut chosen: Vec<usize> = ends.last().copied().into_iter().take(slots).collect();
-    while let Some(&last) = chosen.last().filter(|_| chosen.len() < slots) {
-        let reach = last.saturating_sub(LOOK_BACK);
-        let before = ends.get(..ends.partition_point(|&end| end < last)).unwrap_or_default();
-        // The farthest end in reach; where a message has more blocks than that, the end before it.
-        let Some(next) = before.iter().copied().find(|&end| end >= reach).or(before.last().copied()) else { break };
-        chosen.push(next);
-    }
-    chosen
 }
 
 /// How a provider keeps prompts.

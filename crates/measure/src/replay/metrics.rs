@@ -1,8 +1,8 @@
 //! What runs add up to: the seven figures of a cache-aware review, and money.
 
 use super::play::{Compacted, Run};
-use crate::cache::{Bill, Traffic};
 use crate::retention::Tally;
+use foldline_core::cache::{Bill, Traffic};
 use serde::Serialize;
 
 /// Figures over one or more sessions under one policy.

@@ -1,20 +1,21 @@
 //! One session under one policy.
 
 use super::session::{Exams, Piece, Session, pieces};
-use crate::cache::{Bill, Block, Layout, Outlook, Rules, Simulator, Tariff, Traffic, weigh};
-use crate::engine::{EngineError, Job, compact, observe_usage};
-use crate::event::Event;
-use crate::inserted;
-use crate::models::ModelTable;
-use crate::plan::{Outcome, StepKind};
-use crate::planner::{Request, Size, Trigger, Verdict, Warmth, decide, decide_by_money};
-use crate::policy::Policy;
+use crate::cache::{Block, Rules, Simulator};
 use crate::retention::{Page, Tally};
-use crate::setting::{Setting, family_of};
-use crate::state::SessionState;
-use crate::tokens::Measure;
-use crate::validate::validate;
-use crate::wire;
+use foldline_core::cache::{Bill, Layout, Outlook, Tariff, Traffic, weigh};
+use foldline_core::engine::{EngineError, Job, compact, observe_usage};
+use foldline_core::event::Event;
+use foldline_core::handoff;
+use foldline_core::models::ModelTable;
+use foldline_core::plan::{Outcome, StepKind};
+use foldline_core::planner::{Request, Size, Trigger, Verdict, Warmth, decide, decide_by_money};
+use foldline_core::policy::Policy;
+use foldline_core::setting::{Setting, family_of};
+use foldline_core::state::SessionState;
+use foldline_core::tokens::Measure;
+use foldline_transcript::validate::validate;
+use foldline_transcript::wire;
 use serde::Serialize;
 use std::borrow::Cow;
 
@@ -84,7 +85,7 @@ pub fn play(
     policy: Option<&Policy>,
     stage: &Stage<'_>,
     exams: &mut Exams,
-) -> Result<Run, crate::cache::PricesUnknown> {
+) -> Result<Run, foldline_core::cache::PricesUnknown> {
     let family = family_of(session.format);
     let mut policy_here = policy.cloned().unwrap_or_default();
     policy_here.model.cache_ttl = session.ttl;
@@ -237,7 +238,7 @@ impl Game<'_> {
         let violations = validate(&after).len() as u64;
         let page = Page::of(&after);
         let exam = exams.at(self.session, message);
-        let root = done.plan.fold.as_ref().and_then(|fold| inserted::root(&fold.handoff.text));
+        let root = done.plan.fold.as_ref().and_then(|fold| handoff::root(&fold.handoff.text));
         let retention = (!exam.is_empty()).then(|| exam.clone().relative_to(root).score(page.lines()).total());
         let earliest = event.earliest_changed.unwrap_or(0);
         let measure = Measure { scale: self.session.scale, ..self.setting.as_ref()?.measure };

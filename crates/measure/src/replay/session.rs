@@ -1,15 +1,15 @@
 //! A session made ready: sound, counted, with the times and sizes that its record tells.
 
 use crate::cache::{Break, Fit, Recording};
-use crate::edit::Span;
-use crate::engine::Job;
-use crate::policy::{CacheTtl, Policy};
-use crate::repair::repair;
 use crate::retention::{Exam, Page, Timeline};
-use crate::state::SessionState;
-use crate::tokens::{Measure, measure};
-use crate::transcript::{Format, Transcript};
-use crate::wire::{self, WireError};
+use foldline_core::engine::Job;
+use foldline_core::policy::{CacheTtl, Policy};
+use foldline_core::state::SessionState;
+use foldline_core::tokens::{Measure, measure};
+use foldline_transcript::edit::Span;
+use foldline_transcript::repair::repair;
+use foldline_transcript::wire::{self, WireError};
+use foldline_transcript::{Format, Transcript};
 use rustc_hash::FxBuildHasher;
 use std::collections::BTreeMap;
 use std::hash::BuildHasher;
@@ -221,7 +221,7 @@ impl Session {
 /// The messages of a transcript as pieces.
 pub(super) fn pieces(transcript: &Transcript<'_>, measure_by: &Measure) -> Vec<Piece> {
     let counts = measure(transcript, measure_by);
-    let piece = |(index, message): (usize, &crate::transcript::Message)| Piece {
+    let piece = |(index, message): (usize, &foldline_transcript::Message)| Piece {
         span: message.span,
         tokens: counts.message(index),
         blocks: (message.parts.end - message.parts.start).max(1),

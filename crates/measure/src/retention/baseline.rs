@@ -1,9 +1,9 @@
 //! What a compaction is compared with: methods that need no thought.
 
 use super::page::{Block, Page};
-use crate::ledger::{Act, understand};
-use crate::tokens::{Counts, estimate};
-use crate::transcript::{PartKind, Transcript};
+use foldline_core::ledger::{Act, understand};
+use foldline_core::tokens::{Counts, estimate};
+use foldline_transcript::{PartKind, Transcript};
 use serde::Serialize;
 
 /// A result of up to this many bytes is no longer than the line that would stand for it.

@@ -1,9 +1,9 @@
 //! Where a session is cut in two: what is compacted, and what tells whether that was well done.
 
 use super::page::Page;
-use crate::rewrite::Rewrite;
-use crate::transcript::Transcript;
-use crate::zone::Cuts;
+use foldline_core::zone::Cuts;
+use foldline_transcript::Transcript;
+use foldline_transcript::rewrite::Rewrite;
 
 /// The share of a session's text that is compacted.
 pub const SHARE: f64 = 0.6;

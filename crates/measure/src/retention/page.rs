@@ -1,7 +1,7 @@
 //! A conversation as the lines that can be read in it, each with who said it.
 
-use crate::reduce::printed;
-use crate::transcript::{Content, Part, PartKind, Role, Transcript};
+use foldline_reduce::printed;
+use foldline_transcript::{Content, Part, PartKind, Role, Transcript};
 use serde_json::Value;
 use std::ops::Range;
 

@@ -1,8 +1,8 @@
 //! The measure on transcripts of a few lines.
 
 use super::*;
-use crate::tokens::{Measure, measure};
-use crate::wire;
+use foldline_core::tokens::{Measure, measure};
+use foldline_transcript::wire;
 use serde_json::{Value, json};
 
 /// A conversation: a word of the user, then calls with their results, then what the agent says.
@@ -160,7 +160,7 @@ fn baselines_stay_within_their_budget_and_keep_the_end() {
     let counts = measure(&transcript, &Measure::default());
     for kind in Baseline::ALL {
         let lines = baseline(kind, &transcript, &page, &counts, counts.total() / 5);
-        let tokens: u64 = lines.iter().map(|line| u64::from(crate::tokens::estimate(line))).sum();
+        let tokens: u64 = lines.iter().map(|line| u64::from(foldline_core::tokens::estimate(line))).sum();
         assert!(tokens <= counts.total() / 5, "{kind:?}: {tokens}");
         assert!(lines.iter().any(|line| line == "The end is near."), "{kind:?}");
         assert!(lines.iter().any(|line| line.contains("value_39")), "{kind:?}");

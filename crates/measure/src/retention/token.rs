@@ -3,7 +3,7 @@
 //! The measure reads with eyes of its own. The ledger chooses by what it takes for names; a judge that
 //! used the same rules could not tell that they are wrong.
 
-use crate::reduce::is_common;
+use foldline_reduce::is_common;
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 use std::ops::Range;

@@ -1,12 +1,12 @@
 //! Dropping or labelling what is synthetic, in the document itself.
 
 use super::mark::{Artefact, synthetic};
-use crate::edit::Span;
-use crate::inserted;
-use crate::repair::repair;
-use crate::rewrite::Rewrite;
-use crate::transcript::{Format, PartKind, Transcript};
-use crate::wire::{self, WireError, json};
+use foldline_core::handoff;
+use foldline_transcript::edit::Span;
+use foldline_transcript::repair::repair;
+use foldline_transcript::rewrite::Rewrite;
+use foldline_transcript::wire::{self, WireError, json};
+use foldline_transcript::{Format, PartKind, Transcript};
 use std::borrow::Cow;
 
 /// What happens to synthetic content.
@@ -55,7 +55,7 @@ fn drop_artefact(transcript: &Transcript<'_>, rewrite: &mut Rewrite, artefact: A
         Artefact::Handoff(message) => rewrite.remove(message),
         Artefact::MergedHandoff(part) => {
             if let Some(part) = transcript.parts.get(part) {
-                let own = inserted::own_words(transcript, part);
+                let own = handoff::own_words(transcript, part);
                 rewrite.edits.replace(part.content.span(), json::encode(&own));
             }
         }

@@ -2,7 +2,7 @@
 
 use super::sharegpt;
 use super::turn::{Speaker, Turn, turns};
-use crate::transcript::Transcript;
+use foldline_transcript::Transcript;
 use serde_json::{Map, Value, json};
 
 /// A form for training.

@@ -1,9 +1,9 @@
 //! What of a conversation was never said: handoffs, placeholders, stub results.
 
-use crate::inserted;
-use crate::prune;
-use crate::repair::MISSING_RESULT;
-use crate::transcript::{PartKind, Role, Transcript};
+use foldline_core::handoff;
+use foldline_core::prune;
+use foldline_transcript::repair::MISSING_RESULT;
+use foldline_transcript::{PartKind, Role, Transcript};
 
 /// How results begin that other compactors put in place of the real ones.
 const FOREIGN_RESULTS: [&str; 4] =
@@ -24,11 +24,11 @@ pub enum Artefact {
 pub fn synthetic(transcript: &Transcript<'_>) -> Vec<Artefact> {
     let mut found = Vec::new();
     for (index, message) in transcript.messages.iter().enumerate() {
-        if inserted::is_only_handoff(transcript, index) {
+        if handoff::is_only_handoff(transcript, index) {
             found.push(Artefact::Handoff(index));
             continue;
         }
-        if let Some(part) = inserted::handoff_part(transcript, index) {
+        if let Some(part) = handoff::handoff_part(transcript, index) {
             found.push(Artefact::MergedHandoff(part));
         }
         let parts = message.parts.start as usize..message.parts.end as usize;

@@ -1,9 +1,9 @@
 //! Cleaning and converting small conversations.
 
 use super::*;
-use crate::handoff::{CLOSING, OPENING};
-use crate::repair::MISSING_RESULT;
-use crate::wire;
+use foldline_core::handoff::{CLOSING, OPENING};
+use foldline_transcript::repair::MISSING_RESULT;
+use foldline_transcript::wire;
 use serde_json::{Value, json};
 
 fn call(id: &str) -> Value {
@@ -44,7 +44,7 @@ fn dropping_leaves_no_mark_and_a_sound_conversation() {
     assert!(!text.contains(OPENING) && !text.contains("[was "), "{text}");
     assert!(!text.contains("t1") && text.contains("t2"), "the call goes with its stub: {text}");
     let after = wire::read(&text, None).unwrap();
-    assert!(crate::validate::validate(&after).is_empty(), "{text}");
+    assert!(foldline_transcript::validate::validate(&after).is_empty(), "{text}");
     assert_eq!(cleaned(&text, Synthetic::Drop), (text.clone(), 0), "nothing synthetic is left");
 }
 

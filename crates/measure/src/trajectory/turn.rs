@@ -2,7 +2,7 @@
 
 use super::mark::{Artefact, synthetic};
 use super::sharegpt;
-use crate::transcript::{Content, Format, Part, PartKind, Role, Transcript};
+use foldline_transcript::{Content, Format, Part, PartKind, Role, Transcript};
 use serde_json::Value;
 
 /// Who has the turn.

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use super::CodeLine;
-use crate::reduce::lines::{lines, trim};
+use crate::lines::{lines, trim};
 
 /// How line numbers are set apart from the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::reduce) enum Numbering {
+pub(crate) enum Numbering {
     /// No numbers: lines are counted.
     Counted,
     /// `   12→code`
@@ -43,7 +43,7 @@ impl Numbering {
     const STYLES: [Numbering; 4] = [Numbering::Arrow, Numbering::Tab, Numbering::Colon, Numbering::Bar];
 
     /// The style that most of the first lines share, with rising numbers.
-    pub(in crate::reduce) fn of(text: &str) -> Numbering {
+    pub(crate) fn of(text: &str) -> Numbering {
         let mut seen = 0usize;
         let mut unnumbered = 0usize;
         let mut rising = [Rising::default(); Numbering::STYLES.len()];
@@ -66,7 +66,7 @@ impl Numbering {
     }
 
     /// Number and code of one line.
-    pub(in crate::reduce) fn split(self, line: &str) -> Option<(usize, &str)> {
+    pub(crate) fn split(self, line: &str) -> Option<(usize, &str)> {
         let (number, rest) = number(line)?;
         Some((number, self.code(rest)?))
     }
@@ -107,7 +107,7 @@ const MOST_DIGITS: usize = 9;
 
 /// The text without its numbers, for every kind but code. `12:` may be a search result, so only the forms that
 /// file readers print are taken off.
-pub(in crate::reduce) fn plain(text: &str) -> Cow<'_, str> {
+pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     match Numbering::of(text) {
         numbering @ (Numbering::Arrow | Numbering::Tab) => {
             let mut plain = String::with_capacity(text.len());

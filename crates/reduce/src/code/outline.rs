@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use tree_sitter::{Language, Node, ParseOptions, Parser, Point, Tree};
 
 use super::{CodeLine, Definition, LONGEST_SIGNATURE, plain};
-use crate::reduce::definitions::Rank;
-use crate::reduce::lines::prefix;
+use crate::definitions::Rank;
+use crate::lines::prefix;
 
 /// A grammar and the file extensions that it reads.
 struct Grammar {

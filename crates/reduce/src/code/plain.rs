@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{CodeLine, Definition, LONGEST_SIGNATURE};
-use crate::reduce::definitions::defined;
+use crate::definitions::defined;
 
 /// Comment marks of common languages.
 const COMMENTS: &[&str] = &["//", "#", "/*", "*", "--", ";", "\"\"\"", "'''", "<!--", "%"];

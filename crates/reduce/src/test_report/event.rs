@@ -1,6 +1,6 @@
 //! Decides what one line of a test report says, for many frameworks.
 
-use crate::reduce::lines::prefix;
+use crate::lines::prefix;
 
 /// What a line of a report says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(super) enum Event<'a> {
 }
 
 /// A line without the name of the task that printed it: `[test] ok` is `ok`.
-pub(in crate::reduce) fn bare(line: &str) -> &str {
+pub(crate) fn bare(line: &str) -> &str {
     line.strip_prefix('[')
         .and_then(|rest| rest.split_once("] "))
         .filter(|(name, _)| {
@@ -30,12 +30,12 @@ pub(in crate::reduce) fn bare(line: &str) -> &str {
 }
 
 /// True for a line that only test reports have.
-pub(in crate::reduce) fn is_mark(line: &str) -> bool {
+pub(crate) fn is_mark(line: &str) -> bool {
     event(bare(line)).is_some_and(|event| !matches!(event, Event::Tick(_) | Event::Start("")))
 }
 
 /// True for a line with totals that only test reports have.
-pub(in crate::reduce) fn is_summary(line: &str) -> bool {
+pub(crate) fn is_summary(line: &str) -> bool {
     let line = bare(line).trim();
     line.starts_with("test result: ")
         || (line.starts_with("===") && line.ends_with("===") && (line.contains(" passed") || line.contains(" failed")))
@@ -137,10 +137,10 @@ fn worded_event(text: &str) -> Option<Event<'_>> {
         return Some(if rest.contains("build failed") { Event::Fail(package, "build failed") } else { Event::Summary });
     }
     if let Some(rest) = text.strip_prefix("FAIL ") {
-        return crate::reduce::search::is_path(rest.split(' ').next().unwrap_or(rest)).then_some(Event::Fail(rest, ""));
+        return crate::search::is_path(rest.split(' ').next().unwrap_or(rest)).then_some(Event::Fail(rest, ""));
     }
     if let Some(rest) = text.strip_prefix("PASS ") {
-        return crate::reduce::search::is_path(rest.split(' ').next().unwrap_or(rest)).then_some(Event::Pass(rest));
+        return crate::search::is_path(rest.split(' ').next().unwrap_or(rest)).then_some(Event::Pass(rest));
     }
     None
 }

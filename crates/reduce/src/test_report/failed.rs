@@ -7,7 +7,7 @@ const FEWEST_PASSED: usize = 5;
 
 /// The lines of failed tests, and all others but those of passed tests, which the totals tell. `None` where nothing
 /// failed, or where hardly anything else did not.
-pub(crate) fn failed_tests(text: &str) -> Option<(String, String)> {
+pub fn failed_tests(text: &str) -> Option<(String, String)> {
     let (mut failed, mut others) = (String::new(), String::new());
     let mut passed = 0;
     for line in text.lines() {

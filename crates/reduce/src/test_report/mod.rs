@@ -14,7 +14,7 @@ use super::search::shared_folder;
 use super::{Body, Output};
 use event::{Event, event};
 pub(super) use event::{bare, is_mark, is_summary};
-pub(crate) use failed::failed_tests;
+pub use failed::failed_tests;
 
 /// Lines of evidence that are remembered per failure.
 const MOST_EVIDENCE: usize = 6;

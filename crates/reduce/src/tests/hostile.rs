@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 
 use super::{Source, many, reduce};
-use crate::reduce::{Talk, reduce_amid};
+use crate::{Talk, reduce_amid};
 
 /// Time for the larger of two sizes, over time for the smaller, with a floor that hides the noise of short runs.
 fn growth(source: &Source<'_>, make: impl Fn(usize) -> String, small: usize, factor: usize) -> f64 {

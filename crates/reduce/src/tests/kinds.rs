@@ -330,7 +330,7 @@ fn json_keeps_shape_ids_and_every_error() {
 fn code_keeps_signatures_with_line_numbers() {
     let body = "    // explains nothing\n    let x = 1;\n    let _ = x;\n";
     let code = format!(
-        "//! Keeps sessions.\n\nuse std::fmt;\nuse crate::wire::Body;\n\npub struct SessionStore {{\n    path: String,\n}}\n\nimpl SessionStore {{\n{}}}\n",
+        "//! Keeps sessions.\n\nuse std::fmt;\nuse foldline_transcript::wire::Body;\n\npub struct SessionStore {{\n    path: String,\n}}\n\nimpl SessionStore {{\n{}}}\n",
         many(12, |i| format!("    pub fn load_part_{i}(&self, id: SessionId) -> Option<Session> {{\n{body}    }}"))
     );
     let numbered: String = code.lines().enumerate().map(|(i, line)| format!("{:>6}→{line}\n", i + 1)).collect();
@@ -450,17 +450,17 @@ fn data_that_a_web_tool_fetches_is_no_page() {
     let source = Source { tool: "web_fetch", argument: "https://api.example.test/jobs", ..Source::default() };
     let jobs = many(60, |index| format!("{{\"job\": \"job_{index}\", \"state\": \"done\"}},"));
     let text = format!("[{}]", jobs.trim_end().trim_end_matches(','));
-    assert_eq!(crate::reduce::detect(&source, &text), Kind::Json);
-    assert_eq!(crate::reduce::detect(&source, "<html><body><p>[1]</p></body></html>"), Kind::Web);
+    assert_eq!(crate::detect(&source, &text), Kind::Json);
+    assert_eq!(crate::detect(&source, "<html><body><p>[1]</p></body></html>"), Kind::Web);
 }
 
 #[test]
 fn names_that_the_conversation_speaks_of_stay() {
     let text = many(400, |index| format!("worker_{index} finished step_{index} of the plan"));
     let source = shell("./run.sh");
-    let alone = crate::reduce::reduce(&source, &text).expect("something to save").text;
+    let alone = crate::reduce(&source, &text).expect("something to save").text;
     assert!(!alone.contains("worker_217"), "{alone}");
-    let talk = crate::reduce::Talk::of_words(["what about worker_217?"]);
-    let amid = crate::reduce::reduce_amid(&source, &talk, &text).expect("something to save").text;
+    let talk = crate::Talk::of_words(["what about worker_217?"]);
+    let amid = crate::reduce_amid(&source, &talk, &text).expect("something to save").text;
     assert!(amid.contains("worker_217 finished"), "{amid}");
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::{Source, many, reduce};
-use crate::reduce::{Kind, detect};
+use crate::{Kind, detect};
 
 const TOOLS: &[&str] = &["Bash", "Read", "Grep", "Glob", "Edit", "WebFetch", "Task", "mcp__x__get", ""];
 const ARGUMENTS: &[&str] =

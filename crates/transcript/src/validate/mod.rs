@@ -15,7 +15,7 @@ use crate::transcript::{Format, Shape, Transcript};
 use crate::wire::field;
 pub(crate) use content::function_of;
 use pairs::Pairs;
-pub(crate) use sequence::{MOST_MARKS, marks_in_messages};
+pub use sequence::{MOST_MARKS, marks_in_messages};
 use std::fmt;
 use turns::Turns;
 

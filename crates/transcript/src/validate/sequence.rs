@@ -7,7 +7,7 @@ use crate::signature;
 use crate::transcript::{Format, Part, PartKind, Place, Role, Transcript};
 
 /// Anthropic refuses a request with more.
-pub(crate) const MOST_MARKS: usize = 4;
+pub const MOST_MARKS: usize = 4;
 
 /// Adds what is wrong to `findings`. Calls `in_flight` are not looked at.
 pub(super) fn check(transcript: &Transcript<'_>, turns: &Turns, in_flight: &[usize], findings: &mut Vec<Finding>) {
@@ -86,7 +86,7 @@ fn check_marks(transcript: &Transcript<'_>, add: &mut impl FnMut(usize, Rule, St
 }
 
 /// The blocks with a cache mark, also inside results, oldest first, with their messages.
-pub(crate) fn marks_in_messages<'t>(transcript: &'t Transcript<'_>) -> Vec<(usize, &'t Part)> {
+pub fn marks_in_messages<'t>(transcript: &'t Transcript<'_>) -> Vec<(usize, &'t Part)> {
     let mut marked = Vec::new();
     for (index, message) in transcript.messages.iter().enumerate() {
         for part in transcript.parts_of(message) {

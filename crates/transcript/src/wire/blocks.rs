@@ -122,7 +122,7 @@ fn read_inner(scanner: &mut Scanner<'_>, inner: Option<&mut Vec<Part>>) -> Resul
 }
 
 /// The block types of the three providers that carry a payload other than text.
-pub(crate) fn is_media(kind: &str) -> bool {
+pub fn is_media(kind: &str) -> bool {
     matches!(
         kind,
         "image"

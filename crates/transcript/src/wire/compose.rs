@@ -110,7 +110,7 @@ pub fn stub_result(transcript: &Transcript<'_>, call_index: usize, text: &str) -
 }
 
 /// The value that makes a result say `text`, for the span of its content.
-pub(crate) fn result_value(transcript: &Transcript<'_>, result: &Part, text: &str) -> String {
+pub fn result_value(transcript: &Transcript<'_>, result: &Part, text: &str) -> String {
     let literal = json::encode(text);
     match (transcript.format, &result.content) {
         (Format::Gemini, Content::Json(_)) => response_of(&literal),
@@ -370,7 +370,7 @@ pub(crate) fn blocks_of<'t>(transcript: &'t Transcript<'_>, message: &Message) -
 }
 
 /// A text block around a string literal.
-pub(crate) fn text_block(format: Format, role: Role, literal: &str) -> String {
+pub fn text_block(format: Format, role: Role, literal: &str) -> String {
     let kind = match (format, role) {
         (Format::Gemini, _) => return format!(r#"{{"text":{literal}}}"#),
         (Format::OpenAiResponses, Role::Assistant) => "output_text",

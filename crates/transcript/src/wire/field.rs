@@ -6,13 +6,13 @@ use crate::edit::{Edit, Span};
 
 /// Where a field is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Field {
+pub struct Field {
     /// `"key": value`
-    pub(crate) pair: Span,
+    pub pair: Span,
     /// The value.
-    pub(crate) value: Span,
+    pub value: Span,
     /// What to delete so that the pair is gone and the object stays well formed.
-    pub(crate) removal: Span,
+    pub removal: Span,
 }
 
 /// Ends a scan when what was looked for is found; no text is that long.
@@ -20,7 +20,7 @@ const FOUND: usize = usize::MAX;
 
 /// The first field named `key` of the object at `object`. Stops at the hit: the fields that are
 /// asked for mostly stand first.
-pub(crate) fn find(text: &str, object: Span, key: &str) -> Option<Field> {
+pub fn find(text: &str, object: Span, key: &str) -> Option<Field> {
     let mut hit = None;
     // The walk ends with an error of our own at the hit; damage cannot occur, the reader saw it all.
     let _ = each(text, object, |name, field| {
@@ -33,12 +33,12 @@ pub(crate) fn find(text: &str, object: Span, key: &str) -> Option<Field> {
 }
 
 /// The value of a field.
-pub(crate) fn value(text: &str, object: Span, key: &str) -> Option<Span> {
+pub fn value(text: &str, object: Span, key: &str) -> Option<Span> {
     find(text, object, key).map(|field| field.value)
 }
 
 /// The inside of a field's string; empty when there is none.
-pub(crate) fn word<'a>(text: &'a str, object: Span, key: &str) -> &'a str {
+pub fn word<'a>(text: &'a str, object: Span, key: &str) -> &'a str {
     match value(text, object, key) {
         Some(value) if value.of(text).starts_with('"') => value.inner().of(text),
         _ => "",
@@ -46,7 +46,7 @@ pub(crate) fn word<'a>(text: &'a str, object: Span, key: &str) -> &'a str {
 }
 
 /// All fields of an object with their decoded names.
-pub(crate) fn all(text: &str, object: Span) -> Vec<(String, Field)> {
+pub fn all(text: &str, object: Span) -> Vec<(String, Field)> {
     let mut fields = Vec::new();
     let _ = each(text, object, |name, field| {
         fields.push((name.to_owned(), field));
@@ -56,7 +56,7 @@ pub(crate) fn all(text: &str, object: Span) -> Vec<(String, Field)> {
 }
 
 /// The edit that gives `key` the value `json`: in place of what it has, or as first field.
-pub(crate) fn set(text: &str, object: Span, key: &str, json: &str) -> Edit {
+pub fn set(text: &str, object: Span, key: &str, json: &str) -> Edit {
     match find(text, object, key) {
         Some(field) => Edit { span: field.value, text: json.to_owned() },
         None => {

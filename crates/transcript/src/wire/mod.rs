@@ -4,7 +4,7 @@
 mod blocks;
 pub mod compose;
 mod detect;
-pub(crate) mod field;
+pub mod field;
 pub(crate) mod gemini;
 mod items;
 pub mod json;
@@ -18,7 +18,7 @@ use json::{JsonError, Kind, Scanner};
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-pub(crate) use blocks::is_media;
+pub use blocks::is_media;
 pub use detect::Found;
 
 /// Why a text is no transcript: what, where, what was expected.
@@ -74,7 +74,7 @@ pub fn read(text: &str, format: Option<Format>) -> Result<Transcript<'_>, WireEr
 }
 
 /// Reads messages as they stand in a document, without what is around them: with commas between them, or on lines.
-pub(crate) fn read_stretch(text: &str) -> Result<Transcript<'_>, WireError> {
+pub fn read_stretch(text: &str) -> Result<Transcript<'_>, WireError> {
     let fail = |error| WireError::new(text, "message", error);
     if text.len() > u32::MAX as usize {
         return Err(fail(JsonError { offset: 0, message: "more than 4 GB".into(), element: None }));
@@ -89,7 +89,7 @@ pub(crate) fn read_stretch(text: &str) -> Result<Transcript<'_>, WireError> {
 }
 
 /// Reads a single element in a known format, as a list of one.
-pub(crate) fn read_one(text: &str, format: Format) -> Result<Transcript<'_>, WireError> {
+pub fn read_one(text: &str, format: Format) -> Result<Transcript<'_>, WireError> {
     let found = Found { format, shape: Shape::Lines, field: "message" };
     let mut reader = Reader { text, found: &found, gathered: Gathered::default(), body: BodyFields::default() };
     let list = reader.read_lines().map_err(|error| WireError::new(text, found.field, error))?;

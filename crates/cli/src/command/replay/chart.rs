@@ -1,6 +1,6 @@
 //! Pictures of a replay: a line of characters, and lines in SVG.
 
-use foldline_core::replay::Run;
+use foldline_measure::replay::Run;
 use maud::{Markup, html};
 
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -160,7 +160,7 @@ fn labels<'p, 'a>(frame: &Frame, lines: &'p [Line<'a>]) -> Vec<(&'p Line<'a>, f6
 #[cfg(test)]
 mod tests {
     use super::*;
-    use foldline_core::replay::Sent;
+    use foldline_measure::replay::Sent;
 
     #[test]
     fn a_line_of_characters_has_the_shape_of_the_run() {

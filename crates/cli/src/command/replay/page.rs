@@ -3,8 +3,8 @@
 use super::chart::{Line, Picture, svg};
 use super::trial::{Played, Replay};
 use crate::page::Page;
-use foldline_core::replay::{Compacted, Metrics, Run};
-use foldline_core::wording::counted;
+use foldline_measure::replay::{Compacted, Metrics, Run};
+use foldline_reduce::wording::counted;
 use maud::{Markup, html};
 
 /// A colour per policy.
@@ -175,7 +175,7 @@ fn usage<'r>(replay: &'r Replay, played: &'r Played, window: u64) -> Picture<'r>
 fn cost<'r>(replay: &'r Replay, played: &'r Played) -> Picture<'r> {
     let line = |(number, (policy, run)): (usize, (&'r String, &Run))| {
         let mut sum = 0.0;
-        let add = |sent: &foldline_core::replay::Sent| {
+        let add = |sent: &foldline_measure::replay::Sent| {
             sum += sent.dollars;
             sum
         };

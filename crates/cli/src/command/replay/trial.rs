@@ -3,8 +3,8 @@
 use crate::batch;
 use foldline_core::cache::{Layout, Tariff};
 use foldline_core::models::ModelTable;
-use foldline_core::replay::{Exams, Metrics, Run, Session, Stage, play};
 use foldline_core::{Job, Policy};
+use foldline_measure::replay::{Exams, Metrics, Run, Session, Stage, play};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;

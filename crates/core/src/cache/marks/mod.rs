@@ -6,12 +6,12 @@
 mod present;
 mod spot;
 
-use super::simulate::Layout;
-use crate::edit::Edits;
+use super::layout::Layout;
 use crate::inserted;
 use crate::policy::CacheTtl;
-use crate::transcript::{Format, Message, Role, Transcript};
-use crate::validate::{MOST_MARKS, marks_in_messages};
+use foldline_transcript::edit::Edits;
+use foldline_transcript::validate::{MOST_MARKS, marks_in_messages};
+use foldline_transcript::{Format, Message, Role, Transcript};
 pub use present::{count, example, unmarked};
 pub use spot::Spot;
 
@@ -105,8 +105,8 @@ fn is_counted(message: &Message) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::validate::validate;
-    use crate::wire;
+    use foldline_transcript::validate::validate;
+    use foldline_transcript::wire;
     use serde_json::{Value, json};
 
     fn marked(format: Format, body: &Value, layout: Layout, ttl: CacheTtl, carrier: Carrier) -> Value {
@@ -115,7 +115,9 @@ mod tests {
         let out = edits(&transcript, layout, ttl, carrier).splice(&text);
         let again = wire::read(&out, Some(format)).unwrap();
         assert!(
-            validate(&again).iter().all(|violation| violation.rule != crate::validate::Rule::TooManyMarks),
+            validate(&again)
+                .iter()
+                .all(|violation| violation.rule != foldline_transcript::validate::Rule::TooManyMarks),
             "{out}"
         );
         serde_json::from_str(&out).unwrap()

@@ -3,7 +3,7 @@
 use super::super::mark as handoff;
 use super::envelope::{envelopes, is_host_text, without_envelopes};
 use super::table::Newer;
-use crate::transcript::{PartKind, Role, Transcript};
+use foldline_transcript::{PartKind, Role, Transcript};
 
 /// A newer list replaces an older one when it repeats at least this share of its lines.
 const REPEATED: f64 = 0.5;
@@ -116,7 +116,7 @@ fn is_in_front(transcript: &Transcript<'_>, index: usize, first_reply: usize) ->
         || before().is_some_and(|before| handoff::is_only_handoff(transcript, before))
 }
 
-fn is_speaker(message: &crate::transcript::Message) -> bool {
+fn is_speaker(message: &foldline_transcript::Message) -> bool {
     !message.role.is_instruction() && message.role != Role::Meta
 }
 
