@@ -5,7 +5,7 @@
 //! cargo run -p foldline-core --example agent_loop
 //! ```
 
-use foldline_core::context::TokenUsage;
+use foldline_core::TokenUsage;
 use foldline_core::{ContextEngine, Foldline, Policy, Trigger};
 use foldline_transcript::validate::validate;
 use foldline_transcript::wire;

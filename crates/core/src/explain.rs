@@ -1,5 +1,6 @@
 //! Plans as lines for people: one line per message, what stays, what shrinks, what goes.
 
+pub use crate::inspect::{Inspection, LargeOutput, Share, ZoneSize, inspect};
 use crate::plan::{Plan, Step, StepKind};
 use crate::tokens::Counts;
 use crate::zone::Zone;

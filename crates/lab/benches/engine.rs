@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a benchmark that cannot start has nothing to say")]
 
 use divan::{Bencher, counter::BytesCount};
-use foldline_core::engine::count;
-use foldline_core::planner::Planner;
+use foldline_core::planning::Planner;
+use foldline_core::planning::count;
 use foldline_core::policy::AutoOr;
 use foldline_core::{Format, Job, Policy, SessionState, compact};
 use foldline_lab::generate;

@@ -4,8 +4,8 @@
 //! (applying the plan, reading and counting the result) is the rest: its time less theirs.
 
 use crate::{Failure, best, generate};
-use foldline_core::engine::count;
-use foldline_core::planner::Planner;
+use foldline_core::planning::Planner;
+use foldline_core::planning::count;
 use foldline_core::policy::AutoOr;
 use foldline_core::{Format, Job, Policy, SessionState, compact};
 use foldline_transcript::{repair, wire};

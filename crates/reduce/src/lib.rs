@@ -1,12 +1,37 @@
-//! Decides how one tool output becomes a much shorter text.
+//! Makes a tool output much shorter and keeps what an agent needs next.
 //!
-//! Every kind of output has a reducer of its own: text in, shorter text out, or nothing. A reducer
-//! knows no budget, zone or store. Its allowance is a function of the input's size alone, so the same
+//! Text in, shorter text out, or nothing. Every kind of output has a reducer of its own: a build log keeps its errors, a
+//! test report its failures, a table its shape, source code its definitions.
+//!
+//! ```
+//! use foldline_reduce::{Source, reduce};
+//!
+//! let mut log = String::from("$ make all\n");
+//! (0..400).for_each(|part| log.push_str(&format!("cc -O2 -c src/part_{part}.c -o build/part_{part}.o\n")));
+//! log.push_str("src/last.c:17:5: error: unknown type name 'size'\nmake: *** [build/last.o] Error 1\n");
+//!
+//! let source = Source { tool: "bash", ..Source::default() };
+//! let shorter = reduce(&source, &log).expect("much of it can go");
+//! assert!(shorter.text.len() < log.len() / 4);
+//! assert!(shorter.text.contains("src/last.c:17:5: error: unknown type name 'size'"));
+//!
+//! assert!(reduce(&source, "ok\n").is_none(), "nothing to gain");
+//! ```
+//!
+//! # A tour
+//!
+//! - [`detect()`] says which [`Kind`] of output a text is; [`reduce`] detects and reduces.
+//! - [`reduce_amid`] also knows the conversation around an output, as a [`Talk`]: what it speaks of stays.
+//! - [`wording`] writes counts for people and models.
+//!
+//! A reducer knows no budget, zone or store. Its allowance is a function of the input's size alone, so the same
 //! output is reduced to the same bytes wherever it appears.
 //!
 //! Invariants: a result is valid UTF-8, made of whole lines (a very long line is cut with `…`), never
 //! longer than `WORTHWHILE` of its input, and not reduced any further by a second pass. Work is linear
 //! in the input, whatever the input holds.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod alarm;
 mod block;

@@ -29,6 +29,7 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
+/// The lines of a text, without their ends.
 pub fn lines(text: &str) -> Lines<'_> {
     Lines { text, start: 0, breaks: memchr::memchr_iter(b'\n', text.as_bytes()) }
 }

@@ -10,8 +10,8 @@ use crate::keep;
 use crate::output::{self, Paint};
 use crate::progress::{self, Voice};
 use crate::settings::{Flag, Settings, Surroundings, model_table};
+use foldline_core::Outcome;
 use foldline_core::cache::marks;
-use foldline_core::plan::Outcome;
 use foldline_core::{Compaction, EngineError, Job, Report, Request, SessionState, Trigger, compact, explain};
 use foldline_transcript::wire;
 use std::borrow::Cow;
@@ -179,7 +179,7 @@ fn print_plan(
     let transcript = wire::read(&document.text, Some(done.format)).map_err(name)?;
     let state = SessionState::default();
     let setting = job.setting(&transcript, policy, &state);
-    let counts = foldline_core::engine::count(&transcript, &setting, &state);
+    let counts = foldline_core::planning::count(&transcript, &setting, &state);
     let mut out = explain::shape(&transcript, &counts, &done.plan);
     out.push('\n');
     out.push_str(&explain::summary(&done.plan));

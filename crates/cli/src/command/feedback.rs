@@ -2,7 +2,8 @@
 
 use crate::output::Paint;
 use anstyle::{AnsiColor, Style};
-use foldline_core::plan::{Outcome, StepKind};
+use foldline_core::Outcome;
+use foldline_core::planning::StepKind;
 use foldline_core::report::Author;
 use foldline_core::{Report, explain};
 use foldline_reduce::wording::counted;

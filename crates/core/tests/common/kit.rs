@@ -2,7 +2,7 @@
 
 use super::texts::{self, Look};
 use super::writer::{Call, Layout, Writer};
-use foldline_core::engine::count;
+use foldline_core::planning::count;
 use foldline_core::policy::{AutoOr, Budgets, Preset};
 use foldline_core::tokens::Counts;
 use foldline_core::{Compaction, EngineError, Format, Job, Policy, Request, SessionState, Trigger, compact};

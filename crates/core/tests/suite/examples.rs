@@ -1,8 +1,8 @@
 //! The example sessions: what the engine makes of them, line by line.
 
 use crate::common::kit::{job, policy, run, within};
-use foldline_core::engine::count;
 use foldline_core::explain;
+use foldline_core::planning::count;
 use foldline_core::policy::{AutoOr, Preset};
 use foldline_core::{Compaction, Format, Job, Policy, SessionState};
 use foldline_transcript::validate::validate;

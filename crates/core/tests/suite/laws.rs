@@ -5,10 +5,11 @@ use crate::common::generate::{Knobs, any_transcript};
 use crate::common::reading::{handles, raws, said};
 use crate::common::session::session;
 use crate::common::texts::CANARY;
-use foldline_core::engine::{count, observe_usage};
-use foldline_core::plan::{Outcome, StepKind};
+use foldline_core::Outcome;
+use foldline_core::planning::StepKind;
+use foldline_core::planning::{Zone, last_request};
+use foldline_core::planning::{count, observe_usage};
 use foldline_core::policy::{AutoOr, Preset, SignedReasoning};
-use foldline_core::zone::{Zone, last_request};
 use foldline_core::{Compaction, EngineError, Format, Job, Policy, Report, SessionState, Transcript, compact, handoff};
 use foldline_transcript::recall::Handle;
 use foldline_transcript::validate::{in_flight, validate_rewrite};
@@ -416,7 +417,7 @@ proptest! {
             let (job, state) = (Job::default(), SessionState::default());
             let setting = job.setting(&before, &policy, &state);
             let counts = count(&before, &setting, &state);
-            let zones = foldline_core::planner::Planner::new(&before, &counts, &policy, &setting, &job.request).zones();
+            let zones = foldline_core::planning::Planner::new(&before, &counts, &policy, &setting, &job.request).zones();
             (counts.between(zones.head, zones.tail), zones)
         };
         let (one, two) = (middle(small), middle(small + more));

@@ -1,9 +1,9 @@
 //! C3, C4: decisions by money, replays that keep prefixes, and the worked example of S0 16.5.2.
 
 use crate::common::kit::{job, run_with, session, tokens};
+use foldline_core::Outcome;
 use foldline_core::cache::{Layout, Mark, Outlook, Pace, Tariff, Traffic, weigh};
 use foldline_core::models::{ApiFamily, ModelTable};
-use foldline_core::plan::Outcome;
 use foldline_core::policy::{AutoOr, BudgetInputs, Budgets, CacheTtl, Preset};
 use foldline_core::{Format, Job, Policy, Report, SessionState};
 use foldline_measure::cache::{Block, Rules, Simulator};

@@ -2,12 +2,12 @@
 
 use crate::common::kit::{budgets, counts, job, manual, policy, run, run_with, session, tokens};
 use crate::common::writer::{PIXEL, Writer};
+use foldline_core::Outcome;
 use foldline_core::models::ModelProfile;
-use foldline_core::plan::Outcome;
-use foldline_core::planner::{Size, decide};
+use foldline_core::planning::{Cuts, TailBudget, zones};
+use foldline_core::planning::{Size, decide};
 use foldline_core::policy::{AutoOr, BudgetInputs, Budgets, Preset, TriggerCap};
 use foldline_core::settings::{Given, Layer, Origin, Setting};
-use foldline_core::zone::{Cuts, TailBudget, zones};
 use foldline_core::{Format, Policy, Report, SessionState, Trigger};
 use foldline_transcript::wire;
 

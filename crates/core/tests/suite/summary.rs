@@ -3,7 +3,7 @@
 use crate::common::kit::{job, manual, policy, run, run_with, session, tokens};
 use crate::common::reading::section;
 use crate::common::writer::{Call, Layout};
-use foldline_core::plan::Outcome;
+use foldline_core::Outcome;
 use foldline_core::policy::Preset;
 use foldline_core::report::Author;
 use foldline_core::summary::{Ask, BadReply, Failure, FailureClass, PrefixCall, Route, Summary, SummaryJob, Written};

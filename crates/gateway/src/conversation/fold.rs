@@ -12,7 +12,7 @@ use super::sessions::Sums;
 use super::sight::Sight;
 use super::tally;
 use super::windows::Window;
-use foldline_core::plan::Outcome as PlanOutcome;
+use foldline_core::Outcome as PlanOutcome;
 use foldline_core::policy::SignedReasoning;
 use foldline_core::summary::{Summary, SummaryJob};
 use foldline_core::{Compaction, EngineError, Policy, Request, SessionState, compact};

@@ -8,7 +8,7 @@ use super::money::{self, AsItCame};
 use super::prepared::{Outcome, Turn};
 use super::sessions::{Sums, TurnEvent};
 use super::windows;
-use foldline_core::engine::observe_usage;
+use foldline_core::planning::observe_usage;
 use foldline_store::EventRow;
 use foldline_transcript::wire::reply::ReportedUsage;
 

@@ -13,7 +13,7 @@ use super::sight::Sight;
 use super::tally::{self, Tally};
 use super::windows::{self, Refused};
 use foldline_core::Request;
-use foldline_core::planner::Trigger;
+use foldline_core::Trigger;
 use foldline_core::policy::AutoOr;
 use foldline_store::Precedence;
 use std::borrow::Cow;

@@ -1,7 +1,7 @@
 //! What is checked of one run.
 
 use foldline_core::handoff::record;
-use foldline_core::plan::StepKind;
+use foldline_core::planning::StepKind;
 use foldline_core::tokens::measure;
 use foldline_core::{Compaction, EngineError, Format, Job, Policy, SessionState, compact};
 use foldline_transcript::validate::validate;

@@ -162,6 +162,7 @@ impl Simulator {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use foldline_core::cache::Layout;
 
     const FIVE: CacheTtl = CacheTtl::FiveMinutes;
 

@@ -2,9 +2,9 @@
 
 use crate::cache::{Break, Fit, Recording};
 use crate::retention::{Exam, Page, Timeline};
-use foldline_core::engine::Job;
+use foldline_core::Job;
+use foldline_core::SessionState;
 use foldline_core::policy::{CacheTtl, Policy};
-use foldline_core::state::SessionState;
 use foldline_core::tokens::{Measure, measure};
 use foldline_transcript::edit::Span;
 use foldline_transcript::repair::repair;

@@ -1,7 +1,7 @@
 //! Where a session is cut in two: what is compacted, and what tells whether that was well done.
 
 use super::page::Page;
-use foldline_core::zone::Cuts;
+use foldline_core::planning::Cuts;
 use foldline_transcript::Transcript;
 use foldline_transcript::rewrite::Rewrite;
 

@@ -1,7 +1,7 @@
 //! What of a conversation was never said: handoffs, placeholders, stub results.
 
 use foldline_core::handoff;
-use foldline_core::prune;
+use foldline_core::planning;
 use foldline_transcript::repair::MISSING_RESULT;
 use foldline_transcript::{PartKind, Role, Transcript};
 
@@ -47,7 +47,7 @@ fn is_stub(transcript: &Transcript<'_>, part_index: usize, role: Role) -> bool {
     }
     let words = transcript.words(part);
     let words = super::sharegpt::answer_of(&words).trim_start();
-    prune::is_reduced_text(words)
+    planning::is_reduced_text(words)
         || words.starts_with(MISSING_RESULT)
         || FOREIGN_RESULTS.iter().any(|mark| words.starts_with(mark))
 }
