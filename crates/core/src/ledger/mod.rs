@@ -25,7 +25,6 @@ mod terms;
 mod todo;
 mod tool;
 mod weights;
-
 mod work;
 
 pub use crate::inserted::Source;
