@@ -142,11 +142,11 @@ pub(crate) enum Subject {
 /// All violations, in the order of messages.
 ///
 /// ```
-/// use foldline_core::{validate::validate, wire};
+/// use foldline_transcript::{validate::validate, wire};
 /// let body = r#"[{"role":"user","content":"Hi"},{"role":"tool","tool_call_id":"c1","content":"?"}]"#;
 /// let transcript = wire::read(body, None)?;
 /// assert_eq!(validate(&transcript)[0].rule.id(), "orphan-result");
-/// # Ok::<(), foldline_core::wire::WireError>(())
+/// # Ok::<(), foldline_transcript::wire::WireError>(())
 /// ```
 pub fn validate(transcript: &Transcript<'_>) -> Vec<Violation> {
     let as_violation =

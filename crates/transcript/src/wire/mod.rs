@@ -51,10 +51,10 @@ impl WireError {
 ///
 /// ```
 /// let body = r#"{"model":"gpt-5","messages":[{"role":"user","content":"Hello"}]}"#;
-/// let transcript = foldline_core::wire::read(body, None)?;
+/// let transcript = foldline_transcript::wire::read(body, None)?;
 /// assert_eq!(transcript.messages.len(), 1);
-/// assert_eq!(transcript.format, foldline_core::Format::OpenAiChat);
-/// # Ok::<(), foldline_core::wire::WireError>(())
+/// assert_eq!(transcript.format, foldline_transcript::Format::OpenAiChat);
+/// # Ok::<(), foldline_transcript::wire::WireError>(())
 /// ```
 pub fn read(text: &str, format: Option<Format>) -> Result<Transcript<'_>, WireError> {
     let fail = |list: &str, error| WireError::new(text, list, error);
