@@ -4,16 +4,16 @@ use crate::args::Tuning;
 use crate::command::settings;
 use crate::failure::Failure;
 use crate::store_keys::{self, StoreKeyError};
-use foldline_core::{Compaction, Policy};
-use foldline_store::{Limits, NewOriginal, Opening, Store, StoreError, default_path};
+use foldline_core::Compaction;
+use foldline_store::{Limits, NewOriginal, Opening, Store, StoreError, StoreSettings, default_path};
 use std::path::PathBuf;
 
 /// The word that switches keeping off.
 const NONE: &str = "none";
 
 /// The store's file; `None` when the settings switch it off or the user has no place for it.
-pub fn path_of(policy: &Policy) -> Option<PathBuf> {
-    match policy.store.path.as_deref() {
+pub fn path_of(store: &StoreSettings) -> Option<PathBuf> {
+    match store.path.as_deref() {
         Some(NONE) => None,
         Some(path) => Some(PathBuf::from(path)),
         None => default_path(&|name| std::env::var(name).ok()),
@@ -43,23 +43,23 @@ impl From<KeepError> for Failure {
 }
 
 /// The store, if there is to be one.
-pub fn open(policy: &Policy) -> Result<Option<Store>, KeepError> {
-    let Some(path) = path_of(policy) else { return Ok(None) };
-    Ok(Some(Store::open(&path, opening(policy)?)?))
+pub fn open(settings: &StoreSettings) -> Result<Option<Store>, KeepError> {
+    let Some(path) = path_of(settings) else { return Ok(None) };
+    Ok(Some(Store::open(&path, opening(settings)?)?))
 }
 
 /// The store that is named, or that of the settings. Asking makes none where there is none.
 pub fn open_existing(store: Option<&PathBuf>, config: Option<&PathBuf>) -> Result<Store, Failure> {
     let settings = settings(&Tuning { config: config.cloned(), ..Tuning::default() }, Vec::new())?;
-    let path = store.cloned().or_else(|| path_of(settings.policy())).ok_or(KeepError::NoStore)?;
-    let how = opening(settings.policy())?;
+    let path = store.cloned().or_else(|| path_of(&settings.store)).ok_or(KeepError::NoStore)?;
+    let how = opening(&settings.store)?;
     Ok(Store::open_existing(&path, how).map_err(KeepError::from)?)
 }
 
 /// How the store is opened: how much it keeps and for how long, and what it is encrypted with.
-pub fn opening(policy: &Policy) -> Result<Opening, KeepError> {
-    let limits = Limits::of(policy.store.max_bytes, policy.store.max_age_days);
-    Ok(Opening { limits, keys: store_keys::keys(policy)? })
+pub fn opening(store: &StoreSettings) -> Result<Opening, KeepError> {
+    let limits = Limits::of(store.max_bytes, store.max_age_days);
+    Ok(Opening { limits, keys: store_keys::keys(store)? })
 }
 
 /// Stores what a compaction removed; when it returns, every handle can be recalled.

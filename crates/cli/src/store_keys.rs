@@ -3,8 +3,7 @@
 //! A command stands for the keyring of the system: every system has a program that asks its own (`secret-tool`, `security`,
 //! `pass`), while a library for all of them would bring a message bus and a runtime of its own.
 
-use foldline_core::Policy;
-use foldline_store::{KeyError, Keyring};
+use foldline_store::{KeyError, Keyring, StoreSettings};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use zeroize::Zeroizing;
@@ -53,8 +52,7 @@ pub enum StoreKeyError {
 }
 
 /// The keys that the settings name; none when they name none.
-pub fn keys(policy: &Policy) -> Result<Keyring, StoreKeyError> {
-    let settings = &policy.store;
+pub fn keys(settings: &StoreSettings) -> Result<Keyring, StoreKeyError> {
     let (place, text) = match (settings.key_file.as_deref(), settings.key_command.as_deref()) {
         (Some(_), Some(_)) => return Err(StoreKeyError::Both),
         (Some(path), None) => (format!("store.key_file: {path}"), read(Path::new(path))?),

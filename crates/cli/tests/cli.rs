@@ -29,7 +29,7 @@ fn a_session_is_compacted_and_its_originals_can_be_recalled() {
     for handle in handles {
         let recalled = desk.run(&["recall", handle, "--raw"]);
         assert_eq!(code(&recalled), 0, "{handle}: {}", errors(&recalled));
-        assert_eq!(foldline_core::recall::Handle::of(&text(&recalled)).to_string(), handle);
+        assert_eq!(foldline_transcript::recall::Handle::of(&text(&recalled)).to_string(), handle);
     }
 }
 

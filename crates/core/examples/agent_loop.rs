@@ -5,9 +5,10 @@
 //! cargo run -p foldline-core --example agent_loop
 //! ```
 
-use foldline_core::context::TokenUsage;
-use foldline_core::validate::validate;
-use foldline_core::{ContextEngine, Foldline, Policy, Trigger, wire};
+use foldline_core::TokenUsage;
+use foldline_core::{ContextEngine, Foldline, Policy, Trigger};
+use foldline_transcript::validate::validate;
+use foldline_transcript::wire;
 use serde_json::{Value, json};
 use std::error::Error;
 use std::fmt::Write as _;

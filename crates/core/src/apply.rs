@@ -1,18 +1,18 @@
 //! Applying a plan: from steps to bytes.
 
-use crate::edit::Span;
-use crate::handoff;
+use crate::inserted;
 use crate::plan::{Fold, Plan, Step, StepKind};
 use crate::prune;
-use crate::reasoning;
-use crate::rewrite::Rewrite;
-use crate::signature;
-use crate::transcript::{Format, Message, Part, PartKind, Place, Role, Transcript};
-use crate::wire::{
+use foldline_transcript::edit::Span;
+use foldline_transcript::reasoning;
+use foldline_transcript::rewrite::Rewrite;
+use foldline_transcript::signature;
+use foldline_transcript::wire::{
     self,
     compose::{self, Envelope, Purpose, Side},
     field, json,
 };
+use foldline_transcript::{Format, Message, Part, PartKind, Place, Role, Transcript};
 use rustc_hash::FxHashMap;
 
 /// The document with the plan carried out.
@@ -202,7 +202,7 @@ impl Placement<'_, '_, '_> {
         let envelope = Envelope { parent: self.parent.as_deref(), purpose: Purpose::Note };
         let has_results = transcript.parts_at(index).iter().any(|part| part.kind == PartKind::ToolResult);
         let message = match transcript.messages.get(index) {
-            Some(message) if handoff::is_handoff(transcript, index) => {
+            Some(message) if inserted::is_handoff(transcript, index) => {
                 Some(without_handoff(transcript, index, message, envelope))
             }
             Some(message) if !has_results && transcript.format != Format::ClaudeCode => {
@@ -246,7 +246,7 @@ fn relink(transcript: &Transcript<'_>, rewrite: &mut Rewrite, folded: &[usize], 
 
 /// The own words of a message that a handoff was merged into.
 fn without_handoff(transcript: &Transcript<'_>, index: usize, message: &Message, envelope: Envelope<'_>) -> String {
-    let merged = handoff::handoff_part(transcript, index);
+    let merged = inserted::handoff_part(transcript, index);
     let mut blocks = Vec::new();
     for part_index in message.parts.start as usize..message.parts.end as usize {
         let Some(part) = transcript.parts.get(part_index) else {
@@ -257,7 +257,7 @@ fn without_handoff(transcript: &Transcript<'_>, index: usize, message: &Message,
             // What stands before a handoff is the host's, and comes with the new one.
             PartKind::Text if merged.is_some_and(|merged| part_index < merged) => {}
             _ if Some(part_index) == merged => {
-                let words = handoff::own_words(transcript, part);
+                let words = inserted::own_words(transcript, part);
                 if part.place == Place::Whole {
                     return compose::text_message(transcript.format, Role::User, &words, envelope);
                 }
@@ -280,7 +280,7 @@ fn link_of(transcript: &Transcript<'_>, index: usize) -> Option<String> {
 
 /// The `uuid` literal of a line we wrote.
 fn own_link(line: &str) -> Option<String> {
-    let whole = crate::edit::Span::new(0, line.len());
+    let whole = foldline_transcript::edit::Span::new(0, line.len());
     field::value(line, whole, "uuid").map(|span| span.of(line).to_owned())
 }
 

@@ -3,12 +3,13 @@
 //! An agent holds a [`ContextEngine`] and asks it before each request. [`Foldline`] is ours; another
 //! engine can take its place without the agent noticing.
 
-use crate::engine::{Compaction, EngineError, Job, Setting, compact, count, judge, observe_usage};
+use crate::engine::{Compaction, EngineError, Job, compact, count, judge, observe_usage};
 use crate::planner::{Request, Trigger, Verdict};
 use crate::policy::{AutoOr, Policy};
+use crate::setting::Setting;
 use crate::state::SessionState;
-use crate::transcript::Format;
-use crate::wire;
+use foldline_transcript::Format;
+use foldline_transcript::wire;
 use serde::Serialize;
 
 /// What a provider reported for one request.
@@ -124,7 +125,7 @@ impl ContextEngine for Foldline {
 
     fn preflight(&self, body: &str) -> Result<Verdict, EngineError> {
         let transcript = wire::read(body, self.format)?;
-        let setting = Setting::of(&transcript, &self.policy, &Job::default(), &self.state);
+        let setting = Job::default().setting(&transcript, &self.policy, &self.state);
         let counts = count(&transcript, &setting, &self.state);
         let setting = setting.counted(&transcript, &counts, &self.policy);
         Ok(judge(&transcript, &counts, &self.policy, &setting, &self.state, &Request::default()))
@@ -141,7 +142,7 @@ impl ContextEngine for Foldline {
             return;
         };
         let unscaled = SessionState::default();
-        let setting = Setting::of(&transcript, &self.policy, &Job::default(), &unscaled);
+        let setting = Job::default().setting(&transcript, &self.policy, &unscaled);
         let counts = count(&transcript, &setting, &unscaled);
         let setting = setting.counted(&transcript, &counts, &self.policy);
         let messages = transcript.messages.len();

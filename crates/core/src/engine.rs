@@ -7,21 +7,22 @@
 
 use crate::apply::apply;
 use crate::cache::{Economics, Outlook, Tariff, weigh};
-use crate::handoff;
-use crate::models::{ApiFamily, ModelProfile, ModelTable};
-use crate::plan::{Outcome, Plan};
-use crate::planner::{Aftermath, CannotFit, Planner, Request, Size, Verdict, Warmth, decide, decide_by_money, record};
-use crate::policy::{BudgetInputs, Budgets, Policy, Tail, TriggerCap};
+use crate::inserted;
+use crate::models::{ModelProfile, ModelTable};
+use crate::plan::{Fold, Outcome, Plan};
+use crate::planner::{
+    self, Aftermath, CannotFit, Planner, Request, Size, Verdict, Warmth, decide, decide_by_money, record,
+};
+use crate::policy::{Budgets, Policy, TriggerCap};
 use crate::prune;
-use crate::recall::Handle;
-use crate::repair::repair;
-use crate::report::SummariserReport;
+use crate::setting::Setting;
 use crate::state::{SessionState, Usage};
-use crate::summary::{self, SummaryJob};
-use crate::tokens::{Counter, Counts, Measure, measure};
-use crate::transcript::{Format, Reported, Transcript};
-use crate::wire::{self, WireError};
-use crate::zone;
+use crate::summary::{self, SummariserReport, SummaryJob};
+use crate::tokens::{Counter, Counts, measure};
+use foldline_transcript::recall::Handle;
+use foldline_transcript::repair::repair;
+use foldline_transcript::wire::{self, WireError};
+use foldline_transcript::{Format, Reported, Transcript};
 use std::borrow::Cow;
 
 /// Why a document could not be compacted.
@@ -47,6 +48,18 @@ pub struct Job {
     pub counter: Option<Counter>,
     /// What to do.
     pub request: Request,
+}
+
+impl Job {
+    /// What is known about models.
+    pub fn models(&self) -> &ModelTable {
+        self.models.as_ref().unwrap_or(ModelTable::embedded())
+    }
+
+    /// The setting for a transcript in a session.
+    pub fn setting(&self, transcript: &Transcript<'_>, policy: &Policy, state: &SessionState) -> Setting {
+        Setting::of(transcript, policy, self.models(), self.counter, state.calibration.ratio())
+    }
 }
 
 /// The result.
@@ -76,79 +89,6 @@ pub struct Compaction<'a> {
     pub summariser: SummariserReport,
     /// What a fold costs and saves, where prices are known.
     pub economics: Option<Economics>,
-}
-
-/// What the engine knows about one transcript under one policy.
-#[derive(Clone, Debug)]
-pub struct Setting {
-    /// The model.
-    pub model: ModelProfile,
-    /// What its budgets follow from, beside policy and model.
-    pub inputs: BudgetInputs,
-    /// Its budgets.
-    pub budgets: Budgets,
-    /// How tokens are counted.
-    pub measure: Measure,
-}
-
-impl Setting {
-    /// The setting for a transcript.
-    pub fn of(transcript: &Transcript<'_>, policy: &Policy, job: &Job, state: &SessionState) -> Setting {
-        let table = job.models.as_ref().unwrap_or(ModelTable::embedded());
-        let family = family_of(transcript.format);
-        let name = policy.model.name.as_deref().or(transcript.model.as_deref()).unwrap_or_default();
-        let model = table.profile(name, family);
-        let inputs = BudgetInputs {
-            max_output: transcript.max_output,
-            summariser_window: summariser_window(policy, table),
-            family: Some(family),
-            ..BudgetInputs::default()
-        };
-        let budgets = Budgets::of(policy, &model, inputs);
-        let measure = Measure {
-            counter: job.counter.unwrap_or_else(|| Counter::for_model(&model, transcript.text.len())),
-            image_tokens: budgets.image_tokens,
-            scale: state.calibration.ratio(),
-        };
-        Setting { model, inputs, budgets, measure }
-    }
-
-    /// The same setting for a transcript that has been counted: shares follow what stands beside the messages
-    /// (`basis: room`), and the tail the recent pace (`tail: auto`), where the policy wants that.
-    pub fn counted(self, transcript: &Transcript<'_>, counts: &Counts, policy: &Policy) -> Setting {
-        let tail_need = match policy.compression.tail {
-            Tail::Auto => Some(zone::recent_need(transcript, counts)),
-            _ => None,
-        };
-        let inputs = BudgetInputs { tail_need, ..self.inputs };
-        let is_standing =
-            |index: &usize| transcript.messages.get(*index).is_some_and(|message| message.role.is_instruction());
-        let lead: u64 = (0..transcript.messages.len()).take_while(is_standing).map(|index| counts.message(index)).sum();
-        Setting { inputs, ..self }.beside(counts.outside() + lead, policy)
-    }
-
-    /// The same setting with the tokens of what no compaction touches: system prompt, tools and standing instructions.
-    pub fn beside(self, outside: u64, policy: &Policy) -> Setting {
-        let inputs = BudgetInputs { outside: saturated(outside), ..self.inputs };
-        Setting { budgets: Budgets::of(policy, &self.model, inputs), inputs, ..self }
-    }
-}
-
-fn summariser_window(policy: &Policy, table: &ModelTable) -> Option<u32> {
-    policy.summarizer.url.as_ref()?;
-    policy.summarizer.window.fixed().or_else(|| {
-        let profile = table.profile(policy.summary_model()?, ApiFamily::OpenAi);
-        profile.known.then_some(profile.window)
-    })
-}
-
-/// Whose API a format belongs to.
-pub fn family_of(format: Format) -> ApiFamily {
-    match format {
-        Format::Anthropic | Format::ClaudeCode => ApiFamily::Anthropic,
-        Format::OpenAiChat | Format::OpenAiResponses | Format::ShareGpt => ApiFamily::OpenAi,
-        Format::Gemini => ApiFamily::Google,
-    }
 }
 
 /// Compacts a document if it is time to.
@@ -209,7 +149,7 @@ fn compact_sound<'a>(
     state: &SessionState,
     job: &Job,
 ) -> Result<Compaction<'a>, EngineError> {
-    let setting = Setting::of(transcript, policy, job, state);
+    let setting = job.setting(transcript, policy, state);
     let counts = match job.request.target {
         // A target is for this document; what a session file leaves out cannot be made smaller.
         Some(_) => measure(transcript, &setting.measure),
@@ -219,7 +159,7 @@ fn compact_sound<'a>(
     let mut planner = Planner::new(transcript, &counts, policy, &setting, &job.request);
     let asks_a_model = policy.summarizer.url.is_some() && job.request.summary.is_none();
     if asks_a_model {
-        planner.failure = summary::rest_until(&state.summariser, &job.request);
+        planner.failure = planner::rest_until(&state.summariser, &job.request);
     }
     let mut state = state.clone();
     state.pace.pause(job.request.idle, policy.model.cache_ttl);
@@ -246,17 +186,20 @@ fn compact_sound<'a>(
     }
     let mut summary_job = None;
     if let (Some(fold), true) = (&plan.fold, asks_a_model && planner.failure.is_none()) {
-        let models = job.models.as_ref().unwrap_or(ModelTable::embedded());
         summary_job = SummaryJob::of(summary::Input {
             transcript,
-            fold,
+            messages: &fold.messages,
             ledger: &planner.ledger_of(fold),
             after: &planner.ledger_after(fold),
-            counts: &counts,
+            total: counts.total(),
+            room: handoff_room(fold, &setting.budgets, &job.request),
             policy,
-            setting: &setting,
-            models,
-            request: &job.request,
+            model: &setting.model,
+            models: job.models(),
+            prefix_call: job.request.prefix_call,
+            focus: job.request.focus.as_deref(),
+            memory: job.request.memory.as_deref(),
+            today: job.request.today.as_deref(),
         });
         if summary_job.is_none() {
             plan.warnings.push("the summariser's window has no room for a prompt (summarizer.window)".to_owned());
@@ -329,6 +272,15 @@ fn compact_sound<'a>(
     })
 }
 
+/// Tokens that the handoff of a fold may take when a model writes it.
+fn handoff_room(fold: &Fold, budgets: &Budgets, request: &Request) -> u32 {
+    // Where the result must fit a target, the handoff is what fits.
+    if request.target.is_some() {
+        return fold.handoff.tokens;
+    }
+    fold.handoff.tokens.max(budgets.handoff(saturated(fold.tokens)))
+}
+
 /// A result over its target is planned again, lower; each time the excess shrinks.
 const MOST_TRIES: usize = 4;
 
@@ -362,7 +314,7 @@ pub fn count(transcript: &Transcript<'_>, setting: &Setting, state: &SessionStat
 }
 
 fn has_been_compacted(transcript: &Transcript<'_>) -> bool {
-    (0..transcript.messages.len()).any(|index| handoff::is_handoff(transcript, index))
+    (0..transcript.messages.len()).any(|index| inserted::is_handoff(transcript, index))
         || transcript.parts.iter().any(|part| prune::is_reduced(transcript, part))
 }
 

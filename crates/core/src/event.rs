@@ -3,9 +3,7 @@
 
 use crate::cache::Economics;
 use crate::engine::Compaction;
-use crate::plan::{Outcome, StepKind};
-use crate::report::Change;
-use crate::retention::Tally;
+use crate::plan::{Change, Outcome, StepKind};
 use serde::Serialize;
 
 /// One compaction.
@@ -38,9 +36,6 @@ pub struct Event {
     /// What the fold was expected to cost and save.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub economics: Option<Economics>,
-    /// Facts that the agent needed later and that survived; known in replays only.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub retention: Option<Tally>,
     /// Rules of the provider that the result breaks; anything but 0 is a defect.
     pub violations: u64,
     /// Milliseconds, filled in by who has a clock.
@@ -71,7 +66,6 @@ impl Event {
             earliest_changed: plan.earliest_changed(),
             summary_calls: 0,
             economics: done.economics,
-            retention: None,
             violations: 0,
             milliseconds: None,
         })

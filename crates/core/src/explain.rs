@@ -1,9 +1,10 @@
 //! Plans as lines for people: one line per message, what stays, what shrinks, what goes.
 
+pub use crate::inspect::{Inspection, LargeOutput, Share, ZoneSize, inspect};
 use crate::plan::{Plan, Step, StepKind};
 use crate::tokens::Counts;
-use crate::transcript::{PartKind, Transcript};
 use crate::zone::Zone;
+use foldline_transcript::{PartKind, Transcript};
 use std::fmt::Write;
 
 /// The shape of a plan on the transcript that came in, one line per message:
@@ -68,7 +69,7 @@ pub fn summary(plan: &Plan) -> String {
         let _ = writeln!(
             out,
             "host    {} of standing context, {} tokens, carried verbatim",
-            crate::wording::counted(fold.context.len(), "piece"),
+            foldline_reduce::wording::counted(fold.context.len(), "piece"),
             fold.context_tokens
         );
     }

@@ -1,15 +1,15 @@
 //! Where the tokens of a transcript are: by source, by tool, in the largest outputs, in repetitions.
 
-use crate::engine::{Job, Setting, count, judge};
+use crate::engine::{Job, count, judge};
 use crate::ledger::Held;
 use crate::planner::{Planner, Request, standing};
 use crate::policy::Policy;
-use crate::recall::Handle;
 use crate::state::SessionState;
 use crate::tokens::Source;
-use crate::transcript::{PartKind, Role, Transcript};
-use crate::validate::validate;
 use crate::zone::Zone;
+use foldline_transcript::recall::Handle;
+use foldline_transcript::validate::validate;
+use foldline_transcript::{PartKind, Role, Transcript};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
@@ -110,7 +110,7 @@ pub struct Inspection {
 
 /// Looks a transcript over.
 pub fn inspect(transcript: &Transcript<'_>, policy: &Policy, job: &Job, state: &SessionState) -> Inspection {
-    let setting = Setting::of(transcript, policy, job, state);
+    let setting = job.setting(transcript, policy, state);
     let counts = count(transcript, &setting, state);
     let setting = setting.counted(transcript, &counts, policy);
     let request = Request::default();

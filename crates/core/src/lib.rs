@@ -1,51 +1,97 @@
-//! Foldline's engine.
+//! Keeps the conversation of a long-running LLM agent inside its context window.
+//!
+//! A request body goes in as text and comes out as text, smaller: system prompt, opening and recent work stay byte for
+//! byte, old tool outputs become shorter, the middle becomes a structured handoff, and the result is valid for its
+//! provider. No step needs a model, a network or a clock.
+//!
+//! ```
+//! use foldline_core::{Job, Outcome, Policy, Request, SessionState, Trigger, compact};
+//!
+//! # let mut messages = vec![r#"{"role":"user","content":"Find out why the import is slow."}"#.to_owned()];
+//! # for step in 0..60 {
+//! #     let call = format!(r#"{{"type":"tool_use","id":"toolu_{step}","name":"bash","input":{{"command":"cat part-{step}.log"}}}}"#);
+//! #     let output = format!("part {step}: read a chunk of rows and wrote it to the table\\n").repeat(40);
+//! #     messages.push(format!(r#"{{"role":"assistant","content":[{call}]}}"#));
+//! #     messages.push(format!(
+//! #         r#"{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"toolu_{step}","content":"{output}"}}]}}"#
+//! #     ));
+//! # }
+//! # let body = format!(r#"{{"model":"claude-sonnet-4-5","max_tokens":1024,"messages":[{}]}}"#, messages.join(","));
+//! let request = Request { trigger: Trigger::Manual, ..Request::default() };
+//! let job = Job { request, ..Job::default() };
+//! let done = compact(&body, &Policy::default(), &SessionState::default(), &job)?;
+//!
+//! assert_eq!(done.plan.outcome, Outcome::Folded);
+//! assert!(done.body.len() < body.len() / 2);
+//! # Ok::<(), foldline_core::EngineError>(())
+//! ```
+//!
+//! # A tour
+//!
+//! - [`compact`] is a pure function. What a session remembers between two calls is its [`SessionState`]: keep what
+//!   [`Compaction::state`] returns and pass it in the next time. [`Foldline`] does so for you, behind the trait
+//!   [`ContextEngine`] that an agent's loop can hold.
+//! - [`Compaction::plan`] says what was done, what was left alone, and why; [`Report`] is the same for machines, without
+//!   content, and [`explain`] for people.
+//! - A [`Policy`] holds every setting; [`settings`] checks, layers and documents them, and lets other crates add sections
+//!   of their own. [`models`] knows windows and prices.
+//! - When a model should write the handoff, [`Compaction::summary_job`] says what to ask it, and the outcome goes into the
+//!   next call as [`Request::summary`]. See [`summary`].
+//! - What is removed can be kept: [`Plan::originals`] lists it, [`reading`] shows it again in pages.
+//!
+//! Settings are typed, and checked with the place they came from:
+//!
+//! ```
+//! use foldline_core::Policy;
+//! use foldline_core::settings::{Given, Layer, Origin, Setting};
+//!
+//! let threshold = Setting {
+//!     key: "compression.threshold".to_owned(),
+//!     given: Given::Text("1.4".to_owned()),
+//!     origin: Origin::Flag("--set compression.threshold=1.4".to_owned()),
+//! };
+//! let errors = Policy::sections().resolve(&[Layer { settings: vec![threshold] }]).unwrap_err();
+//! assert!(errors[0].to_string().ends_with("1.4 is out of range, expected a number from 0.05 to 0.95"));
+//! ```
+//!
+//! # Features
+//!
+//! - `tree-sitter`: outlines of source code by grammars (`compression.outlines: parser`). Needs a C compiler.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
 mod apply;
 pub mod cache;
-pub mod context;
-pub mod edit;
-pub mod engine;
-pub mod event;
+mod context;
+mod engine;
+mod event;
 pub mod explain;
 pub mod handoff;
-mod host;
-pub mod identity;
-pub mod inspect;
+mod inserted;
+mod inspect;
 pub mod ledger;
 pub mod models;
-pub mod plan;
-pub mod planner;
+mod plan;
+mod planner;
+pub mod planning;
 pub mod policy;
-pub mod prune;
+mod prune;
 pub mod reading;
-pub mod reasoning;
-pub mod recall;
-pub mod reduce;
-pub mod repair;
-pub mod replay;
 pub mod report;
-pub mod retention;
-pub mod rewrite;
-mod signature;
-pub mod state;
+mod setting;
+pub mod settings;
+mod state;
 pub mod summary;
 pub mod tokens;
-pub mod trajectory;
-pub mod transcript;
-pub mod validate;
-pub mod wire;
-pub mod wording;
-pub mod zone;
+mod zone;
 
-pub use context::{ContextEngine, Foldline};
-/// Secrets: found and masked; a crate of its own, because every program that passes text on needs it.
-pub use foldline_redact as redact;
-
-pub use engine::{Compaction, EngineError, Job, Setting, compact};
+pub use context::{ContextEngine, Foldline, Status, TokenUsage};
+pub use engine::{Compaction, EngineError, Job, compact};
+pub use event::Event;
+pub use foldline_transcript::{Format, Transcript};
+pub use plan::{Outcome, Plan};
 pub use planner::{Request, Trigger};
 pub use policy::Policy;
 pub use report::Report;
+pub use setting::Setting;
 pub use state::SessionState;
-pub use transcript::{Format, Transcript};

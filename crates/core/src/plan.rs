@@ -3,12 +3,12 @@
 use crate::handoff::{Handoff, Standing};
 use crate::ledger::Author;
 use crate::policy::Fidelity;
-use crate::recall::{Handle, Original};
-use crate::repair::Repaired;
 use crate::summary::Checked;
 use crate::tokens::Source;
-use crate::wording::counted;
 use crate::zone::Zones;
+use foldline_reduce::wording::counted;
+use foldline_transcript::recall::{Handle, Original};
+use foldline_transcript::repair::Repaired;
 use serde::Serialize;
 
 /// How it ended.
@@ -148,6 +148,15 @@ pub struct Fold {
     pub by: Author,
     /// What holding a model's words against the source found.
     pub checked: Checked,
+}
+
+/// Before and after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Change {
+    /// In the input.
+    pub before: u64,
+    /// In the output.
+    pub after: u64,
 }
 
 /// Tokens before and after, and how they are known.

@@ -3,18 +3,18 @@
 //! Each proposal is one step on one part. Which of them are taken, and how many, is the planner's
 //! decision; here it is only said what each would give.
 
-use crate::edit::Edits;
 use crate::ledger::{Act, Call, exit_code, understand};
 use crate::plan::{Step, StepKind};
 use crate::policy::{Fidelity, Outlines};
-use crate::recall::{self, Handle, Original};
-use crate::reduce::{self, Talk};
-use crate::signature;
 use crate::tokens::{Counts, Measure};
-use crate::transcript::{Content, Part, PartKind, Transcript};
-use crate::wire::compose;
-use crate::wire::json::{self, Scanner};
-use crate::wording::counted;
+use foldline_reduce::wording::counted;
+use foldline_reduce::{self as reduce, Talk};
+use foldline_transcript::edit::Edits;
+use foldline_transcript::recall::{self, Handle, Original};
+use foldline_transcript::signature;
+use foldline_transcript::wire::compose;
+use foldline_transcript::wire::json::{self, Scanner};
+use foldline_transcript::{Content, Part, PartKind, Transcript};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -474,7 +474,7 @@ fn shorter(text: &str, path: Option<&str>, outlines: Outlines, shown: &str) -> O
 }
 
 /// The value that replaces a part's content in the document.
-pub fn replacement(transcript: &Transcript<'_>, step: &Step) -> Option<(crate::edit::Span, String)> {
+pub fn replacement(transcript: &Transcript<'_>, step: &Step) -> Option<(foldline_transcript::edit::Span, String)> {
     let part = transcript.parts.get(step.part?)?;
     let text = step.text.as_deref()?;
     match (part.kind, &part.content) {

@@ -6,19 +6,11 @@ use crate::event::Event;
 use crate::handoff::Standing;
 pub use crate::ledger::Author;
 use crate::ledger::Held;
+pub use crate::plan::Change;
 use crate::plan::{Outcome, Skip, StepKind, TokenChange};
-use crate::recall::Handle;
-use crate::summary::{Effort, Failure, Written};
+pub use crate::summary::SummariserReport;
+use foldline_transcript::recall::Handle;
 use serde::Serialize;
-
-/// Before and after.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Change {
-    /// In the input.
-    pub before: u64,
-    /// In the output.
-    pub after: u64,
-}
 
 /// Messages in each zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -67,48 +59,6 @@ pub struct HandoffReport {
     pub facts: Change,
     /// The rules and pins that it holds.
     pub held: Vec<Held>,
-}
-
-/// What the summariser did.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct SummariserReport {
-    /// How often it was asked.
-    pub calls: u32,
-    /// Which model answered.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-    /// Tokens that it cost.
-    pub tokens: u64,
-    /// What went wrong.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
-    /// What was done instead.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fallback: Option<String>,
-}
-
-impl SummariserReport {
-    /// What a model that wrote did.
-    pub(crate) fn of_words(written: &Written) -> SummariserReport {
-        let Effort { calls, model, tokens, rescued } = &written.effort;
-        SummariserReport {
-            calls: *calls,
-            model: model.clone(),
-            tokens: *tokens,
-            error: rescued.as_ref().map(ToString::to_string),
-            fallback: rescued.as_ref().map(|_| "main model".to_owned()),
-        }
-    }
-
-    /// What a model that failed did, and what was done instead.
-    pub(crate) fn of_failure(failure: &Failure, fallback: &str) -> SummariserReport {
-        SummariserReport {
-            calls: failure.calls,
-            error: Some(failure.to_string()),
-            fallback: Some(fallback.to_owned()),
-            ..SummariserReport::default()
-        }
-    }
 }
 
 /// The numbers that the decision rests on.

@@ -4,12 +4,12 @@
 //! The tail is recent work, by tokens. The middle is what may be reduced or folded. A boundary
 //! never separates a call from its result, nor signed reasoning from what it belongs to.
 
-use crate::handoff;
+use crate::inserted;
 use crate::ledger;
 use crate::policy::{Budgets, CompressionPolicy};
-use crate::reasoning;
 use crate::tokens::Counts;
-use crate::transcript::{Format, PartKind, Role, Transcript};
+use foldline_transcript::reasoning;
+use foldline_transcript::{Format, PartKind, Role, Transcript};
 use serde::Serialize;
 
 /// At least this many messages are recent, whatever they cost: the latest call, its result, and what was said.
@@ -101,7 +101,7 @@ impl TailBudget {
 /// How many messages at the start are protected. Instructions always are; the opening only
 /// until it has been folded into a handoff once.
 pub fn head_end(transcript: &Transcript<'_>, cuts: &Cuts, protect_first: usize) -> usize {
-    let folded_before = (0..transcript.messages.len()).any(|index| handoff::is_handoff(transcript, index));
+    let folded_before = (0..transcript.messages.len()).any(|index| inserted::is_handoff(transcript, index));
     let mut left = if folded_before { 0 } else { protect_first };
     let mut end = 0;
     for (index, message) in transcript.messages.iter().enumerate() {
@@ -130,7 +130,7 @@ pub fn zones(transcript: &Transcript<'_>, counts: &Counts, cuts: &Cuts, head: us
         tail = pulled_back(counts, cuts, request, tail, reach);
     }
     // An earlier handoff is state, not recent work: it is never where the tail begins.
-    while tail < messages && handoff::is_handoff(transcript, tail) && request.is_none_or(|request| request != tail) {
+    while tail < messages && inserted::is_handoff(transcript, tail) && request.is_none_or(|request| request != tail) {
         tail = cuts.at_or_after(tail + 1);
     }
     let carried = request.filter(|&request| request >= head && request < tail);
@@ -196,13 +196,13 @@ pub fn recent_need(transcript: &Transcript<'_>, counts: &Counts) -> u32 {
 pub fn last_request(transcript: &Transcript<'_>) -> Option<usize> {
     let speaks = |&index: &usize| {
         transcript.speaks(index)
-            && !handoff::is_only_handoff(transcript, index)
-            && !handoff::asks_for_handoff(transcript, index)
+            && !inserted::is_only_handoff(transcript, index)
+            && !inserted::asks_for_handoff(transcript, index)
     };
     let is_person = |&index: &usize| {
         transcript.parts_at(index).iter().any(|part| match part.kind {
             PartKind::Media => true,
-            PartKind::Text => !ledger::spoken(&handoff::own_words(transcript, part)).trim().is_empty(),
+            PartKind::Text => !ledger::spoken(&inserted::own_words(transcript, part)).trim().is_empty(),
             _ => false,
         })
     };
@@ -215,7 +215,7 @@ fn last_reply(transcript: &Transcript<'_>) -> Option<usize> {
     (0..transcript.messages.len()).rev().find(|&index| {
         transcript.messages.get(index).is_some_and(|message| message.role == Role::Assistant)
             && transcript.parts_at(index).iter().any(|part| part.kind == PartKind::Text && !transcript.is_blank(part))
-            && !handoff::is_handoff(transcript, index)
+            && !inserted::is_handoff(transcript, index)
     })
 }
 

@@ -4,10 +4,11 @@
 mod common;
 
 use common::generate::{Knobs, any_transcript};
-use foldline_core::repair::{Fix, repair};
-use foldline_core::transcript::{PartKind, Role};
-use foldline_core::validate::{Rule, in_flight, validate, validate_rewrite};
-use foldline_core::{Format, wire};
+use foldline_core::Format;
+use foldline_transcript::repair::{Fix, repair};
+use foldline_transcript::validate::{Rule, in_flight, validate, validate_rewrite};
+use foldline_transcript::wire;
+use foldline_transcript::{PartKind, Role};
 use proptest::prelude::*;
 
 /// Repairs that only the last rounds make.
@@ -125,7 +126,7 @@ fn the_generator_reaches_every_rule_in_every_format_that_has_it() {
             seen.extend(validate(&transcript).into_iter().map(|violation| (violation.rule.id(), format.name())));
         }
     }
-    for (rule, id, _) in foldline_core::validate::RULES {
+    for (rule, id, _) in foldline_transcript::validate::RULES {
         for format in formats_with(rule) {
             assert!(seen.contains(&(id, format.name())), "{id} never occurs in {format}");
         }

@@ -10,8 +10,8 @@ use foldline_gateway::conversation::{
     Ask, Conversations, Fault, FoldTask, Planned, Prepared, Refusal, ReportedUsage, Rewriter, Timestamp, Turn,
 };
 use foldline_gateway::serve::{self, Gateway, Plan};
+use foldline_gateway::settings::GatewaySettings;
 use foldline_script::{Act, Provider};
-use foldline_store::Keyring;
 use std::net::SocketAddr;
 use std::process::Command;
 use std::sync::Arc;
@@ -106,13 +106,14 @@ async fn exchange(address: SocketAddr, request: String) -> String {
 async fn works_with(falls: Falls) {
     let provider = Provider::start([Act::say("Done.")]).await.unwrap();
     let mut policy = Policy::of(Preset::Hermes);
-    policy.gateway.upstream_openai = Some(provider.url());
-    policy.gateway.upstream_anthropic = Some(provider.url());
+    let mut settings = GatewaySettings::default();
+    settings.upstream_openai = Some(provider.url());
+    settings.upstream_anthropic = Some(provider.url());
     policy.model.window = AutoOr::Fixed(32_000);
     if falls == Falls::Planning {
         policy.summarizer.url = Some("http://127.0.0.1:9/v1".to_owned());
     }
-    let plan = Plan { policy, models: None, keys: Keyring::none(), store: None };
+    let plan = Plan { policy, gateway: settings, ..Plan::default() };
     let gateway = Gateway::open_with(&plan, |conversations| {
         Arc::new(Clumsy { conversations, trips: AtomicUsize::new(0), falls })
     })

@@ -1,7 +1,7 @@
 //! The summariser's client against a scripted provider: every dialect, every failure.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-use foldline_core::plan::Outcome;
+use foldline_core::Outcome;
 use foldline_core::policy::Dialect;
 use foldline_core::summary::{Failure, FailureClass, PrefixCall};
 use foldline_core::{Compaction, Job, Policy, Report, Request, SessionState, Trigger, compact};

@@ -2,12 +2,13 @@
 #![allow(clippy::unwrap_used, reason = "a benchmark that cannot start has nothing to say")]
 
 use divan::{Bencher, counter::BytesCount};
-use foldline_core::engine::count;
-use foldline_core::planner::Planner;
+use foldline_core::planning::Planner;
+use foldline_core::planning::count;
 use foldline_core::policy::AutoOr;
-use foldline_core::validate::validate;
-use foldline_core::{Format, Job, Policy, SessionState, Setting, compact, wire};
+use foldline_core::{Format, Job, Policy, SessionState, compact};
 use foldline_lab::generate;
+use foldline_transcript::validate::validate;
+use foldline_transcript::wire;
 
 const SIZES: [usize; 3] = [100, 1_000, 10_000];
 const SEED: u64 = 1;
@@ -46,7 +47,7 @@ fn tokens(bencher: Bencher<'_, '_>, messages: usize) {
     let body = body(messages);
     let transcript = wire::read(&body, None).unwrap();
     let state = SessionState::default();
-    let setting = Setting::of(&transcript, &policy(), &Job::default(), &state);
+    let setting = Job::default().setting(&transcript, &policy(), &state);
     bencher.counter(BytesCount::of_str(&body)).bench_local(|| count(&transcript, &setting, &state).total());
 }
 
@@ -55,7 +56,7 @@ fn plan(bencher: Bencher<'_, '_>, messages: usize) {
     let body = body(messages);
     let transcript = wire::read(&body, None).unwrap();
     let (policy, state, job) = (policy(), SessionState::default(), Job::default());
-    let setting = Setting::of(&transcript, &policy, &job, &state);
+    let setting = job.setting(&transcript, &policy, &state);
     let counts = count(&transcript, &setting, &state);
     bencher.counter(BytesCount::of_str(&body)).bench_local(|| {
         let planner = Planner::new(&transcript, &counts, &policy, &setting, &job.request);

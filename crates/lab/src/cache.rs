@@ -5,13 +5,14 @@
 //! changed its prompt (what no one can see in the messages is missing, too).
 
 use crate::{Failure, best};
-use foldline_core::cache::{Break, Fit, Layout, Recording, Rules, Sizes, Traffic, marks};
-use foldline_core::engine::Setting;
+use foldline_core::cache::{Layout, Traffic, marks};
 use foldline_core::models::{ApiFamily, ModelTable};
 use foldline_core::policy::CacheTtl;
 use foldline_core::tokens::measure;
-use foldline_core::transcript::Transcript;
-use foldline_core::{Job, Policy, SessionState, wire};
+use foldline_core::{Job, Policy, SessionState};
+use foldline_measure::cache::{Break, Fit, Recording, Rules, Sizes};
+use foldline_transcript::Transcript;
+use foldline_transcript::wire;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -54,7 +55,7 @@ pub fn measure_all(files: &[PathBuf]) -> Result<Calibration, Failure> {
         let text = std::fs::read_to_string(file)?;
         let transcript = wire::read(&text, None).map_err(|error| format!("{}: {error}", file.display()))?;
         let recording = Recording::of(&transcript);
-        let setting = Setting::of(&transcript, &Policy::default(), &Job::default(), &SessionState::default());
+        let setting = Job::default().setting(&transcript, &Policy::default(), &SessionState::default());
         let counts = measure(&transcript, &setting.measure);
         let Some(fit) = Fit::of(&recording, &counts) else { continue };
         let model =

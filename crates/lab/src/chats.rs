@@ -6,8 +6,9 @@
 use crate::Failure;
 use crate::fit::json_files;
 use foldline_core::ledger::Weights;
-use foldline_core::retention::Page;
-use foldline_core::{Job, Policy, Request, SessionState, Setting, Trigger, compact, wire};
+use foldline_core::{Job, Policy, Request, SessionState, Trigger, compact};
+use foldline_measure::retention::Page;
+use foldline_transcript::wire;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::fmt;
@@ -169,7 +170,7 @@ fn folded(chat: &Chat, options: &Options, weights: &Weights) -> Result<String, F
         spoken += part.len();
         let whole = body(chat.messages.get(..spoken).unwrap_or_default());
         let transcript = wire::read(&whole, None)?;
-        let setting = Setting::of(&transcript, &Policy::default(), &Job::default(), &SessionState::default());
+        let setting = Job::default().setting(&transcript, &Policy::default(), &SessionState::default());
         let tokens = foldline_core::tokens::measure(&transcript, &setting.measure).total();
         let target = Some((tokens as f64 * options.share) as u64);
         let request = Request { trigger: Trigger::Manual, target, weights: weights.clone(), ..Request::default() };

@@ -7,10 +7,11 @@
 use crate::{Failure, chats};
 use foldline_core::handoff;
 use foldline_core::ledger::{Source, Weights};
-use foldline_core::repair::repair;
-use foldline_core::retention::{Exam, Page, Questions, SHARE, Timeline, Told, cut};
 use foldline_core::tokens::measure;
-use foldline_core::{Job, Policy, Request, SessionState, Setting, Trigger, compact, wire};
+use foldline_core::{Job, Policy, Request, SessionState, Trigger, compact};
+use foldline_measure::retention::{Exam, Page, Questions, SHARE, Timeline, Told, cut};
+use foldline_transcript::repair::repair;
+use foldline_transcript::wire;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -273,7 +274,7 @@ fn names_task(text: &str) -> Option<Task> {
     let cut = cut(&session, &page, SHARE).ok()?;
     let exam = Exam::at(&page, &Timeline::of(&page), cut.message);
     let first = wire::read(&cut.first, Some(session.format)).ok()?;
-    let setting = Setting::of(&first, &Policy::default(), &Job::default(), &SessionState::default());
+    let setting = Job::default().setting(&first, &Policy::default(), &SessionState::default());
     let tokens = measure(&first, &setting.measure).total();
     (!exam.is_empty()).then(|| Task { tenth: tokens / 10, asks: Asks::Names(exam), body: cut.first.clone() })
 }

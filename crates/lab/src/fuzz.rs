@@ -1,15 +1,14 @@
 //! The bodies of the fuzz targets: what must hold for any bytes whatsoever. They panic where it does not.
 
 use foldline_core::policy::AutoOr;
-use foldline_core::redact::{self, Mode, Stream};
-use foldline_core::reduce::{Source, Talk, reduce_amid};
 use foldline_core::tokens::measure;
-use foldline_core::transcript::{Part, Shape, Transcript};
-use foldline_core::validate::validate;
-use foldline_core::wire::json::{self, Scanner};
-use foldline_core::{
-    Compaction, EngineError, Format, Job, Policy, Request, SessionState, Setting, Trigger, compact, wire,
-};
+use foldline_core::{Compaction, EngineError, Format, Job, Policy, Request, SessionState, Trigger, compact};
+use foldline_redact::{self as redact, Mode, Stream};
+use foldline_reduce::{Source, Talk, reduce_amid};
+use foldline_transcript::validate::validate;
+use foldline_transcript::wire;
+use foldline_transcript::wire::json::{self, Scanner};
+use foldline_transcript::{Part, Shape, Transcript};
 use serde_json::value::RawValue;
 
 mod marks;
@@ -81,7 +80,7 @@ fn read(bytes: &[u8], format: Format) {
         assert_eq!(again.as_deref(), Ok(format!("{transcript:?}").as_str()), "a second reading differs");
         // Checks and repairs walk every path through the spans.
         let findings = validate(&transcript);
-        match foldline_core::repair::repair(&transcript) {
+        match foldline_transcript::repair::repair(&transcript) {
             None => assert!(findings.is_empty(), "findings and no repair: {findings:?}"),
             Some(repaired) => {
                 let sound = wire::read(&repaired.text, Some(transcript.format));
@@ -187,7 +186,7 @@ fn assert_good(text: &str, done: &Compaction<'_>, policy: &Policy, job: &Job) {
     let Ok(before) = wire::read(&done.source, Some(done.format)) else {
         panic!("the source of a compaction does not read");
     };
-    let setting = Setting::of(&before, policy, job, &state);
+    let setting = job.setting(&before, policy, &state);
     let tokens = |transcript: &Transcript<'_>| measure(transcript, &setting.measure).total();
     assert!(tokens(&after) <= tokens(&before), "{} tokens became {}", tokens(&before), tokens(&after));
     if let (Some(target), true) = (job.request.target, job.request.trigger != Trigger::Manual) {

@@ -4,6 +4,7 @@
 //!   into the other two wire formats.
 //! - [`matrix`] runs the engine over sessions, formats, windows and presets and checks what must always hold.
 //! - [`cache`] holds the cache simulator against recorded usage.
+//! - [`graph`] holds crates and modules against the map in ARCHITECTURE.md.
 //! - `chats` folds chats with rules and facts several times and counts what is left.
 //! - `fit` derives the weights of passages again.
 //! - [`damage`] makes damaged transcripts, and judges what becomes of them with a validator of its own.
@@ -22,6 +23,7 @@ pub mod damage;
 pub mod fit;
 pub mod fuzz;
 pub mod generate;
+pub mod graph;
 #[cfg(feature = "measure")]
 pub mod load;
 pub mod matrix;

@@ -4,7 +4,7 @@
 use clap::{Parser, Subcommand};
 use foldline_core::Format;
 use foldline_lab::{
-    Failure, cache, chats, damage, fit, fuzz, generate, load, matrix, redact, reduce, speed, statements, tokens,
+    Failure, cache, chats, damage, fit, fuzz, generate, graph, load, matrix, redact, reduce, speed, statements, tokens,
 };
 use std::io::Write;
 use std::path::PathBuf;
@@ -26,6 +26,12 @@ enum Command {
         /// Sessions at a time.
         #[arg(long, default_value_t = 2)]
         threads: usize,
+    },
+    /// Print which crates and modules use which, and what differs from the map in ARCHITECTURE.md.
+    Graph {
+        /// Folder of the project.
+        #[arg(default_value = ".")]
+        root: PathBuf,
     },
     /// Hold the cache simulator against the usage that sessions recorded.
     Cache {
@@ -237,6 +243,16 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             })?;
             print(&summary.to_string())?;
             return Ok(ExitCode::from(u8::from(!summary.violations.is_empty())));
+        }
+        Command::Graph { root } => {
+            let map = graph::Graph::of_map(&std::fs::read_to_string(root.join("ARCHITECTURE.md"))?)?;
+            let sources = graph::Graph::of_sources(&root, &map)?;
+            print(&sources.to_string())?;
+            let cycles: Vec<String> = sources.cycles().iter().map(|cycle| cycle.join(" ")).collect();
+            let differences = sources.against(&map);
+            print(&format!("\nedges: {}\ncycles: {}\n", sources.len(), cycles.join("; ")))?;
+            differences.iter().for_each(|line| tell(line));
+            return Ok(ExitCode::from(u8::from(!differences.is_empty())));
         }
         Command::Cache { directory } => print(&cache::measure_all(&matrix::sessions(&directory)?)?.to_string())?,
         Command::Chats { chats, share, folds, into } => {

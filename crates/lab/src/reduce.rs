@@ -4,9 +4,9 @@
 use crate::{Failure, best};
 use foldline_core::ledger::understand;
 use foldline_core::policy::Outlines;
-use foldline_core::reduce::{Kind, Source, Talk, detect, reduce_amid};
-use foldline_core::transcript::{PartKind, Transcript};
-use foldline_core::wire;
+use foldline_reduce::{Kind, Source, Talk, detect, reduce_amid};
+use foldline_transcript::wire;
+use foldline_transcript::{PartKind, Transcript};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;

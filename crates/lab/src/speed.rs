@@ -4,10 +4,11 @@
 //! (applying the plan, reading and counting the result) is the rest: its time less theirs.
 
 use crate::{Failure, best, generate};
-use foldline_core::engine::count;
-use foldline_core::planner::Planner;
+use foldline_core::planning::Planner;
+use foldline_core::planning::count;
 use foldline_core::policy::AutoOr;
-use foldline_core::{Format, Job, Policy, SessionState, Setting, compact, repair, wire};
+use foldline_core::{Format, Job, Policy, SessionState, compact};
+use foldline_transcript::{repair, wire};
 use serde_json::{Value, json};
 use std::fmt;
 use std::path::Path;
@@ -82,7 +83,7 @@ fn library(body: &str, runs: usize) -> Result<Times, Failure> {
     let (mut policy, state, job) = (Policy::default(), SessionState::default(), Job::default());
     policy.model.window = AutoOr::Fixed(WINDOW);
     let transcript = wire::read(body, None)?;
-    let setting = Setting::of(&transcript, &policy, &job, &state);
+    let setting = job.setting(&transcript, &policy, &state);
     let counts = count(&transcript, &setting, &state);
     let outcome = compact(body, &policy, &state, &job)?.plan.outcome;
     let time = |work: &mut dyn FnMut()| best::milliseconds(best::of(runs, work));

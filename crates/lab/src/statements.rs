@@ -9,7 +9,7 @@ use crate::fit::json_files;
 use foldline_core::ledger::letters::{KINDS, SLOTS, slots};
 use foldline_core::ledger::statement::{SIGNS, contrasts, write_fitted};
 use foldline_core::ledger::{Statement, Stretches, Weights, Wishes, gather};
-use foldline_core::wire;
+use foldline_transcript::wire;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 

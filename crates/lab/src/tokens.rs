@@ -4,8 +4,8 @@
 
 use crate::{Failure, best};
 use foldline_core::tokens::{estimate, estimate_escaped};
-use foldline_core::transcript::{Content, Part, PartKind, Transcript};
-use foldline_core::wire;
+use foldline_transcript::wire;
+use foldline_transcript::{Content, Part, PartKind, Transcript};
 use std::fmt;
 use std::path::PathBuf;
 use tiktoken::CoreBpe;

@@ -3,8 +3,9 @@
 use crate::act::Act;
 use crate::dialect::Dialect;
 use crate::server::Received;
-use foldline_core::validate::validate;
-use foldline_core::{Format, wire};
+use foldline_core::Format;
+use foldline_transcript::validate::validate;
+use foldline_transcript::wire;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -2,8 +2,8 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use divan::counter::BytesCount;
-use foldline_core::recall::Handle;
 use foldline_store::{Limits, NewOriginal, Store};
+use foldline_transcript::recall::Handle;
 use tempfile::TempDir;
 
 const NOW: i64 = 1_760_000_000_000;

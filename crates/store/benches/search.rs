@@ -3,8 +3,8 @@
 
 use divan::counter::BytesCount;
 use foldline_core::reading::{Reach, Way};
-use foldline_core::recall::Handle;
 use foldline_store::{Limits, NewOriginal, Query, Search, Store, Whose};
+use foldline_transcript::recall::Handle;
 use std::sync::LazyLock;
 use tempfile::TempDir;
 

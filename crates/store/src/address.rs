@@ -1,6 +1,6 @@
 //! What an original is looked up by: its digest, or the first digits of it.
 
-use foldline_core::recall::Handle;
+use foldline_transcript::recall::Handle;
 use std::fmt;
 use std::str::FromStr;
 

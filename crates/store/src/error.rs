@@ -2,7 +2,7 @@
 
 use crate::address::Address;
 use crate::keys::KeyId;
-use foldline_core::recall::Handle;
+use foldline_transcript::recall::Handle;
 use rusqlite::ErrorCode;
 use std::io;
 use std::path::{Path, PathBuf};

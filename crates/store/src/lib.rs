@@ -2,7 +2,7 @@
 //! handle and comes back byte for byte.
 //!
 //! ```
-//! use foldline_core::recall::Handle;
+//! use foldline_transcript::recall::Handle;
 //! use foldline_store::{Limits, NewOriginal, Recall, Store};
 //! # let folder = tempfile::tempdir()?;
 //! # let path = folder.path().join("originals.db");
@@ -43,6 +43,7 @@ mod pack;
 mod presence;
 mod seal;
 mod search;
+mod settings;
 mod sqlite;
 mod store;
 
@@ -57,4 +58,5 @@ pub use limits::{Expiry, Limits};
 pub use location::default_path;
 pub use original::{Candidate, NewOriginal, Original, Pruned, Recall, Stats, Stored};
 pub use search::{Query, QueryError, Search, Whose};
+pub use settings::StoreSettings;
 pub use store::{Opening, Store};

@@ -2,7 +2,7 @@
 
 use crate::address::{Address, Digest};
 use crate::limits::Expiry;
-use foldline_core::recall::Handle;
+use foldline_transcript::recall::Handle;
 
 /// A text to keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

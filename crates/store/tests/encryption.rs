@@ -4,11 +4,11 @@
 mod support;
 
 use foldline_core::reading::{Reach, Way};
-use foldline_core::recall::Handle;
 use foldline_store::{
     EventRow, Fault, Key, Keyring, Limits, NewCheckpoint, NewFold, Opening, Precedence, Query, Recall, Search,
     SessionRow, Store, StoreError, Whose,
 };
+use foldline_transcript::recall::Handle;
 use std::path::Path;
 use std::time::Instant;
 use support::{DAY, NOW, bytes_of, found, holds, new, noise};

@@ -3,11 +3,11 @@
 
 mod support;
 
-use foldline_core::recall::Handle;
 use foldline_store::{
     Cleaning, EventRow, Forget, Forgotten, Gone, Key, Keyring, Limits, NewCheckpoint, NewFold, Opening, Precedence,
     Recall, SessionRow, Store, Whose,
 };
+use foldline_transcript::recall::Handle;
 use support::{DAY, NOW, bytes_of, holds, new, noise};
 use tempfile::TempDir;
 

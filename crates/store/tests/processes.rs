@@ -6,8 +6,8 @@
 
 mod support;
 
-use foldline_core::recall::Handle;
 use foldline_store::{Fault, Limits, Recall, Store};
+use foldline_transcript::recall::Handle;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;

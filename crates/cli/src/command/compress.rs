@@ -10,9 +10,10 @@ use crate::keep;
 use crate::output::{self, Paint};
 use crate::progress::{self, Voice};
 use crate::settings::{Flag, Settings, Surroundings, model_table};
+use foldline_core::Outcome;
 use foldline_core::cache::marks;
-use foldline_core::plan::Outcome;
-use foldline_core::{Compaction, EngineError, Job, Report, Request, SessionState, Trigger, compact, explain, wire};
+use foldline_core::{Compaction, EngineError, Job, Report, Request, SessionState, Trigger, compact, explain};
+use foldline_transcript::wire;
 use std::borrow::Cow;
 use std::path::Path;
 use std::time::Instant;
@@ -26,13 +27,13 @@ pub fn run(args: &Compress) -> Result<Verdict, Failure> {
     let state = load_state(args.state.as_deref())?;
     let mut warnings = Vec::new();
     // A plan makes no file, but shows the handles that a run would give.
-    let opened = if args.dry_run { Ok(None) } else { keep::open(settings.policy()) };
+    let opened = if args.dry_run { Ok(None) } else { keep::open(&settings.store) };
     let store = opened.unwrap_or_else(|error| {
         warnings.push(format!("originals are not kept: {error}"));
         None
     });
     let mut job = job(args, &settings)?;
-    job.request.keeps_originals = store.is_some() || args.dry_run && keep::path_of(settings.policy()).is_some();
+    job.request.keeps_originals = store.is_some() || args.dry_run && keep::path_of(&settings.store).is_some();
     let voice = if args.quiet { Voice::Silent } else { Voice::Heard };
     let bar = progress::on_document(voice, document.text.len(), "compacting");
     let mut done = run_engine(&document, &settings, &state, &job)?;
@@ -177,8 +178,8 @@ fn print_plan(
     let name = |error| Failure::input(format!("{}: {error}", document.name));
     let transcript = wire::read(&document.text, Some(done.format)).map_err(name)?;
     let state = SessionState::default();
-    let setting = foldline_core::Setting::of(&transcript, policy, job, &state);
-    let counts = foldline_core::engine::count(&transcript, &setting, &state);
+    let setting = job.setting(&transcript, policy, &state);
+    let counts = foldline_core::planning::count(&transcript, &setting, &state);
     let mut out = explain::shape(&transcript, &counts, &done.plan);
     out.push('\n');
     out.push_str(&explain::summary(&done.plan));

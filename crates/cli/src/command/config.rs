@@ -6,13 +6,13 @@ use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 use comfy_table::{Table, presets};
-use foldline_core::policy::{Origin, json_schema};
+use foldline_core::settings::Origin;
 use serde_json::{Value, json};
 
 use crate::args::Config;
 use crate::failure::{Failure, Verdict};
 use crate::output::{self, Paint};
-use crate::settings::{Asked, Settings, SettingsError, Surroundings, check_file, load};
+use crate::settings::{Asked, Settings, SettingsError, Surroundings, check_file, load, sections};
 
 /// Runs the command.
 pub fn run(args: &Config) -> Result<Verdict, Failure> {
@@ -45,7 +45,7 @@ pub fn show(settings: &Settings, paint: Paint) -> String {
     table.load_style(presets::NOTHING).set_header(["key", "value", "origin"]);
     let mut styles = vec![Style::new().bold()];
     for (key, value, origin) in settings.resolved.entries() {
-        table.add_row([key.to_owned(), plain(&value), origin.to_string()]);
+        table.add_row([key.to_owned(), plain(value), origin.to_string()]);
         styles.push(style(origin));
     }
     let mut out = String::new();
@@ -92,7 +92,7 @@ pub fn check(subject: &str, problems: &[SettingsError], paint: Paint) -> String 
 
 /// `config schema`.
 pub fn schema() -> String {
-    pretty(&json_schema())
+    pretty(&sections().json_schema())
 }
 
 /// What nobody chose steps back; what somebody chose stands out.

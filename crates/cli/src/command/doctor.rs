@@ -13,7 +13,7 @@ use foldline_core::policy::{BudgetInputs, Budgets, Dialect};
 use foldline_core::summary::FailureClass;
 use foldline_gateway::outbound::{Outbound, OutboundSettings};
 use foldline_gateway::summariser::{Endpoint, KeySource, Probe, Summariser, probe};
-use foldline_store::{Fault, StoreError};
+use foldline_store::{Fault, StoreError, StoreSettings};
 use serde::Serialize;
 use std::fmt::Write as _;
 
@@ -75,7 +75,7 @@ fn examine(args: &Doctor) -> Vec<Check> {
         }
     };
     let mut checks = vec![settings_check(&settings)];
-    checks.extend(store_checks(settings.policy()));
+    checks.extend(store_checks(&settings.store));
     let table = match model_table(settings.policy(), &Surroundings::of_process()) {
         Ok(table) => table,
         Err(error) => {
@@ -110,8 +110,8 @@ fn settings_check(settings: &Settings) -> Check {
     }
 }
 
-fn store_checks(policy: &Policy) -> Vec<Check> {
-    let Some(path) = keep::path_of(policy) else {
+fn store_checks(settings: &StoreSettings) -> Vec<Check> {
+    let Some(path) = keep::path_of(settings) else {
         let fix = "leave store.path out, or name a file, to make removed text recallable";
         return vec![Check::note("store", "originals are not kept", fix)];
     };
@@ -127,7 +127,7 @@ fn store_checks(policy: &Policy) -> Vec<Check> {
         };
         vec![Check::wrong("store", error.to_string(), fix)]
     };
-    let store = match keep::open(policy) {
+    let store = match keep::open(settings) {
         Ok(Some(store)) => store,
         Ok(None) => return vec![Check::note("store", "originals are not kept", "name a file with store.path")],
         Err(error) => return wrong(error),

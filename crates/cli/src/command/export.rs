@@ -9,9 +9,10 @@ use crate::output;
 use crate::settings::{Surroundings, model_table};
 use clap::{Args, ValueEnum};
 use foldline_core::tokens::measure;
-use foldline_core::trajectory::{Labels, Synthetic, Target, clean, convert};
-use foldline_core::wording::counted;
-use foldline_core::{Job, Policy, Request, SessionState, Setting, Trigger, compact, wire};
+use foldline_core::{Job, Policy, Request, SessionState, Trigger, compact};
+use foldline_measure::trajectory::{Labels, Synthetic, Target, clean, convert};
+use foldline_reduce::wording::counted;
+use foldline_transcript::wire;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -204,7 +205,7 @@ fn export(press: &Press, name: String, text: &str) -> Result<Exported, String> {
     let text = fitted.as_ref().map_or(cleaned.text.as_ref(), |(text, _)| text);
     let after = wire::read(text, Some(before.format)).map_err(|error| told(&error))?;
     let tokens = |transcript| {
-        let setting = Setting::of(transcript, &press.policy, &press.job, &SessionState::default());
+        let setting = press.job.setting(transcript, &press.policy, &SessionState::default());
         measure(transcript, &setting.measure).total()
     };
     let compacted = fitted.as_ref().is_some_and(|(_, compacted)| *compacted);

@@ -2,10 +2,11 @@
 
 use crate::output::Paint;
 use anstyle::{AnsiColor, Style};
-use foldline_core::plan::{Outcome, StepKind};
+use foldline_core::Outcome;
+use foldline_core::planning::StepKind;
 use foldline_core::report::Author;
-use foldline_core::wording::counted;
 use foldline_core::{Report, explain};
+use foldline_reduce::wording::counted;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 

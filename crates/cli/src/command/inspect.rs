@@ -8,9 +8,10 @@ use crate::output::{self, Paint};
 use crate::settings::{Surroundings, model_table};
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, Table, presets};
-use foldline_core::inspect::{Inspection, Share, inspect};
+use foldline_core::explain::{Inspection, Share, inspect};
 use foldline_core::ledger::HeldKind;
-use foldline_core::{Job, SessionState, wire};
+use foldline_core::{Job, SessionState};
+use foldline_transcript::wire;
 use std::fmt::Write;
 
 /// Columns of the zone bar.

@@ -106,8 +106,8 @@ impl From<RecallError> for Failure {
 pub fn run(args: &RecallArgs) -> Result<Verdict, Failure> {
     let tuning = Tuning { config: args.config.clone(), ..Tuning::default() };
     let settings = super::settings(&tuning, Vec::new())?;
-    let path = args.store.clone().or_else(|| keep::path_of(settings.policy()));
-    let shown = recall(args, path, keep::opening(settings.policy())?, keep::now_ms())?;
+    let path = args.store.clone().or_else(|| keep::path_of(&settings.store));
+    let shown = recall(args, path, keep::opening(&settings.store)?, keep::now_ms())?;
     output::print(&shown)?;
     Ok(Verdict::Fine)
 }

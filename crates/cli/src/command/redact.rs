@@ -3,7 +3,7 @@
 use crate::args::{Redact, RedactMode};
 use crate::failure::{Failure, Verdict};
 use crate::output;
-use foldline_core::redact::{Finding, Mode, RULES, Stream, find};
+use foldline_redact::{Finding, Mode, RULES, Stream, find};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::fs::File;

@@ -48,9 +48,9 @@ pub struct SearchArgs {
 pub fn run(args: &SearchArgs) -> Result<Verdict, Failure> {
     let tuning = Tuning { config: args.config.clone(), ..Tuning::default() };
     let settings = super::settings(&tuning, Vec::new())?;
-    let path = args.store.clone().or_else(|| keep::path_of(settings.policy()));
+    let path = args.store.clone().or_else(|| keep::path_of(&settings.store));
     let path = path.ok_or(KeepError::NoStore)?;
-    let (findings, told) = search(args, &path, keep::opening(settings.policy())?)?;
+    let (findings, told) = search(args, &path, keep::opening(&settings.store)?)?;
     if !findings.hits.is_empty() {
         output::print(&told)?;
         return Ok(Verdict::Fine);

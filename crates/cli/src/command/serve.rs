@@ -4,7 +4,6 @@ use crate::args::{LogFormat, LogLevel, Serve, Tuning};
 use crate::failure::{Failure, Verdict};
 use crate::settings::{Flag, Settings, Surroundings, model_table};
 use crate::{keep, output, store_keys};
-use foldline_core::Policy;
 use foldline_core::policy::CacheTtl;
 use foldline_gateway::serve::{self, Gateway, Load, Plan, StartError, Stopped};
 use foldline_store::Keyring;
@@ -67,9 +66,11 @@ fn flags(args: &Serve) -> Vec<Flag> {
 fn plan(settings: &Settings) -> Result<Plan, Failure> {
     let policy = settings.policy().clone();
     let models = model_table(&policy, &Surroundings::of_process()).map_err(Failure::input)?;
-    let store = keep::path_of(&policy);
-    let keys = if store.is_some() { store_keys::keys(&policy).map_err(Failure::input)? } else { Keyring::none() };
-    Ok(Plan { store, keys, models: Some(models), policy })
+    let store = keep::path_of(&settings.store);
+    let keys =
+        if store.is_some() { store_keys::keys(&settings.store).map_err(Failure::input)? } else { Keyring::none() };
+    let limits = settings.store.limits();
+    Ok(Plan { store, limits, keys, models: Some(models), policy, gateway: settings.gateway.clone() })
 }
 
 /// Reads the same settings again.
@@ -91,8 +92,8 @@ fn loader(args: &Serve) -> Load {
 
 /// The files that settings come from.
 fn files(settings: &Settings) -> Vec<PathBuf> {
-    let policy = settings.policy();
-    let named = [policy.gateway.client_keys.clone(), policy.model.table.clone(), policy.store.key_file.clone()];
+    let named =
+        [settings.gateway.client_keys.clone(), settings.policy().model.table.clone(), settings.store.key_file.clone()];
     settings.file.clone().into_iter().chain(named.into_iter().flatten().map(PathBuf::from)).collect()
 }
 
@@ -172,14 +173,14 @@ fn greeting(gateway: &Gateway, plan: &Plan, settings: &Settings, address: Socket
         setup.openai.text(),
         setup.google.text(),
         plan.policy.compression.preset.name(),
-        caching(&plan.policy, &setup.anthropic.text()),
+        caching(plan, &setup.anthropic.text()),
         version = env!("CARGO_PKG_VERSION"),
     )
 }
 
 /// The status of prompt caching: marks are set for Claude where the client sets none.
-fn caching(policy: &Policy, upstream: &str) -> String {
-    if !policy.gateway.cache_marks {
+fn caching(plan: &Plan, upstream: &str) -> String {
+    if !plan.gateway.cache_marks {
         return "Prompt caching: left to the client (gateway.cache_marks is off)".to_owned();
     }
     let via = match upstream {
@@ -187,7 +188,7 @@ fn caching(policy: &Policy, upstream: &str) -> String {
         _ if upstream.contains("api.anthropic.com") => "Anthropic",
         other => other,
     };
-    let ttl = match policy.model.cache_ttl {
+    let ttl = match plan.policy.model.cache_ttl {
         CacheTtl::FiveMinutes => "5m",
         CacheTtl::OneHour => "1h",
     };

@@ -3,9 +3,9 @@
 use crate::args::Validate;
 use crate::failure::{Failure, Verdict};
 use crate::{input, output};
-use foldline_core::validate::{in_flight, validate};
-use foldline_core::wire;
-use foldline_core::wording::counted;
+use foldline_reduce::wording::counted;
+use foldline_transcript::validate::{in_flight, validate};
+use foldline_transcript::wire;
 use serde_json::json;
 use std::fmt::Write;
 

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use foldline_core::policy::{Given, Knob, Layer, Origin, Setting, knobs};
+use foldline_core::settings::{Given, Knob, Layer, Origin, Setting};
+
+use super::sections;
 
 /// The variable of a knob: `FOLDLINE_COMPRESSION_THRESHOLD` for `compression.threshold`.
 pub fn variable(knob: &Knob) -> String {
@@ -16,7 +18,7 @@ const SECRET_END: &str = "_KEY";
 /// The settings among the variables. A variable that names a section but no key of it is an error of
 /// spelling, so it is handed on for the table to refuse; other variables are not ours.
 pub(super) fn layer(vars: &BTreeMap<String, String>) -> Layer {
-    let by_name: BTreeMap<String, &Knob> = knobs().iter().map(|knob| (variable(knob), knob)).collect();
+    let by_name: BTreeMap<String, &Knob> = sections().knobs().into_iter().map(|knob| (variable(knob), knob)).collect();
     let mut settings = Vec::new();
     for (name, value) in vars {
         if value.is_empty() || name.ends_with(SECRET_END) {
@@ -39,5 +41,5 @@ pub(super) fn layer(vars: &BTreeMap<String, String>) -> Layer {
 fn misspelt(name: &str) -> Option<String> {
     let rest = name.strip_prefix("FOLDLINE_")?.to_ascii_lowercase();
     let (section, key) = rest.split_once('_')?;
-    knobs().iter().any(|knob| knob.section() == section).then(|| format!("{section}.{key}"))
+    sections().has(section).then(|| format!("{section}.{key}"))
 }

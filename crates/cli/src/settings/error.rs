@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use foldline_core::policy::PolicyError;
+use foldline_core::settings::PolicyError;
 
 /// A problem with settings. The text names the file and line, or the variable or flag.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

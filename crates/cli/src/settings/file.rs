@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-use foldline_core::policy::{Given, Layer, Origin, Setting};
+use foldline_core::settings::{Given, Layer, Origin, Setting};
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 use serde_saphyr::Spanned;

@@ -1,8 +1,8 @@
 //! Settings from the command line: `--set key=value`, and flags that stand for a key.
 
-use foldline_core::policy::{Given, Layer, Origin, Setting, knob};
+use foldline_core::settings::{Given, Layer, Origin, Setting};
 
-use super::SettingsError;
+use super::{SettingsError, sections};
 
 /// A flag that stands for a key: `--preset runway`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +21,8 @@ const SHORT_SECTION: &str = "compression";
 /// The key that a short name stands for; what is no short name comes back as it is.
 pub fn full_key(typed: &str) -> String {
     let full = format!("{SHORT_SECTION}.{typed}");
-    let short = knob(typed).is_none() && knob(&full).is_some();
+    let sections = sections();
+    let short = sections.knob(typed).is_none() && sections.knob(&full).is_some();
     if short { full } else { typed.to_owned() }
 }
 

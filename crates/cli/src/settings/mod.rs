@@ -1,6 +1,6 @@
 //! Settings decide which sources count, and in which order: defaults, preset, file, environment, flags.
 //!
-//! What a value may be is not decided here but in the table of the core. Files and environment are
+//! What a value may be is not decided here but in the tables of the crates that read it. Files and environment are
 //! reached only through [`Surroundings`], so that a test can stand in for the process.
 
 mod env;
@@ -14,7 +14,10 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use foldline_core::policy::{Layer, Policy, Resolved, resolve};
+use foldline_core::Policy;
+use foldline_core::settings::{Layer, Resolved, Section, Sections};
+use foldline_gateway::settings::GatewaySettings;
+use foldline_store::StoreSettings;
 
 pub use error::SettingsError;
 pub use flags::Flag;
@@ -55,16 +58,37 @@ pub struct Asked {
 /// The settings in effect.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// Policy and origins.
+    /// All values and their origins.
     pub resolved: Resolved,
+    /// When to compact and how far.
+    policy: Policy,
+    /// Where originals are kept, and how.
+    pub store: StoreSettings,
+    /// How the gateway serves.
+    pub gateway: GatewaySettings,
     /// The file that was read, if there is one.
     pub file: Option<PathBuf>,
 }
 
+/// The sections of a settings file, in the order of the documentation.
+pub fn sections() -> Sections {
+    Sections::new(Policy::TABLES.into_iter().chain([StoreSettings::TABLE, GatewaySettings::TABLE]))
+}
+
 impl Settings {
+    fn of(resolved: Resolved, file: Option<PathBuf>) -> Settings {
+        Settings {
+            policy: Policy::resolved(&resolved),
+            store: resolved.section(),
+            gateway: resolved.section(),
+            resolved,
+            file,
+        }
+    }
+
     /// What the engine reads.
     pub fn policy(&self) -> &Policy {
-        &self.resolved.policy
+        &self.policy
     }
 }
 
@@ -90,8 +114,8 @@ pub fn load(asked: &Asked, around: &Surroundings<'_>) -> Result<Settings, Vec<Se
         flags::set_layer(&asked.sets, &mut errors),
         flags::flag_layer(&asked.flags),
     ];
-    match resolve(&layers) {
-        Ok(resolved) if errors.is_empty() => Ok(Settings { resolved, file }),
+    match sections().resolve(&layers) {
+        Ok(resolved) if errors.is_empty() => Ok(Settings::of(resolved, file)),
         Ok(_) => Err(errors),
         Err(found) => {
             errors.extend(found.into_iter().map(SettingsError::from));
@@ -106,7 +130,7 @@ pub fn check_file(path: &Path, around: &Surroundings<'_>) -> Vec<SettingsError> 
         Ok(text) => text,
         Err(error) => return vec![SettingsError::unreadable(path, &error)],
     };
-    match file::layer(path, &text).map(|layer| resolve(&[layer])) {
+    match file::layer(path, &text).map(|layer| sections().resolve(&[layer])) {
         Ok(Ok(_)) => Vec::new(),
         Ok(Err(found)) => found.into_iter().map(SettingsError::from).collect(),
         Err(error) => vec![error],

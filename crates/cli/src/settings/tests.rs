@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use foldline_core::models::{ApiFamily, ModelTable};
-use foldline_core::policy::{AutoOr, CacheTtl, Policy, Preset, Tail, knobs};
+use foldline_core::policy::{AutoOr, CacheTtl, Policy, Preset, Tail};
 
 use super::env::variable;
 use super::*;
@@ -59,7 +59,7 @@ fn a_file_is_read_with_types_and_lines() {
         assert_eq!(policy.compression.tail, Tail::Tokens(20_000));
         assert_eq!(policy.compression.never_prune, ["todo", "memory"]);
         assert_eq!((policy.compression.summary_model.as_deref(), policy.model.cache_ttl), (None, CacheTtl::OneHour));
-        let from = |key: &str| settings.resolved.origins.get(key).map(ToString::to_string);
+        let from = |key: &str| settings.resolved.origin(key).map(ToString::to_string);
         assert_eq!(from("compression.threshold").as_deref(), Some("foldline.yaml:4"));
         assert_eq!(from("model.cache_ttl").as_deref(), Some("foldline.yaml:10"));
         assert_eq!(from("compression.protect_tool_tokens").as_deref(), Some("preset runway"));
@@ -129,20 +129,20 @@ fn environment_beats_file_and_set_beats_environment_and_flag_beats_set() {
         let asked = Asked { flags: vec![preset], ..sets(&["preset=skill"]) };
         let settings = load(&asked, around).unwrap();
         assert_eq!(settings.policy().compression.preset, Preset::Frugal);
-        let origin = settings.resolved.origins.get("compression.preset").map(ToString::to_string);
+        let origin = settings.resolved.origin("compression.preset").map(ToString::to_string);
         assert_eq!(origin.as_deref(), Some("--preset frugal"));
     });
 }
 
 #[test]
 fn every_key_has_a_variable_of_its_own() {
-    for knob in knobs() {
+    for knob in sections().knobs() {
         let name = variable(knob);
         // Text knobs take anything; for the rest the default is a fine value to set.
         let value = if knob.default.is_empty() { "x" } else { knob.default };
         with(&[], &[(&name, value)], |around| {
             let settings = load(&Asked::default(), around).unwrap();
-            let origin = settings.resolved.origins.get(knob.key).map(ToString::to_string);
+            let origin = settings.resolved.origin(knob.key).map(ToString::to_string);
             assert_eq!(origin.as_deref(), Some(name.as_str()));
         });
     }
@@ -243,7 +243,7 @@ fn show_lists_every_key_with_value_and_origin() {
         let settings = load(&sets(&["prune_above=99"]), around).unwrap();
         let text = config::show(&settings, Paint::Plain);
         let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
-        assert_eq!(rows.len(), knobs().len() + 1);
+        assert_eq!(rows.len(), sections().knobs().len() + 1);
         assert!(rows.contains(&vec!["compression.threshold", "0.6", "foldline.yaml:4"]), "{text}");
         assert!(rows.contains(&vec!["compression.never_prune", "todo,", "memory", "foldline.yaml:6"]));
         assert!(rows.contains(&vec!["compression.prune_above", "99", "--set", "prune_above=99"]));

@@ -1,7 +1,7 @@
 //! What a handoff says about itself: that it is a record and no request, and where the live conversation is.
 
-use super::mark::{CLOSING, OPENING, ORIGINALS, ROOT};
 use super::quote::quoted;
+use crate::inserted::{CLOSING, OPENING, ORIGINALS, ROOT};
 use crate::ledger::{Episode, Ledger};
 use crate::reading::Reach;
 use serde::Serialize;

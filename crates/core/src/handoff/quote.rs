@@ -1,9 +1,7 @@
 //! Quoting: what is taken over from anywhere stands in a handoff as a quote. It is indented, and it can neither end nor
 //! begin a handoff, nor look like one of its headings or gaps.
 
-use super::foreign::MARKS as FOREIGN;
-use super::mark::{CLOSING, OPENING};
-use super::previous::GAP;
+use crate::inserted::{CLOSING, FOREIGN_MARKS as FOREIGN, GAP, OPENING};
 use std::borrow::Cow;
 
 /// A text that is safe to stand inside a handoff.

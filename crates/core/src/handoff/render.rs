@@ -1,14 +1,12 @@
 //! Writing a handoff: the chosen entries, section by section, within a budget.
 
 use super::frame::Frame;
-use super::mark::NOTHING;
-use super::previous::{GAP, SPEAKERS, STEP, UNDER, WORDLESS};
 use super::quote::quoted;
-use super::section::Section;
 use super::select::select;
+use crate::inserted::{GAP, NOTHING, SPEAKERS, STEP, Section, UNDER, WORDLESS};
 use crate::ledger::{Entry, Group, GroupKind, Held, Ledger, REQUEST_BESIDE};
-use crate::redact::{Mode, redact};
 use crate::tokens::Measure;
+use foldline_redact::{Mode, redact};
 use std::fmt::Write as _;
 
 /// How long the quote of the active request may be, in characters, and how much of a budget it may take: the

@@ -4,13 +4,14 @@
 //! passage is worth its terms, those less that are told already, times what its source counts, per token. Each source
 //! has a share from which on its passages count less, so that neither answers nor code crowd out the rest.
 
-use crate::handoff::Section;
+use crate::inserted::Section;
 use crate::ledger::{Author, Entry, GroupKind, Ledger, PIN_WORTH, Source};
-use crate::summary::MODEL_SHARE;
 use crate::tokens::Measure;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
+/// A model's words take up to this share of a handoff; the rest belongs to the recorded facts.
+pub const MODEL_SHARE: f64 = 0.45;
 /// Indent and line break.
 const LINE_OVERHEAD: u32 = 2;
 /// Rules may take this share of a handoff, decisions this one, other facts together the third.

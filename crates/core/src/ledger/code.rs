@@ -1,7 +1,7 @@
 //! Source code in pieces that can be told: a few neighbouring lines with their numbers.
 
 use super::work::{cut, push_line};
-use crate::reduce;
+use foldline_reduce as reduce;
 
 /// Lines that are told together.
 const TOGETHER: usize = 3;

@@ -6,8 +6,8 @@ use super::statement::Place;
 use super::terms::Voice;
 use super::work::first_line;
 use super::{Episode, Gathering, GroupKind, Source, Statement, speech};
-use crate::handoff::{self, Section};
-use crate::transcript::{PartKind, Role, Transcript};
+use crate::inserted::{self, Section};
+use foldline_transcript::{PartKind, Role, Transcript};
 use std::ops::Range;
 
 /// A message longer than this is pasted material behind its first paragraphs.
@@ -114,10 +114,10 @@ fn names_a_value(text: &str) -> bool {
 
 /// Whether a person says something in a message.
 fn speaks(transcript: &Transcript<'_>, index: usize) -> bool {
-    !handoff::asks_for_handoff(transcript, index)
+    !inserted::asks_for_handoff(transcript, index)
         && transcript.parts_at(index).iter().any(|part| {
             part.kind == PartKind::Text && {
-                let words = handoff::own_words(transcript, part);
+                let words = inserted::own_words(transcript, part);
                 !speech::spoken(&words).trim().is_empty()
             }
         })
@@ -136,7 +136,7 @@ impl Gathering<'_, '_> {
     /// Work whose request stays in front of the folded messages belongs to that request.
     pub(super) fn open_request(&mut self) {
         let first = self.stretches.folded.first().copied().unwrap_or_default();
-        if handoff::is_handoff(self.transcript, first) || self.is_request(first) {
+        if inserted::is_handoff(self.transcript, first) || self.is_request(first) {
             return;
         }
         let ahead = self.stretches.live.iter().copied().take_while(|&index| index < first);
@@ -148,7 +148,7 @@ impl Gathering<'_, '_> {
 
     fn is_request(&self, index: usize) -> bool {
         let is_user = self.transcript.messages.get(index).is_some_and(|message| message.role == Role::User);
-        is_user && !handoff::is_handoff(self.transcript, index) && speaks(self.transcript, index)
+        is_user && !inserted::is_handoff(self.transcript, index) && speaks(self.transcript, index)
     }
 
     fn begin_episode(&mut self, index: usize, number: u32) {
@@ -488,7 +488,8 @@ impl Gathering<'_, '_> {
     /// What a user says in a message that stays beside the handoff.
     fn live_words(&self, index: usize) -> String {
         let parts = self.transcript.parts_at(index).iter().filter(|part| part.kind == PartKind::Text);
-        let words: Vec<String> = parts.map(|part| speech::spoken(&handoff::own_words(self.transcript, part))).collect();
+        let words: Vec<String> =
+            parts.map(|part| speech::spoken(&inserted::own_words(self.transcript, part))).collect();
         words.join("\n").trim().to_owned()
     }
 

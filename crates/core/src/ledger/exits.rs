@@ -1,7 +1,7 @@
 //! How a command ended, read off its output: exit code, and the lines that say what went wrong.
 
 use super::tool::Act;
-use crate::reduce::{Severity, each_trouble};
+use foldline_reduce::{Severity, each_trouble};
 
 /// Where exit codes stand: near the beginning or the end of an output.
 const EDGE: usize = 240;

@@ -25,24 +25,22 @@ mod terms;
 mod todo;
 mod tool;
 mod weights;
-
 mod work;
 
+pub use crate::inserted::Source;
 pub(crate) use episodes::{REQUEST_BESIDE, offered};
 pub(crate) use exits::exit_code;
 pub(crate) use pins::PIN_WORTH;
 pub use pins::{Held, HeldKind, PinOrder};
-pub(crate) use previous::source_of;
 pub(crate) use speech::spoken;
 pub use statement::Statement;
 pub use tool::{Act, Arguments, Call, understand};
-pub use weights::{Source, SourceWeight, Weights};
+pub use weights::{SourceWeight, Weights};
 
-use crate::handoff::{self, Section};
-use crate::host;
-use crate::redact::Known;
-use crate::reduce;
-use crate::transcript::{Content, Part, PartKind, Role, Transcript};
+use crate::inserted::{self, Section};
+use foldline_redact::Known;
+use foldline_reduce as reduce;
+use foldline_transcript::{Content, Part, PartKind, Role, Transcript};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -252,7 +250,7 @@ impl Ledger {
         self.groups.push(Group {
             section: Section::CompletedActions,
             kind: GroupKind::InShort,
-            title: handoff::IN_SHORT.to_owned(),
+            title: inserted::IN_SHORT.to_owned(),
             message: self.newest,
             episode: episode as u32,
             terms: Stretch::default(),
@@ -310,7 +308,7 @@ pub struct Wishes<'w> {
 pub fn gather<'t>(transcript: &'t Transcript<'_>, stretches: Stretches<'t>, wishes: Wishes<'t>) -> Ledger {
     let mut gathering = Gathering::new(transcript, stretches, wishes);
     // What stood in front of the first handoff, in the head, came before all that it tells.
-    let first = stretches.folded.iter().position(|&index| handoff::is_handoff(transcript, index)).unwrap_or_default();
+    let first = stretches.folded.iter().position(|&index| inserted::is_handoff(transcript, index)).unwrap_or_default();
     let (before, after) = stretches.folded.split_at(first);
     if before.is_empty() {
         gathering.open_request();
@@ -401,7 +399,7 @@ impl<'t, 'a> Gathering<'t, 'a> {
             match (part.kind, message.role) {
                 (PartKind::Text, Role::User) => self.user_text(index, part),
                 (PartKind::Text, Role::Assistant) if quotable || part.span.len() <= TALK_BYTES => {
-                    let words = handoff::own_words(transcript, part);
+                    let words = inserted::own_words(transcript, part);
                     self.assistant_text(index, part_index, &words);
                 }
                 (PartKind::ToolCall, _) if index + CALLS_READ < self.quotable => self.worked(index),
@@ -413,15 +411,15 @@ impl<'t, 'a> Gathering<'t, 'a> {
     }
 
     fn user_text(&mut self, index: usize, part: &Part) {
-        let words = handoff::own_words(self.transcript, part);
+        let words = inserted::own_words(self.transcript, part);
         if speech::is_interruption(&words) {
             self.interrupted();
             return;
         }
-        if handoff::asks_for_handoff(self.transcript, index) {
+        if inserted::asks_for_handoff(self.transcript, index) {
             return;
         }
-        let said = spoken(host::said(self.transcript, index, &words));
+        let said = spoken(inserted::said(self.transcript, index, &words));
         let said = said.trim();
         if let Some(order) = PinOrder::read(said) {
             return self.follow(order);
@@ -626,7 +624,7 @@ fn edges<'a>(raw: &'a str, part: &Part) -> Cow<'a, str> {
     if part.kind == PartKind::ToolResult && matches!(part.content, Content::Absent) {
         return Cow::Borrowed("");
     }
-    let decoded = |text: &'a str| crate::wire::json::decode(text);
+    let decoded = |text: &'a str| foldline_transcript::wire::json::decode(text);
     if raw.len() <= 2 * EDGE {
         return decoded(raw);
     }

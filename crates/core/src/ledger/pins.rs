@@ -2,7 +2,7 @@
 //! hold word for word until `/unpin …` takes them back.
 
 use super::{Gathering, Ledger};
-use crate::handoff::Section;
+use crate::inserted::Section;
 use serde::Serialize;
 
 /// Pins come before everything else.

@@ -3,7 +3,7 @@
 use super::episodes::{DECISION_WORTH, REQUEST_BESIDE};
 use super::terms::Voice;
 use super::{Episode, Gathering, Group, GroupKind, Source, paragraphs, rules, state};
-use crate::handoff::{self, Line, RECAP, Record, Section};
+use crate::inserted::{self, Line, RECAP, Record, Section};
 
 /// What was chosen once is worth more than what was never weighed.
 const SURVIVOR_WORTH: f32 = 6.0;
@@ -16,25 +16,25 @@ impl Gathering<'_, '_> {
         let folded = self.stretches.folded;
         for &index in folded {
             let Some(part) =
-                handoff::handoff_part(self.transcript, index).and_then(|part| self.transcript.parts.get(part))
+                inserted::handoff_part(self.transcript, index).and_then(|part| self.transcript.parts.get(part))
             else {
                 continue;
             };
             let words = self.transcript.words(part);
-            let Some(record) = handoff::record_in(self.transcript, part, &words) else {
+            let Some(record) = inserted::record_in(self.transcript, part, &words) else {
                 continue;
             };
-            self.ledger.earlier.extend(handoff::originals(record.text));
+            self.ledger.earlier.extend(inserted::originals(record.text));
             self.take_over(index, &record);
         }
     }
 
     fn take_over(&mut self, index: usize, record: &Record<'_>) {
         self.terms.begin();
-        let root = handoff::root(record.text);
+        let root = inserted::root(record.text);
         let mut group: Option<u32> = None;
         let mut stands_in = Section::CompletedActions;
-        for line in handoff::recall(record) {
+        for line in inserted::recall(record) {
             match line {
                 Line::Episode { section, number, turns, words } => {
                     self.ledger.episodes.push(Episode { number, turns, is_new: false });
@@ -149,21 +149,6 @@ fn rooted_step(root: Option<&str>, title: String) -> String {
     match changed {
         Some((verb, path)) => format!("{verb}{}", rooted(root, path)),
         None => title,
-    }
-}
-
-/// The source of a step by its heading, as a handoff writes it.
-pub(crate) fn source_of(title: &str) -> Source {
-    let is = |word: &str| title.starts_with(word);
-    match () {
-        () if is("Assistant:") || is(RECAP) || is(handoff::IN_SHORT) => Source::Answer,
-        () if is("User") => Source::User,
-        () if is("EDIT ") => Source::Edit,
-        () if is("WRITE ") => Source::Document,
-        () if is("$ ") => Source::Output,
-        () if is("AGENT ") || is("FETCH ") => Source::Report,
-        () if is("SEARCH ") => Source::Read,
-        () => Source::Arguments,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::episodes::has_question;
 use super::{Entry, Gathering, Statement};
-use crate::handoff::Section;
+use crate::inserted::Section;
 
 /// A longer sentence explains; a rule is short.
 const LONGEST_RULE: usize = 300;

@@ -1,7 +1,7 @@
 //! What people really said: the user's turn without what clients put into it, and the user's words where clients
 //! hide them in results of tools.
 
-use crate::host;
+use crate::inserted;
 
 /// What a client says in the user's turn when the user stopped the assistant.
 const INTERRUPTED: &str = "[Request interrupted";
@@ -34,7 +34,7 @@ pub(super) fn is_local_command(words: &str) -> bool {
 
 /// The words of a user without what clients put around them; a slash command as it was typed.
 pub(crate) fn spoken(words: &str) -> String {
-    let kept = host::without_envelopes(words);
+    let kept = inserted::without_envelopes(words);
     if !words.contains('<') {
         return kept.into_owned();
     }

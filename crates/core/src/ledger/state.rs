@@ -4,8 +4,8 @@
 use super::tool::{Act, understand};
 use super::work::{Step, first_line};
 use super::{Gathering, shell, todo};
-use crate::handoff::Section;
-use crate::transcript::PartKind;
+use crate::inserted::Section;
+use foldline_transcript::PartKind;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// State and blockers come right after what the user said.

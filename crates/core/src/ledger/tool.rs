@@ -1,9 +1,9 @@
 //! What a tool call does, read off its name and arguments, whatever agent it comes from.
 
-use crate::edit::Span;
-use crate::transcript::{Content, Part, Transcript};
-use crate::wire::json::{self, Kind, Scanner};
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use foldline_transcript::edit::Span;
+use foldline_transcript::wire::json::{self, Kind, Scanner};
+use foldline_transcript::{Content, Part, Transcript};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 

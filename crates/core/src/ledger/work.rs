@@ -3,8 +3,8 @@
 use super::terms::Voice;
 use super::tool::{Act, Arguments, Call, understand_with};
 use super::{Gathering, GroupKind, Source, code, diff, edges, exits, paragraphs, shell, speech, todo};
-use crate::handoff::Section;
-use crate::reduce;
+use crate::inserted::Section;
+use foldline_reduce as reduce;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use serde_json::Value;
 use std::hash::BuildHasher;

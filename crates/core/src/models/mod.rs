@@ -4,12 +4,13 @@
 //! entries that fit a name, from the family to the single model, and lays them over each other. A name
 //! that no entry fits still gets a [`ModelProfile`], with a careful window and `known: false`.
 
+mod choice;
 mod name;
 mod price;
 mod profile;
 mod table;
 
-pub use crate::policy::SignedReasoning;
+pub use choice::{CacheTtl, SignedReasoning};
 pub use name::ModelName;
 pub use price::{CacheWrite, PriceStep, Prices};
 pub use profile::{ApiFamily, ModelProfile, Tokeniser};

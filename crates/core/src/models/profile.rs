@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
+use super::choice::SignedReasoning;
 use super::price::{PriceStep, Prices};
-use crate::policy::SignedReasoning;
-use crate::policy::choice::choice;
+use crate::settings::choice;
 
 choice! {
     /// How tokens of a model are counted.

@@ -4,10 +4,10 @@ use std::sync::OnceLock;
 
 use serde::Deserialize;
 
+use super::choice::SignedReasoning;
 use super::name::ModelName;
 use super::price::{CacheWrite, PriceStep, Prices};
 use super::profile::{ApiFamily, ModelProfile, Tokeniser};
-use crate::policy::SignedReasoning;
 
 /// Facts as they ship with the program.
 const EMBEDDED: &str = include_str!("models.json");

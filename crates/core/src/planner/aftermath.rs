@@ -6,9 +6,8 @@
 use super::{Planner, Request, Trigger};
 use crate::ledger::Author;
 use crate::plan::{Outcome, Plan};
-use crate::report::SummariserReport;
 use crate::state::SessionState;
-use crate::summary::{Failure, Summary};
+use crate::summary::{Cooldown, Failure, SummariserReport, Summary};
 
 /// How it went with the summariser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +58,12 @@ impl Aftermath {
             _ => SummariserReport::default(),
         }
     }
+}
+
+/// The failure for which no model is asked: the summariser failed a moment ago. Who asks by hand is not put off.
+pub(crate) fn rest_until(cooldown: &Cooldown, request: &Request) -> Option<Failure> {
+    let now = request.now_ms.filter(|_| request.trigger != Trigger::Manual)?;
+    cooldown.at(now).cloned()
 }
 
 impl Planner<'_, '_> {

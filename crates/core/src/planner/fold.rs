@@ -1,19 +1,19 @@
 //! Folding: the middle becomes a handoff.
 
 use super::{CannotFit, Planner, Trigger, standing};
-use crate::edit::Span;
 use crate::handoff::{self, Frame, Handoff};
-use crate::host::host_context;
+use crate::inserted::{self, host_context};
 use crate::ledger::{self, Author, Held, Ledger, Stretches, Wishes};
 use crate::plan::{Fold, Outcome, Plan, Skip, Step, StepKind, TokenChange};
 use crate::policy::Fidelity;
-use crate::recall::Original;
-use crate::redact::{Mode, redact};
 use crate::summary::{self, Summary, Written};
-use crate::transcript::{PartKind, Place, Role};
-use crate::wire::field;
-use crate::wording::counted;
 use crate::zone::{Zones, last_request};
+use foldline_redact::{Mode, redact};
+use foldline_reduce::wording::counted;
+use foldline_transcript::edit::Span;
+use foldline_transcript::recall::Original;
+use foldline_transcript::wire::field;
+use foldline_transcript::{PartKind, Place, Role};
 
 impl Planner<'_, '_> {
     /// Folds with the tail and the handoff budget of the policy; goes down the ladder only when the
@@ -35,14 +35,14 @@ impl Planner<'_, '_> {
             let unchanged = || self.unchanged("head and tail cover the whole conversation; there is nothing to fold");
             return if self.counts.total() > room { self.descend_below(room, unchanged) } else { Ok(unchanged()) };
         }
-        let handoffs = folded.iter().rposition(|&index| handoff::is_handoff(self.transcript, index));
+        let handoffs = folded.iter().rposition(|&index| inserted::is_handoff(self.transcript, index));
         if handoffs.is_some_and(|last| last + 1 == folded.len()) && self.counts.total() <= room {
             return Ok(self.unchanged("nothing new has come since the last handoff"));
         }
         let tokens: u64 = folded.iter().map(|&index| self.counts.message(index)).sum();
         let earlier: u64 = folded
             .iter()
-            .filter(|&&index| handoff::is_only_handoff(self.transcript, index))
+            .filter(|&&index| inserted::is_only_handoff(self.transcript, index))
             .map(|&index| self.counts.message(index))
             .sum();
         // An update must not lose what the last handoff knew for want of room; only what is new is halved.
@@ -83,7 +83,7 @@ impl Planner<'_, '_> {
             ledger::gather(self.transcript, stretches, wishes)
         };
         if let Some(written) = self.written(folded) {
-            let is_handoff = |index: &usize| handoff::is_handoff(self.transcript, *index);
+            let is_handoff = |index: &usize| inserted::is_handoff(self.transcript, *index);
             let handoffs: Vec<usize> = folded.iter().copied().filter(is_handoff).collect();
             summary::adopt(&mut ledger, written, &handoffs);
         }
@@ -192,7 +192,7 @@ impl Planner<'_, '_> {
         }
         let mut after =
             before - tokens + u64::from(handoff.tokens) + HANDOFF_ENVELOPE + carried_tokens + context.tokens;
-        let iterative = folded.iter().any(|&index| handoff::is_handoff(self.transcript, index));
+        let iterative = folded.iter().any(|&index| inserted::is_handoff(self.transcript, index));
         if let Some(note) = self.system_note().filter(|_| !iterative) {
             after += note.after;
             steps.push(note);
@@ -294,7 +294,7 @@ impl Planner<'_, '_> {
             .parts_at(said)
             .iter()
             .filter(|part| part.kind == PartKind::Text)
-            .map(|part| handoff::own_words(self.transcript, part))
+            .map(|part| inserted::own_words(self.transcript, part))
             .collect();
         let words = words.join("\n\n");
         Some(ledger::offered(&words, task)?.join("\n"))
@@ -307,7 +307,7 @@ impl Planner<'_, '_> {
             .parts_at(index)
             .iter()
             .filter(|part| part.kind == PartKind::Text)
-            .map(|part| handoff::own_words(self.transcript, part))
+            .map(|part| inserted::own_words(self.transcript, part))
             .filter(|words| !words.trim().is_empty())
             .collect();
         let words = texts.join("\n");
@@ -320,11 +320,11 @@ impl Planner<'_, '_> {
         let Some(message) = self.transcript.messages.get(index) else {
             return 0;
         };
-        let handoff = handoff::handoff_part(self.transcript, index);
+        let handoff = inserted::handoff_part(self.transcript, index);
         let cost = |at: usize| match self.transcript.parts.get(at) {
             Some(part) if part.kind == PartKind::Text && handoff.is_some_and(|handoff| at < handoff) => 0,
             Some(part) if part.kind == PartKind::Text && handoff.is_some() => {
-                self.measure.text(&handoff::own_words(self.transcript, part))
+                self.measure.text(&inserted::own_words(self.transcript, part))
             }
             Some(part) if matches!(part.kind, PartKind::Text | PartKind::Media) => {
                 self.counts.parts.get(at).copied().unwrap_or_default()

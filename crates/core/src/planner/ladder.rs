@@ -4,9 +4,9 @@ use super::fold::{Context, HANDOFF_ENVELOPE};
 use super::{CannotFit, Planner};
 use crate::plan::{Outcome, Plan, Step, StepKind};
 use crate::prune::Pruner;
-use crate::recall::{self, Original};
-use crate::transcript::{Content, Part, PartKind};
 use crate::zone::{TailBudget, Zones, last_request};
+use foldline_transcript::recall::{self, Original};
+use foldline_transcript::{Content, Part, PartKind};
 
 /// One rung.
 struct Rung {

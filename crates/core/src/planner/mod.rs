@@ -11,20 +11,20 @@ mod ladder;
 mod prune;
 mod seal;
 
-pub(crate) use aftermath::Aftermath;
+pub(crate) use aftermath::{Aftermath, rest_until};
 pub use decide::{Size, Trigger, Verdict, Warmth, decide, decide_by_money, record};
 
-use crate::engine::Setting;
 use crate::handoff::Standing;
 use crate::ledger::Weights;
 use crate::plan::{Outcome, Plan, TokenChange};
 use crate::policy::{Budgets, Fidelity, Policy};
 use crate::prune::{Keeping, Pruner};
 use crate::reading::Reach;
+use crate::setting::Setting;
 use crate::summary::{Failure, PrefixCall, Summary};
 use crate::tokens::{Counts, Measure};
-use crate::transcript::{PartKind, Role, Transcript};
 use crate::zone::{Cuts, FEWEST_RECENT, TailBudget, Zones, head_end, zones};
+use foldline_transcript::{PartKind, Role, Transcript};
 
 /// What a plan is made for.
 #[derive(Clone, Debug, Default, PartialEq)]

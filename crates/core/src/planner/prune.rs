@@ -4,9 +4,9 @@ use super::{Planner, Trigger};
 use crate::plan::{Outcome, Plan, Skip, TokenChange};
 use crate::policy::PruneOrder;
 use crate::prune::Proposal;
-use crate::transcript::PartKind;
-use crate::wording::counted;
 use crate::zone::Zones;
+use foldline_reduce::wording::counted;
+use foldline_transcript::PartKind;
 
 /// What reducers leave of old outputs on the whole; what cannot be reached with it is not tried.
 const USUALLY_LEFT: f64 = 0.06;

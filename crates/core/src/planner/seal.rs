@@ -5,8 +5,8 @@
 use super::Planner;
 use crate::plan::{Plan, Step, StepKind};
 use crate::policy::{Fidelity, SignedReasoning};
-use crate::reasoning::{Needs, is_reasoning};
-use crate::transcript::PartKind;
+use foldline_transcript::PartKind;
+use foldline_transcript::reasoning::{Needs, is_reasoning};
 use std::collections::BTreeSet;
 
 impl Planner<'_, '_> {

@@ -3,11 +3,11 @@
 //! Every number here grows with the window, or stays; none falls, and none jumps. A transcript that fits a
 //! small window is therefore never treated worse by a large one.
 
-use super::choice::{Basis, SignedReasoning};
+use super::choice::{Basis, Tail};
 use super::curve;
-use super::field::{AutoOr, Tail};
 use super::table::{CompressionPolicy, Policy};
-use crate::models::{ApiFamily, ModelProfile};
+use crate::models::{ApiFamily, ModelProfile, SignedReasoning};
+use crate::settings::AutoOr;
 
 /// A tail may exceed its budget by half, so that one large recent message stays whole.
 const TAIL_CEILING: f64 = 1.5;

@@ -1,80 +1,34 @@
-//! The table: every knob once, with its type, range, default, presets and one line of documentation.
+//! The sections of the core: every knob once, with its type, range, default, presets and one line of documentation.
 //!
 //! To add a knob, add a row: the line of documentation, `name: type = kind, "default"`, and the presets
 //! that differ. The field of [`Policy`], the check, the error message, the documentation, the schema, the
-//! environment variable and `--set` follow from it. A section is added the same way.
+//! environment variable and `--set` follow from it. A section is added the same way, in the crate that reads it.
 
-use serde_json::{Map, Value};
-
-use super::choice::{Basis, CacheTtl, Dialect, Fidelity, Outlines, Preset, PruneOrder, SignedReasoning};
-use super::field::{AutoOr, Field, Tail};
-use super::kind::{Kind, bytes, choice, count, fraction, tokens};
-use super::knob::Knob;
-
-/// Makes the sections of [`Policy`] and the rows of [`KNOBS`] from one listing.
-macro_rules! table {
-    ($(
-        $(#[$about:meta])*
-        $section:ident: $Section:ident {
-            $(
-                #[doc = $doc:literal]
-                $field:ident: $type:ty = $kind:expr, $default:expr
-                    $(, [$($preset:ident),+] $value:literal)*;
-            )+
-        }
-    )+) => {
-        /// All settings, typed. The path of a field is the key of its knob.
-        #[derive(Debug, Clone, PartialEq)]
-        pub struct Policy {
-            $($(#[$about])* pub $section: $Section,)+
-        }
-
-        $(
-            $(#[$about])*
-            #[derive(Debug, Clone, PartialEq)]
-            pub struct $Section {
-                $(#[doc = $doc] pub $field: $type,)+
-            }
-        )+
-
-        impl Policy {
-            /// Placeholders in all fields; the defaults of the table overwrite each of them.
-            fn blank() -> Self {
-                Self { $($section: $Section { $($field: <$type as Field>::blank(),)+ },)+ }
-            }
-        }
-
-        /// All knobs, in the order of the documentation.
-        pub(crate) static KNOBS: &[Knob] = &[$($(
-            Knob {
-                key: concat!(stringify!($section), ".", stringify!($field)),
-                kind: $kind,
-                doc: $doc,
-                default: $default,
-                presets: &[$((&[$(Preset::$preset),+], $value)),*],
-                take: |policy, value| Field::take(&mut policy.$section.$field, value),
-                give: |policy| Field::give(&policy.$section.$field),
-            },
-        )+)+];
-    };
-}
+use super::choice::{Basis, Dialect, Fidelity, PruneOrder, Tail};
+use crate::models::{CacheTtl, SignedReasoning};
+use crate::section;
+use crate::settings::{
+    AutoOr, Kind, Order, Preset, Relation, Resolved, Section, Sections, Table, bytes, count, fraction, one_of, tokens,
+};
+use foldline_reduce::Outlines;
+use serde_json::Value;
 
 /// A window below this cannot hold a system prompt and a handoff.
 const SMALLEST_WINDOW: u64 = 1_000;
 /// Far above any window that is sold, low enough that sums of budgets fit 32 bits.
 const LARGEST_WINDOW: u64 = 100_000_000;
 
-table! {
+section! {
     /// When to act and how far.
-    compression: CompressionPolicy {
+    CompressionPolicy = "compression" {
         /// Compact at all; when off, transcripts pass as they are.
         enabled: bool = Kind::Flag, "true";
         /// Named set of values that the other keys of this section start from.
-        preset: Preset = choice(Preset::NAMES), Preset::DEFAULT.name();
+        preset: Preset = one_of(Preset::NAMES), Preset::DEFAULT.name();
         /// Fraction of the effective window (window minus reserved output) at which the engine acts.
         threshold: f64 = fraction(0.05, 0.95), "0.5", [SacredZone, Skill] "0.75", [Steady] "0.85";
         /// What fractions are taken of: the effective window, or its room beside system prompt and tools.
-        basis: Basis = choice(Basis::NAMES), "window", [Steady] "room";
+        basis: Basis = one_of(Basis::NAMES), "window", [Steady] "room";
         /// Fraction of the trigger at which the engine acts where the cache has gone cold anyway; 1 waits.
         cold_threshold: f64 = fraction(0.1, 1.0), "1", [Steady] "0.4";
         /// Growth between unforced rewrites, as a fraction of the trigger; `auto` is none, 0.3 in the gateway.
@@ -102,9 +56,9 @@ table! {
         /// Tool outputs of at most this many tokens are left alone.
         prune_above: u32 = tokens(0, 1_000_000), "50", [SacredZone, Skill] "500";
         /// How definitions are found in source code that becomes an outline.
-        outlines: Outlines = choice(Outlines::NAMES), "lines";
+        outlines: Outlines = one_of(Outlines::NAMES), "lines";
         /// Which outputs a prune takes first.
-        prune_order: PruneOrder = choice(PruneOrder::NAMES), "largest";
+        prune_order: PruneOrder = one_of(PruneOrder::NAMES), "largest";
         /// Tokens of recent tool output outside the tail that a prune spares; `auto` grows with the window.
         protect_tool_tokens: AutoOr<u32> = tokens(0, 10_000_000).or(&["auto"]), "0", [Runway, Frugal] "auto";
         /// Tools whose outputs are never pruned, by name.
@@ -146,12 +100,19 @@ table! {
         /// Tokens that one image counts for, whatever its size in bytes.
         image_tokens: u32 = tokens(0, 100_000), "1500";
         /// Lowest fidelity that a step may have.
-        fidelity: Fidelity = choice(Fidelity::NAMES), "recoverable";
+        fidelity: Fidelity = one_of(Fidelity::NAMES), "recoverable";
         /// What an edit does to signed reasoning after it; `auto` asks the model table.
-        signed_reasoning: AutoOr<SignedReasoning> = choice(AutoOr::<SignedReasoning>::NAMES), "auto";
+        signed_reasoning: AutoOr<SignedReasoning> = one_of(AutoOr::<SignedReasoning>::NAMES), "auto";
     }
+    relations &[
+        Relation { key: "compression.low_water", order: Order::Below, other: "compression.threshold" },
+        Relation { key: "compression.summary_min", order: Order::AtMost, other: "compression.summary_max" },
+    ]
+}
+
+section! {
     /// The model that reads the transcript.
-    model: ModelPolicy {
+    ModelPolicy = "model" {
         /// Model name when the request has none; null leaves it to the request.
         name: Option<String> = Kind::Text, "null";
         /// Window in tokens; `auto` asks the model table.
@@ -159,12 +120,15 @@ table! {
         /// Tokens reserved for the reply; `auto` is what the request asks for, and a part of it where that is huge.
         max_output: AutoOr<u32> = tokens(1, LARGEST_WINDOW).or(&["auto"]), "auto";
         /// Lifetime of cached prefixes.
-        cache_ttl: CacheTtl = choice(CacheTtl::NAMES), "5m";
+        cache_ttl: CacheTtl = one_of(CacheTtl::NAMES), "5m";
         /// File with facts about models (JSON or YAML), laid over the table that ships; null for none.
         table: Option<String> = Kind::Text, "null";
     }
+}
+
+section! {
     /// The model that writes summaries.
-    summarizer: SummarizerPolicy {
+    SummarizerPolicy = "summarizer" {
         /// Base address of an OpenAI-compatible or Anthropic API; null writes handoffs without a model.
         url: Option<String> = Kind::Text, "null";
         /// Model name sent to it.
@@ -172,7 +136,7 @@ table! {
         /// Window of that model in tokens; `auto` asks the model table.
         window: AutoOr<u32> = tokens(SMALLEST_WINDOW, LARGEST_WINDOW).or(&["auto"]), "auto";
         /// Whose API it speaks; `auto` tells by the address.
-        dialect: Dialect = choice(Dialect::NAMES), "auto";
+        dialect: Dialect = one_of(Dialect::NAMES), "auto";
         /// Environment variable that holds the key; null is FOLDLINE_SUMMARIZER_KEY, or the vendor's own for its own address.
         key_env: Option<String> = Kind::Text, "null";
         /// File that holds the key, instead of an environment variable.
@@ -188,121 +152,18 @@ table! {
         /// PEM file with certificate authorities to trust beside those of the operating system.
         ca_file: Option<String> = Kind::Text, "null";
     }
-    /// Where originals and checkpoints are kept.
-    store: StorePolicy {
-        /// File or URL of the store; `none` keeps nothing, null is the default place of the user.
-        path: Option<String> = Kind::Text, "null";
-        /// Bytes that all that is kept may take, packed; the least recently used of whoever takes most go first.
-        max_bytes: u64 = bytes(1_000_000, 10_000_000_000_000), "1000M";
-        /// Bytes that those of one client may take; `auto` is as much as there is room for.
-        max_bytes_per_client: AutoOr<u64> = bytes(1_000_000, 10_000_000_000_000).or(&["auto"]), "auto";
-        /// File with the keys that what is kept is encrypted with, the one for new content first; for its owner only.
-        key_file: Option<String> = Kind::Text, "null";
-        /// Command that prints these keys, such as one that asks the keyring of the system.
-        key_command: Option<String> = Kind::Text, "null";
-        /// Days that an original is kept after its last use.
-        max_age_days: u32 = count(1, 36_500), "30";
-    }
-    /// The gateway between agents and their providers.
-    gateway: GatewayPolicy {
-        /// Address to listen on; another than loopback needs `client_keys`.
-        listen: Option<String> = Kind::Text, "127.0.0.1:8787";
-        /// Base address of the OpenAI API, or of one that speaks like it.
-        upstream_openai: Option<String> = Kind::Text, "https://api.openai.com/v1";
-        /// Base address of the Anthropic API, or of one that speaks like it.
-        upstream_anthropic: Option<String> = Kind::Text, "https://api.anthropic.com";
-        /// Base address of the Gemini API, or of one that speaks like it.
-        upstream_gemini: Option<String> = Kind::Text, "https://generativelanguage.googleapis.com";
-        /// Host names that clients may use beside loopback's and the address reached; `*.x` for names under x, a star for all.
-        hosts: Vec<String> = Kind::Names, "";
-        /// Origins of web pages, such as `https://app.example`, that may use the gateway beside this machine's; a star for all.
-        origins: Vec<String> = Kind::Names, "";
-        /// File with the keys of clients, one a line, and the upstream keys to send in their place; null admits all.
-        client_keys: Option<String> = Kind::Text, "null";
-        /// Paths that pass under a mapped key beside generation, counting and models; a star at the end stands for any rest.
-        mapped_paths: Vec<String> = Kind::Names, "";
-        /// Decide and report, but forward every request as it came.
-        shadow: bool = Kind::Flag, "false";
-        /// Share of conversations that is left untouched, to compare with.
-        holdout: f64 = fraction(0.0, 0.9), "0";
-        /// Models whose requests pass untouched; a star at the end stands for any rest.
-        bypass_models: Vec<String> = Kind::Names, "";
-        /// Requests that offer one of these tools pass untouched.
-        bypass_tools: Vec<String> = Kind::Names, "";
-        /// User messages that are exactly `/compress` (and a focus), `/pin …` or `/unpin …` are answered by the gateway.
-        slash_compress: bool = Kind::Flag, "false";
-        /// Set cache marks on requests to Claude that have none.
-        cache_marks: bool = Kind::Flag, "true";
-        /// Ask for usage in streams that do not report it, and take that part out of the reply again.
-        force_usage: bool = Kind::Flag, "true";
-        /// Largest request body, in bytes, unpacked.
-        max_body_bytes: u64 = bytes(1_000, 4_000_000_000), "100M";
-        /// Memory in bytes that all request bodies in flight may take, unpacking included; further ones are refused.
-        body_memory_bytes: u64 = bytes(1_000_000, 10_000_000_000_000), "512M";
-        /// Requests that are served at once; further ones wait a moment and are then refused.
-        max_requests: u32 = count(1, 100_000), "512";
-        /// Connections that are open at once; a further one takes the place of the one that has waited longest.
-        max_connections: u32 = count(1, 1_000_000), "4096";
-        /// Connections that are open at once from one address (one network of 64 bits with IPv6).
-        max_connections_per_address: u32 = count(1, 1_000_000), "1024";
-        /// Milliseconds that reading and rewriting a request may take before it is forwarded as it came.
-        prepare_ms: u32 = count(1, 600_000), "3000";
-        /// Seconds from the opening of a connection within which the headers of its first request must have come.
-        header_secs: u32 = count(1, 86_400), "30";
-        /// Seconds from the end of a reply within which the headers of the connection's next request must have come.
-        keep_alive_secs: u32 = count(1, 86_400), "120";
-        /// Longest pause in seconds within a request body, or of a client that does not read its reply.
-        body_secs: u32 = count(1, 86_400), "60";
-        /// Seconds within which a connection to a provider must stand.
-        connect_secs: u32 = count(1, 86_400), "10";
-        /// Seconds within which a provider must begin to answer.
-        reply_secs: u32 = count(1, 86_400), "600";
-        /// Longest silence in seconds within a reply.
-        idle_secs: u32 = count(1, 86_400), "900";
-        /// Seconds that open requests get to finish when the gateway is told to stop.
-        shutdown_secs: u32 = count(0, 86_400), "30";
-    }
 }
 
-/// Two knobs that must agree.
-pub(crate) struct Relation {
-    /// The knob that is blamed.
-    pub(crate) key: &'static str,
-    /// How it stands to the other.
-    pub(crate) order: Order,
-    /// The knob it is measured against.
-    pub(crate) other: &'static str,
+/// What the engine decides with. The path of a field is the key of its knob.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Policy {
+    /// When to act and how far.
+    pub compression: CompressionPolicy,
+    /// The model that reads the transcript.
+    pub model: ModelPolicy,
+    /// The model that writes summaries.
+    pub summarizer: SummarizerPolicy,
 }
-
-/// How one number stands to another.
-pub(crate) enum Order {
-    /// Strictly less.
-    Below,
-    /// Less or equal.
-    AtMost,
-}
-
-impl Order {
-    pub(crate) fn holds(&self, left: f64, right: f64) -> bool {
-        match self {
-            Self::Below => left < right,
-            Self::AtMost => left <= right,
-        }
-    }
-
-    pub(crate) fn words(&self) -> &'static str {
-        match self {
-            Self::Below => "a number below",
-            Self::AtMost => "a number of at most",
-        }
-    }
-}
-
-/// Pairs that are checked after all layers are in place.
-pub(crate) static RELATIONS: &[Relation] = &[
-    Relation { key: "compression.low_water", order: Order::Below, other: "compression.threshold" },
-    Relation { key: "compression.summary_min", order: Order::AtMost, other: "compression.summary_max" },
-];
 
 impl Default for Policy {
     fn default() -> Self {
@@ -311,34 +172,33 @@ impl Default for Policy {
 }
 
 impl Policy {
+    /// Its sections, for a program to compose with those of other crates.
+    pub const TABLES: [Table; 3] = [CompressionPolicy::TABLE, ModelPolicy::TABLE, SummarizerPolicy::TABLE];
+
+    /// Its sections alone.
+    pub fn sections() -> Sections {
+        Sections::new(Policy::TABLES)
+    }
+
     /// The policy of a preset, with nothing laid over it.
     pub fn of(preset: Preset) -> Self {
-        let mut policy = Self::blank();
-        for knob in KNOBS {
-            // The tests read every text of the table, so that nothing is left blank here.
-            if let Ok(value) = knob.kind.read(knob.value_in(preset)) {
-                (knob.take)(&mut policy, &value);
-            }
-        }
-        policy.compression.preset = preset;
-        policy
+        let compression = CompressionPolicy { preset, ..CompressionPolicy::of(preset) };
+        Self { compression, model: ModelPolicy::of(preset), summarizer: SummarizerPolicy::of(preset) }
+    }
+
+    /// The policy among all settings.
+    pub fn resolved(settings: &Resolved) -> Self {
+        Self { compression: settings.section(), model: settings.section(), summarizer: settings.section() }
     }
 
     /// The value of a key, as it would be written in a file.
     pub fn value(&self, key: &str) -> Option<Value> {
-        super::knob::knob(key).map(|knob| (knob.give)(self))
-    }
-
-    /// All values as a document with the shape of a settings file.
-    pub fn to_json(&self) -> Value {
-        let mut document = Map::new();
-        for knob in KNOBS {
-            let section = document.entry(knob.section()).or_insert_with(|| Value::Object(Map::new()));
-            if let Value::Object(section) = section {
-                section.insert(knob.name().to_owned(), (knob.give)(self));
-            }
+        match key.split_once('.')? {
+            ("compression", name) => self.compression.value(name),
+            ("model", name) => self.model.value(name),
+            ("summarizer", name) => self.summarizer.value(name),
+            _ => None,
         }
-        Value::Object(document)
     }
 
     /// The model that writes summaries: the key of the compression section wins.

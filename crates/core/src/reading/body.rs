@@ -1,7 +1,7 @@
 //! The lines of one turn while they are gathered: how texts become lines, and which of them are told by their size.
 
 use super::{Line, LineKind, Turn, payload, value};
-use crate::reduce::{lines, visible};
+use foldline_reduce::{lines, visible};
 use std::borrow::Cow;
 
 /// JSON with a longer line than this is laid out: nobody reads it as it is.

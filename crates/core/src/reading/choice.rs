@@ -1,7 +1,7 @@
 //! What a reader asks for: turns, lines, a pattern, a page.
 
 use super::way::Way;
-use crate::wording::counted;
+use foldline_reduce::wording::counted;
 use std::fmt;
 use std::ops::{Range, RangeInclusive};
 use std::str::FromStr;

@@ -3,7 +3,7 @@
 use super::choice::{Choice, ChoiceError};
 use super::way::Way;
 use super::{Line, LineKind, Reading, Shape, Turn};
-use crate::wording::grouped;
+use foldline_reduce::wording::grouped;
 use std::borrow::Cow;
 use std::ops::Range;
 

@@ -2,7 +2,7 @@
 
 use super::choice::{Choice, Numbers};
 use super::way::Way;
-use crate::wording::counted;
+use foldline_reduce::wording::counted;
 use serde::Serialize;
 use std::fmt::Write as _;
 

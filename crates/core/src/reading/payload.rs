@@ -1,7 +1,7 @@
 //! What no reader needs: base64, signatures, ciphertext, media. Told by kind and size.
 
-use crate::edit::Span;
-use crate::wire::field;
+use foldline_transcript::edit::Span;
+use foldline_transcript::wire::field;
 use std::borrow::Cow;
 
 /// A run of base64 from this length on is no word, path or digest: the longest of those in use, SHA-512 in
@@ -108,7 +108,7 @@ pub(super) fn is_sealed_field(key: &str) -> bool {
 /// `[image/png, 48 KB]` for a block that carries media; `None` for any other object.
 pub(super) fn media(text: &str, object: Span) -> Option<String> {
     let kind = field::word(text, object, "type");
-    let is_media = crate::wire::is_media(kind)
+    let is_media = foldline_transcript::wire::is_media(kind)
         || (kind == "base64" && field::find(text, object, "data").is_some())
         || (field::find(text, object, "mimeType").is_some() && field::find(text, object, "data").is_some());
     if !is_media {
@@ -136,8 +136,8 @@ pub(super) fn media(text: &str, object: Span) -> Option<String> {
 pub(super) fn size(bytes: usize) -> String {
     match bytes {
         1 => "1 byte".to_owned(),
-        ..=9_999 => format!("{} bytes", crate::wording::grouped(bytes)),
-        10_000..=9_999_999 => format!("{} KB", crate::wording::grouped(bytes.div_ceil(1_000))),
-        _ => format!("{} MB", crate::wording::grouped(bytes.div_ceil(1_000_000))),
+        ..=9_999 => format!("{} bytes", foldline_reduce::wording::grouped(bytes)),
+        10_000..=9_999_999 => format!("{} KB", foldline_reduce::wording::grouped(bytes.div_ceil(1_000))),
+        _ => format!("{} MB", foldline_reduce::wording::grouped(bytes.div_ceil(1_000_000))),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::INDENT;
 use super::page::{Page, Passage, ShownLine};
-use crate::wording::{counted, grouped};
+use foldline_reduce::wording::{counted, grouped};
 use std::fmt;
 
 impl fmt::Display for Page {

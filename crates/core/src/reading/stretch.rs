@@ -2,9 +2,9 @@
 
 use super::body::Body;
 use super::{Turn, payload};
-use crate::edit::Span;
-use crate::transcript::{Content, Format, Message, Part, PartKind, Place, Role, Transcript};
-use crate::wire::{self, field, json};
+use foldline_transcript::edit::Span;
+use foldline_transcript::wire::{self, field, json};
+use foldline_transcript::{Content, Format, Message, Part, PartKind, Place, Role, Transcript};
 use std::borrow::Cow;
 
 /// Who speaks in a line of a session file that is no message.

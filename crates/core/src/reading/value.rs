@@ -2,9 +2,9 @@
 
 use super::body::Body;
 use super::payload;
-use crate::edit::Span;
-use crate::wire::field;
-use crate::wire::json::{self, Kind, Scanner, decode};
+use foldline_transcript::edit::Span;
+use foldline_transcript::wire::field;
+use foldline_transcript::wire::json::{self, Kind, Scanner, decode};
 use std::borrow::Cow;
 
 /// A value this short that has no lines inside stays as it is written.

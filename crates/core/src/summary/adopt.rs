@@ -3,7 +3,7 @@
 
 use super::Written;
 use super::gist::Gist;
-use crate::handoff::Section;
+use crate::inserted::Section;
 use crate::ledger::Ledger;
 
 /// Adds what a model wrote to a ledger. `handoffs` are the messages among the folded ones that hold

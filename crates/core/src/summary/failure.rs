@@ -1,8 +1,8 @@
 //! How summarisers fail, what that means for a fold, and how long to leave them alone.
 
 use super::Summary;
-use crate::policy::choice::choice;
-use crate::redact::{Mode, redact};
+use crate::settings::choice;
+use foldline_redact::{Mode, redact};
 use serde::{Deserialize, Serialize};
 
 choice! {

@@ -1,22 +1,19 @@
 //! What a model is asked to write for one fold.
 
-use super::cost::{Costs, Route, Volume};
+use super::cost::{Costs, PrefixCall, Route, Volume};
+use super::prefix;
 use super::prompt::Brief;
 use super::source::{self, shortened, tokens};
 use super::writer::Writer;
-use super::{Cooldown, Failure, prefix};
-use crate::engine::Setting;
-use crate::handoff;
+use crate::handoff::MODEL_SHARE;
+use crate::inserted;
 use crate::ledger::{Ledger, spoken};
 use crate::models::{ApiFamily, ModelProfile, ModelTable};
-use crate::plan::Fold;
-use crate::planner::{Request, Trigger};
 use crate::policy::Policy;
-use crate::recall::Handle;
-use crate::redact::{Mode, redact};
-use crate::tokens::Counts;
-use crate::transcript::{PartKind, Transcript};
 use crate::zone::last_request;
+use foldline_redact::{Mode, redact};
+use foldline_transcript::recall::Handle;
+use foldline_transcript::{PartKind, Transcript};
 
 /// A handoff that a model should write.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,8 +44,6 @@ pub struct SummaryJob {
 /// A model of which nothing is known is taken to read this much: less than any hosted model, and what local
 /// ones are commonly started with.
 const UNKNOWN_WINDOW: u32 = 32_768;
-/// A model's words take up to this share of a handoff; the rest belongs to the recorded facts.
-pub(crate) const MODEL_SHARE: f64 = 0.45;
 /// A reply takes at most this share of the window it is written in.
 const REPLY_SHARE: u32 = 5;
 /// Models write longer than they are asked to: this much room is kept for a reply, in tenths of its budget.
@@ -72,16 +67,13 @@ const WORDS_PER_TOKEN: f64 = 0.7;
 impl SummaryJob {
     /// The job for a fold; `None` when the summariser's window has no room for it.
     pub(crate) fn of(input: Input<'_, '_>) -> Option<SummaryJob> {
-        let Input { transcript, fold, ledger, policy, setting, request, .. } = input;
+        let Input { transcript, messages, ledger, policy, .. } = input;
         let model = policy.summary_model();
-        let profile = input.models.profile(model.unwrap_or(&setting.model.name), ApiFamily::OpenAi);
+        let profile = input.models.profile(model.unwrap_or(&input.model.name), ApiFamily::OpenAi);
         let window =
             policy.summarizer.window.fixed().unwrap_or(if profile.known { profile.window } else { UNKNOWN_WINDOW });
-        let usual = setting.budgets.handoff(u32::try_from(fold.tokens).unwrap_or(u32::MAX));
-        // Where the result must fit a target, the handoff is what fits.
-        let room = if request.target.is_some() { fold.handoff.tokens } else { fold.handoff.tokens.max(usual) };
-        let budget = ((f64::from(room) * MODEL_SHARE) as u32).min(window / REPLY_SHARE);
-        let covers = covers(transcript, &fold.messages);
+        let budget = ((f64::from(input.room) * MODEL_SHARE) as u32).min(window / REPLY_SHARE);
+        let covers = covers(transcript, messages);
         let mut job = SummaryJob {
             covers,
             budget,
@@ -92,11 +84,11 @@ impl SummaryJob {
             costs: Costs::default(),
             brief: Brief {
                 after: source::material(input.after, MOST_AFTER.min(window / AFTER_SHARE)),
-                ..brief(transcript, policy, request, covers, budget, window)
+                ..brief(&input, covers, budget, window)
             },
             document: None,
             material: String::new(),
-            user: source::user_words(transcript, &fold.messages),
+            user: source::user_words(transcript, messages),
         };
         let room = job.material_room(window)?.min(MOST_MATERIAL);
         job.material = source::material(ledger, room);
@@ -123,9 +115,9 @@ impl SummaryJob {
     }
 
     fn choose_route(&mut self, input: &Input<'_, '_>, summary: &ModelProfile) {
-        let main = &input.setting.model;
+        let main = input.model;
         let instruction = self.brief.postscript(&requests(input.ledger));
-        let total = input.counts.total();
+        let total = input.total;
         let around = u64::from(tokens(&instruction));
         let volume = Volume {
             prefix: total,
@@ -133,7 +125,7 @@ impl SummaryJob {
             instruction: around,
             reply: self.budget.into(),
         };
-        self.costs = Costs::of(volume, main, summary, input.request.prefix_call);
+        self.costs = Costs::of(volume, main, summary, input.prefix_call);
         let fits = total + around + u64::from(self.reply_room()) <= u64::from(main.window);
         if self.costs.cheaper() == Route::CachedPrefix && fits {
             self.document = prefix::document(input.transcript, &instruction);
@@ -145,15 +137,24 @@ impl SummaryJob {
 /// What a job is made from.
 pub(crate) struct Input<'a, 't> {
     pub(crate) transcript: &'a Transcript<'t>,
-    pub(crate) fold: &'a Fold,
+    /// The messages that are folded, by index.
+    pub(crate) messages: &'a [usize],
+    /// What is known of them.
     pub(crate) ledger: &'a Ledger,
     /// What is known of the messages that stay behind the fold.
     pub(crate) after: &'a Ledger,
-    pub(crate) counts: &'a Counts,
+    /// Tokens of the whole conversation.
+    pub(crate) total: u64,
+    /// Tokens that the handoff may take.
+    pub(crate) room: u32,
     pub(crate) policy: &'a Policy,
-    pub(crate) setting: &'a Setting,
+    /// The model of the conversation.
+    pub(crate) model: &'a ModelProfile,
     pub(crate) models: &'a ModelTable,
-    pub(crate) request: &'a Request,
+    pub(crate) prefix_call: PrefixCall,
+    pub(crate) focus: Option<&'a str>,
+    pub(crate) memory: Option<&'a str>,
+    pub(crate) today: Option<&'a str>,
 }
 
 /// The requests by number, a line each.
@@ -167,19 +168,13 @@ fn requests(ledger: &Ledger) -> String {
     redact(&ledger.secrets.hide(&lines.join("\n")), Mode::Text).into_owned()
 }
 
-/// The failure for which no model is asked: the summariser failed a moment ago. Who asks by hand is not put off.
-pub(crate) fn rest_until(cooldown: &Cooldown, request: &Request) -> Option<Failure> {
-    let now = request.now_ms.filter(|_| request.trigger != Trigger::Manual)?;
-    cooldown.at(now).cloned()
-}
-
 /// What identifies a stretch of messages.
 pub(crate) fn covers(transcript: &Transcript<'_>, messages: &[usize]) -> Handle {
     let first = messages.first().and_then(|&index| transcript.messages.get(index));
     let last = messages.last().and_then(|&index| transcript.messages.get(index));
     match (first, last) {
         (Some(first), Some(last)) => {
-            let span = crate::edit::Span { start: first.span.start, end: last.span.end };
+            let span = foldline_transcript::edit::Span { start: first.span.start, end: last.span.end };
             Handle::of(transcript.raw(span))
         }
         _ => Handle::of(""),
@@ -198,22 +193,16 @@ fn own_model<'p>(policy: &'p Policy, transcript: &'p Transcript<'_>) -> Option<&
     policy.model.name.as_deref().or(transcript.model.as_deref())
 }
 
-fn brief(
-    transcript: &Transcript<'_>,
-    policy: &Policy,
-    request: &Request,
-    covers: Handle,
-    budget: u32,
-    window: u32,
-) -> Brief {
-    let share = (policy.compression.focus_share * 100.0).round() as u32;
+fn brief(input: &Input<'_, '_>, covers: Handle, budget: u32, window: u32) -> Brief {
+    let transcript = input.transcript;
+    let share = (input.policy.compression.focus_share * 100.0).round() as u32;
     let masked = |text: &str| redact(text, Mode::Text).into_owned();
-    let memory = request.memory.as_deref().map(masked);
+    let memory = input.memory.map(masked);
     let opening = first_request(transcript);
     let newest = last_request(transcript);
     Brief {
-        focus: request.focus.as_deref().map(|focus| (masked(focus), share)),
-        today: request.today.clone(),
+        focus: input.focus.map(|focus| (masked(focus), share)),
+        today: input.today.map(str::to_owned),
         memory: memory.map(|memory| shortened(&memory, (window / MEMORY_SHARE) as usize * 3).into_owned()),
         opening: opening.and_then(|index| asked(transcript, index)),
         newest: newest.filter(|_| newest != opening).and_then(|index| asked(transcript, index)),
@@ -226,13 +215,13 @@ fn brief(
 /// The message in which a person says something first.
 fn first_request(transcript: &Transcript<'_>) -> Option<usize> {
     (0..transcript.messages.len())
-        .find(|&index| transcript.speaks(index) && !handoff::is_only_handoff(transcript, index))
+        .find(|&index| transcript.speaks(index) && !inserted::is_only_handoff(transcript, index))
 }
 
 /// What a user asked in a message, on one line.
 fn asked(transcript: &Transcript<'_>, index: usize) -> Option<String> {
     let part = transcript.parts_at(index).iter().find(|part| part.kind == PartKind::Text)?;
-    let words = spoken(&handoff::own_words(transcript, part));
+    let words = spoken(&inserted::own_words(transcript, part));
     let masked = redact(&words, Mode::Text);
     let line = masked.split_whitespace().collect::<Vec<_>>().join(" ");
     let cut = line.get(..line.floor_char_boundary(LONGEST_REQUEST)).unwrap_or_default();

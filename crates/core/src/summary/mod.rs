@@ -14,6 +14,7 @@ mod job;
 mod prefix;
 mod prompt;
 mod reply;
+mod report;
 mod source;
 mod tidy;
 mod verify;
@@ -23,12 +24,13 @@ pub(crate) use adopt::adopt;
 pub use cost::{Costs, PrefixCall, Route};
 pub use failure::{Cooldown, Failure, FailureClass};
 pub use job::SummaryJob;
-pub(crate) use job::{Input, MODEL_SHARE, covers, rest_until};
+pub(crate) use job::{Input, covers};
 pub use reply::Words;
+pub use report::SummariserReport;
 pub use verify::Checked;
 pub use writer::{Ask, BadReply, Writer};
 
-use crate::recall::Handle;
+use foldline_transcript::recall::Handle;
 
 /// The outcome of a job.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,12 +1,12 @@
 //! The conversation itself as a prompt: everything that its provider has in the cache stays byte for
 //! byte, and one more message asks for the record.
 
-use crate::edit::Span;
-use crate::redact::{Mode, find};
-use crate::rewrite::Rewrite;
-use crate::transcript::{Format, PartKind, Role, Shape, Transcript};
-use crate::wire::compose::{self, Envelope, Side};
-use crate::wire::field;
+use foldline_redact::{Mode, find};
+use foldline_transcript::edit::Span;
+use foldline_transcript::rewrite::Rewrite;
+use foldline_transcript::wire::compose::{self, Envelope, Side};
+use foldline_transcript::wire::field;
+use foldline_transcript::{Format, PartKind, Role, Shape, Transcript};
 
 /// The request that asks for a record; `None` where the conversation cannot be sent as it is.
 ///

@@ -1,6 +1,6 @@
 //! The words that a model is asked with.
 
-use crate::handoff::Section;
+use crate::inserted::Section;
 use std::fmt::Write;
 
 /// The sections that need judgement, each with the question that it answers. What was said and done, state, files and

@@ -4,8 +4,8 @@ use super::gist::Gist;
 use super::prompt::{ASKED, Brief};
 use super::source::tokens;
 use super::tidy::Tidy;
-use crate::handoff::Section;
-use crate::redact::{Mode, redact};
+use crate::inserted::Section;
+use foldline_redact::{Mode, redact};
 
 /// What a model said, line by line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

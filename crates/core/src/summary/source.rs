@@ -1,10 +1,11 @@
 //! What a summariser reads: the ledger's record of the folded messages, as long as its window allows.
 
 use crate::handoff;
+use crate::inserted;
 use crate::ledger::Ledger;
-use crate::redact::{Mode, redact};
 use crate::tokens::{Counter, Measure};
-use crate::transcript::{PartKind, Role, Transcript};
+use foldline_redact::{Mode, redact};
+use foldline_transcript::{PartKind, Role, Transcript};
 use std::borrow::Cow;
 
 /// Words of users are held for checking quotes up to this size.
@@ -34,7 +35,7 @@ pub(super) fn user_words(transcript: &Transcript<'_>, folded: &[usize]) -> Vec<S
             continue;
         };
         for part in transcript.parts_of(message).iter().filter(|part| part.kind == PartKind::Text) {
-            let text = if index < from { transcript.words(part) } else { handoff::own_words(transcript, part) };
+            let text = if index < from { transcript.words(part) } else { inserted::own_words(transcript, part) };
             if text.len() > left {
                 return words;
             }

@@ -3,7 +3,7 @@
 //! come from the prompt and not from the material. Better a short section than lines like these.
 
 use super::prompt::{ASKED, Brief};
-use crate::handoff::{CLOSING, OPENING, Section};
+use crate::inserted::{CLOSING, OPENING, Section};
 use crate::ledger::names::{self, NameKind};
 use rustc_hash::FxHashSet;
 use unicode_segmentation::UnicodeSegmentation;

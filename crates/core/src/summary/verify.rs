@@ -1,7 +1,7 @@
 //! Holding a reply against what the model was shown: it may judge, it may not invent.
 
 use super::reply::Words;
-use crate::handoff::Section;
+use crate::inserted::Section;
 use crate::ledger::names::{self, NameKind};
 use aho_corasick::{AhoCorasick, MatchKind};
 use rustc_hash::FxHashSet;

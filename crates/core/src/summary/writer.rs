@@ -5,7 +5,7 @@ use super::reply::Words;
 use super::source::{shortened, tokens};
 use super::verify::verify;
 use super::{Effort, Written};
-use crate::redact::{Mode, redact};
+use foldline_redact::{Mode, redact};
 
 /// One thing to ask a model.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 use super::sample::{Sampling, of_whole, stretches};
 use super::side_by_side::SideBySide;
 use super::{Counter, Source, Spelling};
-use crate::edit::Span;
-use crate::transcript::{Content, Part, PartKind, Reported, Role, Transcript};
+use foldline_transcript::edit::Span;
+use foldline_transcript::{Content, Part, PartKind, Reported, Role, Transcript};
 
 /// A message costs a little beside its words: role and separators.
 const MESSAGE_OVERHEAD: u32 = 4;

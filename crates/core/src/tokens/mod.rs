@@ -23,7 +23,7 @@ pub use exact::{Encoding, Exact};
 pub use measure::{Counts, Measure, measure, measure_message, measure_value};
 
 use crate::models::{ModelProfile, Tokeniser};
-use crate::wire::json;
+use foldline_transcript::wire::json;
 use serde::{Deserialize, Serialize};
 
 /// Where a number of tokens comes from.

@@ -2,7 +2,7 @@
 //! twice the largest window. What lies far from its end folds whatever it costs exactly, so an eighth of its long texts, and the middle of those of some size, is counted and stands for the rest.
 
 use super::EXACT_UP_TO;
-use crate::edit::Span;
+use foldline_transcript::edit::Span;
 
 /// What may stay as a tail is counted in full.
 const NEAR_THE_END: usize = 2 << 20;

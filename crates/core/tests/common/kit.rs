@@ -2,10 +2,11 @@
 
 use super::texts::{self, Look};
 use super::writer::{Call, Layout, Writer};
-use foldline_core::engine::{Setting, count};
+use foldline_core::planning::count;
 use foldline_core::policy::{AutoOr, Budgets, Preset};
 use foldline_core::tokens::Counts;
-use foldline_core::{Compaction, EngineError, Format, Job, Policy, Request, SessionState, Trigger, compact, wire};
+use foldline_core::{Compaction, EngineError, Format, Job, Policy, Request, SessionState, Trigger, compact};
+use foldline_transcript::wire;
 
 /// The plainest preset with a window.
 pub fn policy(window: u64) -> Policy {
@@ -59,7 +60,7 @@ pub fn try_run(
 pub fn counts(text: &str, format: Format) -> Counts {
     let transcript = wire::read(text, Some(format)).unwrap();
     let (state, job) = (SessionState::default(), job(format));
-    count(&transcript, &Setting::of(&transcript, &Policy::of(Preset::Hermes), &job, &state), &state)
+    count(&transcript, &job.setting(&transcript, &Policy::of(Preset::Hermes), &state), &state)
 }
 
 /// Tokens of a text.
@@ -70,7 +71,7 @@ pub fn tokens(text: &str, format: Format) -> u64 {
 /// The budgets of a policy for a text.
 pub fn budgets(text: &str, policy: &Policy, format: Format) -> Budgets {
     let transcript = wire::read(text, Some(format)).unwrap();
-    Setting::of(&transcript, policy, &job(format), &SessionState::default()).budgets
+    job(format).setting(&transcript, policy, &SessionState::default()).budgets
 }
 
 /// A log of so many lines.

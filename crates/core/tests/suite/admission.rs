@@ -4,7 +4,7 @@ use crate::common::kit::{WITH_CALLS, job, log, policy, run};
 use crate::common::reading::{handles, said};
 use crate::common::texts::{self, Look};
 use crate::common::writer::{Call, Writer};
-use foldline_core::plan::Outcome;
+use foldline_core::Outcome;
 use foldline_core::policy::AutoOr;
 use foldline_core::{Format, Policy};
 use proptest::prelude::*;

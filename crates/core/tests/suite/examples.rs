@@ -1,11 +1,12 @@
 //! The example sessions: what the engine makes of them, line by line.
 
 use crate::common::kit::{job, policy, run, within};
-use foldline_core::engine::{Setting, count};
 use foldline_core::explain;
+use foldline_core::planning::count;
 use foldline_core::policy::{AutoOr, Preset};
-use foldline_core::validate::validate;
-use foldline_core::{Compaction, Format, Job, Policy, SessionState, wire};
+use foldline_core::{Compaction, Format, Job, Policy, SessionState};
+use foldline_transcript::validate::validate;
+use foldline_transcript::wire;
 use std::path::PathBuf;
 
 fn example(name: &str) -> String {
@@ -17,7 +18,7 @@ fn example(name: &str) -> String {
 fn picture(text: &str, done: &Compaction<'_>, policy: &Policy, job: &Job) -> String {
     let source = wire::read(text, Some(done.format)).unwrap();
     let state = SessionState::default();
-    let counts = count(&source, &Setting::of(&source, policy, job, &state), &state);
+    let counts = count(&source, &job.setting(&source, policy, &state), &state);
     let mut out = explain::summary(&done.plan);
     out.push('\n');
     out.push_str(&explain::shape(&source, &counts, &done.plan));

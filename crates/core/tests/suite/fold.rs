@@ -3,10 +3,12 @@
 use crate::common::kit::{ALL, WITH_CALLS, job, log, manual, policy, run, run_with, session, tokens};
 use crate::common::reading::{Said, elements, said};
 use crate::common::writer::{Call, Thought, Writer};
-use foldline_core::plan::{Outcome, StepKind};
+use foldline_core::Outcome;
+use foldline_core::planning::StepKind;
 use foldline_core::policy::AutoOr;
-use foldline_core::validate::{Rule, validate};
-use foldline_core::{Compaction, Format, handoff, wire};
+use foldline_core::{Compaction, Format, handoff};
+use foldline_transcript::validate::{Rule, validate};
+use foldline_transcript::wire;
 use serde_json::{Value, json};
 
 /// Filler that will be folded: speaks last as `last`.

@@ -1,7 +1,8 @@
 //! T1: what is read, and that the output has the shape of the input.
 
 use foldline_core::policy::Preset;
-use foldline_core::{Format, Job, Policy, SessionState, compact, wire};
+use foldline_core::{Format, Job, Policy, SessionState, compact};
+use foldline_transcript::wire;
 
 #[test]
 fn json_lines_are_read_in_every_format_that_is_named() {

@@ -2,9 +2,11 @@
 
 use crate::common::case::{Case, case, config};
 use crate::common::session::session;
-use foldline_core::plan::{Outcome, StepKind};
-use foldline_core::validate::validate;
-use foldline_core::{EngineError, wire};
+use foldline_core::EngineError;
+use foldline_core::Outcome;
+use foldline_core::planning::StepKind;
+use foldline_transcript::validate::validate;
+use foldline_transcript::wire;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;

@@ -4,8 +4,8 @@ use crate::common::kit::{ALL, job, log, manual, policy, run, session, tokens};
 use crate::common::reading::{handoff, section};
 use crate::common::texts;
 use crate::common::writer::{Call, Writer};
+use foldline_core::Outcome;
 use foldline_core::handoff::{CLOSING, OPENING, Section, Standing};
-use foldline_core::plan::Outcome;
 use foldline_core::policy::Tail;
 use foldline_core::{Compaction, Format, Job, Report};
 

@@ -4,13 +4,14 @@ use crate::common::kit::{appended, log, manual, policy, run, run_with, session, 
 use crate::common::reading::{handoff, said, section};
 use crate::common::texts::{self, Look, Maker};
 use crate::common::writer::{Call, Layout, Writer};
-use foldline_core::engine::observe_usage;
+use foldline_core::Outcome;
 use foldline_core::handoff::{CLOSING, OPENING};
 use foldline_core::ledger::HeldKind;
-use foldline_core::plan::Outcome;
+use foldline_core::planning::observe_usage;
 use foldline_core::summary::Ask;
-use foldline_core::validate::validate;
-use foldline_core::{Compaction, Format, Policy, SessionState, wire};
+use foldline_core::{Compaction, Format, Policy, SessionState};
+use foldline_transcript::validate::validate;
+use foldline_transcript::wire;
 
 const FORMATS: [Format; 3] = [Format::OpenAiChat, Format::Anthropic, Format::OpenAiResponses];
 

@@ -4,10 +4,12 @@ use crate::common::kit::{ALL, WITH_CALLS, job, log, policy, run, session, tokens
 use crate::common::reading::{handles, said};
 use crate::common::texts::{self, Look};
 use crate::common::writer::{Call, Thought, Writer};
-use foldline_core::plan::{Outcome, StepKind};
+use foldline_core::Outcome;
+use foldline_core::planning::StepKind;
 use foldline_core::policy::{AutoOr, SignedReasoning};
-use foldline_core::validate::validate;
-use foldline_core::{EngineError, Format, SessionState, Trigger, wire};
+use foldline_core::{EngineError, Format, SessionState, Trigger};
+use foldline_transcript::validate::validate;
+use foldline_transcript::wire;
 
 #[test]
 fn f7_whatever_the_target_the_result_fits_it_or_the_error_has_the_numbers() {

@@ -5,16 +5,16 @@ use crate::common::generate::{Knobs, any_transcript};
 use crate::common::reading::{handles, raws, said};
 use crate::common::session::session;
 use crate::common::texts::CANARY;
-use foldline_core::engine::{Setting, count, observe_usage};
-use foldline_core::plan::{Outcome, StepKind};
+use foldline_core::Outcome;
+use foldline_core::planning::StepKind;
+use foldline_core::planning::{Zone, last_request};
+use foldline_core::planning::{count, observe_usage};
 use foldline_core::policy::{AutoOr, Preset, SignedReasoning};
-use foldline_core::recall::Handle;
-use foldline_core::transcript::{PartKind, Role};
-use foldline_core::validate::{in_flight, validate_rewrite};
-use foldline_core::zone::{Zone, last_request};
-use foldline_core::{
-    Compaction, EngineError, Format, Job, Policy, Report, SessionState, Transcript, compact, handoff, wire,
-};
+use foldline_core::{Compaction, EngineError, Format, Job, Policy, Report, SessionState, Transcript, compact, handoff};
+use foldline_transcript::recall::Handle;
+use foldline_transcript::validate::{in_flight, validate_rewrite};
+use foldline_transcript::wire;
+use foldline_transcript::{PartKind, Role};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 
@@ -38,7 +38,7 @@ fn on_result(case: &Case, check: impl Fn(&str, &Transcript<'_>, &Compaction<'_>,
 fn tokens(case: &Case, text: &str) -> u64 {
     let transcript = wire::read(text, Some(case.session.format)).unwrap();
     let state = SessionState::default();
-    let setting = Setting::of(&transcript, &case.policy(), &case.job(), &state);
+    let setting = case.job().setting(&transcript, &case.policy(), &state);
     count(&transcript, &setting, &state).total()
 }
 
@@ -390,7 +390,7 @@ proptest! {
         let before = wire::read(&text, Some(small.session.format)).unwrap();
         let kept = |case: &Case| -> Option<(usize, u64, Outcome)> {
             let done = case.compact(&text).ok()?;
-            let setting = Setting::of(&before, &case.policy(), &case.job(), &SessionState::default());
+            let setting = case.job().setting(&before, &case.policy(), &SessionState::default());
             let counts = count(&before, &setting, &SessionState::default());
             let verbatim = match done.plan.outcome {
                 Outcome::Unchanged => counts.messages(),
@@ -415,9 +415,9 @@ proptest! {
             let mut policy = Policy::of(preset);
             policy.model.window = AutoOr::Fixed(window);
             let (job, state) = (Job::default(), SessionState::default());
-            let setting = Setting::of(&before, &policy, &job, &state);
+            let setting = job.setting(&before, &policy, &state);
             let counts = count(&before, &setting, &state);
-            let zones = foldline_core::planner::Planner::new(&before, &counts, &policy, &setting, &job.request).zones();
+            let zones = foldline_core::planning::Planner::new(&before, &counts, &policy, &setting, &job.request).zones();
             (counts.between(zones.head, zones.tail), zones)
         };
         let (one, two) = (middle(small), middle(small + more));

@@ -1,12 +1,13 @@
 //! C3, C4: decisions by money, replays that keep prefixes, and the worked example of S0 16.5.2.
 
 use crate::common::kit::{job, run_with, session, tokens};
-use foldline_core::cache::{Block, Layout, Mark, Outlook, Pace, Rules, Simulator, Tariff, Traffic, weigh};
+use foldline_core::Outcome;
+use foldline_core::cache::{Layout, Mark, Outlook, Pace, Tariff, Traffic, weigh};
 use foldline_core::models::{ApiFamily, ModelTable};
-use foldline_core::plan::Outcome;
 use foldline_core::policy::{AutoOr, BudgetInputs, Budgets, CacheTtl, Preset};
-use foldline_core::replay::{Exams, Metrics, Session, Stage, play};
 use foldline_core::{Format, Job, Policy, Report, SessionState};
+use foldline_measure::cache::{Block, Rules, Simulator};
+use foldline_measure::replay::{Exams, Metrics, Session, Stage, play};
 
 const MODEL: &str = "claude-sonnet-4-6";
 const FIVE: CacheTtl = CacheTtl::FiveMinutes;
@@ -171,7 +172,7 @@ fn c3_a_replay_keeps_prefixes_and_breaks_no_rule() {
         let run = play(&session, Some(&policy), &stage, &mut exams).unwrap();
         assert!(!run.events.is_empty(), "{preset}: nothing happened");
         assert_eq!(run.unstable, Vec::<String>::new(), "{preset}");
-        assert!(run.events.iter().all(|event| event.violations == 0), "{preset}");
+        assert!(run.events.iter().all(|event| event.event.violations == 0), "{preset}");
         let metrics = Metrics::of(std::iter::once(&run));
         assert_eq!(metrics.requests, session.turns.len() as u64);
         assert!(metrics.dollars > 0.0 && metrics.cache_read_share > 0.5, "{preset}: {metrics:?}");

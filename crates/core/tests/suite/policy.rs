@@ -2,14 +2,14 @@
 
 use crate::common::kit::{budgets, counts, job, manual, policy, run, run_with, session, tokens};
 use crate::common::writer::{PIXEL, Writer};
+use foldline_core::Outcome;
 use foldline_core::models::ModelProfile;
-use foldline_core::plan::Outcome;
-use foldline_core::planner::{Size, decide};
-use foldline_core::policy::{
-    AutoOr, BudgetInputs, Budgets, Given, Layer, Origin, Preset, Setting, TriggerCap, resolve,
-};
-use foldline_core::zone::{Cuts, TailBudget, zones};
-use foldline_core::{Format, Policy, Report, SessionState, Trigger, wire};
+use foldline_core::planning::{Cuts, TailBudget, zones};
+use foldline_core::planning::{Size, decide};
+use foldline_core::policy::{AutoOr, BudgetInputs, Budgets, Preset, TriggerCap};
+use foldline_core::settings::{Given, Layer, Origin, Setting};
+use foldline_core::{Format, Policy, Report, SessionState, Trigger};
+use foldline_transcript::wire;
 
 fn size(tokens: u64) -> Size {
     Size { tokens, messages: 50, bytes: 4 * tokens, ..Size::default() }
@@ -145,14 +145,14 @@ fn p1_a_value_out_of_range_is_an_error_that_names_key_value_and_range() {
         }],
     };
     for value in ["0.05", "0.9"] {
-        let errors = resolve(&[layer("compression.target_ratio", value)]).unwrap_err();
+        let errors = Policy::sections().resolve(&[layer("compression.target_ratio", value)]).unwrap_err();
         let words = errors[0].to_string();
         for part in ["compression.target_ratio", value, "0.1", "0.8"] {
             assert!(words.contains(part), "{words}");
         }
     }
-    assert!(resolve(&[layer("compression.target_ratio", "0.8")]).is_ok());
-    let words = resolve(&[layer("compression.treshold", "0.5")]).unwrap_err()[0].to_string();
+    assert!(Policy::sections().resolve(&[layer("compression.target_ratio", "0.8")]).is_ok());
+    let words = Policy::sections().resolve(&[layer("compression.treshold", "0.5")]).unwrap_err()[0].to_string();
     assert!(words.contains("compression.treshold") && words.contains("compression.threshold"), "{words}");
 }
 

@@ -4,7 +4,8 @@ use crate::common::kit::{WITH_CALLS, job, log, policy, run, session, tokens, wit
 use crate::common::reading::{Said, handles, said};
 use crate::common::texts::{self, Look};
 use crate::common::writer::{Answer, Call, PIXEL, Writer};
-use foldline_core::plan::{Outcome, Skip, StepKind};
+use foldline_core::Outcome;
+use foldline_core::planning::{Skip, StepKind};
 use foldline_core::policy::{AutoOr, Fidelity, Preset, Tail};
 use foldline_core::{Compaction, Format, Policy};
 use serde_json::{Value, json};

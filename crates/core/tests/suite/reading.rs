@@ -2,7 +2,7 @@
 
 use crate::common::generate::{Knobs, any_transcript};
 use foldline_core::reading::{Choice, Grep, Numbers, Page, Reach, Reading, Shape, Way, page, read};
-use foldline_core::wire;
+use foldline_transcript::wire;
 use proptest::prelude::*;
 
 const HANDLE: &str = "fl-3f9a0c51d2e7";

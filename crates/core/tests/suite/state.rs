@@ -3,10 +3,11 @@
 use crate::common::kit::{appended, job, manual, policy, run, run_with, session, tokens};
 use crate::common::texts::{self, Look};
 use crate::common::writer::{Call, Writer};
-use foldline_core::engine::observe_usage;
-use foldline_core::plan::{Outcome, TokenChange};
-use foldline_core::planner::record;
-use foldline_core::state::{Cause, Usage};
+use foldline_core::Outcome;
+use foldline_core::planning::TokenChange;
+use foldline_core::planning::observe_usage;
+use foldline_core::planning::record;
+use foldline_core::planning::{Cause, Usage};
 use foldline_core::summary::{Failure, FailureClass, Summary};
 use foldline_core::tokens::Source;
 use foldline_core::{Compaction, Format, Policy, SessionState, Trigger};

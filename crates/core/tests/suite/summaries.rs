@@ -3,11 +3,12 @@
 use crate::common::kit::{appended, log, manual, policy, run_with};
 use crate::common::reading::{said, section};
 use crate::common::writer::{Call, Writer};
-use foldline_core::engine::observe_usage;
+use foldline_core::Outcome;
 use foldline_core::handoff::record;
-use foldline_core::plan::Outcome;
-use foldline_core::validate::validate;
-use foldline_core::{Format, SessionState, wire};
+use foldline_core::planning::observe_usage;
+use foldline_core::{Format, SessionState};
+use foldline_transcript::validate::validate;
+use foldline_transcript::wire;
 
 /// What every summary below says, in one form or another.
 const FACTS: [&str; 6] =

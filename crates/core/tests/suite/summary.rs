@@ -3,7 +3,7 @@
 use crate::common::kit::{job, manual, policy, run, run_with, session, tokens};
 use crate::common::reading::section;
 use crate::common::writer::{Call, Layout};
-use foldline_core::plan::Outcome;
+use foldline_core::Outcome;
 use foldline_core::policy::Preset;
 use foldline_core::report::Author;
 use foldline_core::summary::{Ask, BadReply, Failure, FailureClass, PrefixCall, Route, Summary, SummaryJob, Written};
@@ -435,8 +435,8 @@ fn the_cheaper_way_of_asking_is_taken() {
         let job = summary_job(&text, &policy, &asked);
         let mut writer = job.start();
         let Some(Ask::Document { body, .. }) = writer.ask() else { panic!("the conversation itself") };
-        let sent = foldline_core::wire::read(&body, Some(format)).unwrap();
-        assert_eq!(foldline_core::validate::validate(&sent), [], "{format:?}");
+        let sent = foldline_transcript::wire::read(&body, Some(format)).unwrap();
+        assert_eq!(foldline_transcript::validate::validate(&sent), [], "{format:?}");
         assert!(body.contains("\"stream\":true") && body.contains("use no tools"));
         let same = text.bytes().rev().zip(body.bytes().rev()).count();
         assert!(same > 0 && serde_json::from_str::<serde_json::Value>(&body).is_ok());

@@ -4,8 +4,9 @@ use crate::common::kit::{WITH_CALLS, appended, job, log, manual, policy, run, ru
 use crate::common::reading::said;
 use crate::common::texts;
 use crate::common::writer::{Call, Thought, Writer};
-use foldline_core::plan::{Outcome, Plan};
-use foldline_core::{Compaction, Format, Policy, SessionState, wire};
+use foldline_core::{Compaction, Format, Policy, SessionState};
+use foldline_core::{Outcome, Plan};
+use foldline_transcript::wire;
 
 /// A window whose trigger the text just reaches.
 fn full(text: &str, format: Format) -> Policy {

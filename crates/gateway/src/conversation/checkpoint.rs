@@ -9,11 +9,11 @@
 use super::ask::Dialect;
 use super::sight::Sight;
 use foldline_core::cache::marks::{self, Carrier, Spot};
-use foldline_core::identity;
 use foldline_core::tokens::{Measure, measure_message};
-use foldline_core::transcript::{Role, Transcript};
-use foldline_core::wire;
 use foldline_store::Key;
+use foldline_transcript::identity;
+use foldline_transcript::wire;
+use foldline_transcript::{Role, Transcript};
 use serde::{Deserialize, Serialize};
 
 /// What is known of a checkpoint without its text.

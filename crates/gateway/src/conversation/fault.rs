@@ -1,8 +1,8 @@
 //! Why a request could not be prepared. Whoever gets one forwards the original.
 
 use foldline_core::EngineError;
-use foldline_core::wire::WireError;
 use foldline_store::StoreError;
+use foldline_transcript::wire::WireError;
 
 /// A fault of ours, never of the client: the original request goes through.
 #[derive(Debug, thiserror::Error)]

@@ -1,8 +1,9 @@
 //! Whether to act on a request now, beside it, or not at all.
 
 use super::memory::Reports;
+use foldline_core::Trigger;
 use foldline_core::cache::Economics;
-use foldline_core::planner::{Size, Trigger, Verdict, decide, decide_by_money};
+use foldline_core::planning::{Size, Verdict, decide, decide_by_money};
 use foldline_core::policy::Budgets;
 use foldline_core::{Policy, SessionState};
 

@@ -140,12 +140,7 @@ impl Inner {
     }
 
     fn waiting(settings: ConversationSettings) -> Inner {
-        let kept = &settings.policy.store;
-        let limits = Limits {
-            wait: settings.store_wait,
-            max_bytes_per_namespace: kept.max_bytes_per_client.fixed(),
-            ..Limits::of(kept.max_bytes, kept.max_age_days)
-        };
+        let limits = Limits { wait: settings.store_wait, ..settings.limits };
         let how = Opening { limits, keys: settings.keys.clone() };
         let waiting = settings.store.clone().map(|place| Waiting { place, how, why: String::new(), tried_at: 0 });
         Inner {

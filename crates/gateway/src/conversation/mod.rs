@@ -33,7 +33,7 @@ mod windows;
 pub use ask::{Ask, Bypass, CredentialId, Dialect, PurposeHint, SessionId, Timestamp, Writer};
 pub use fault::Fault;
 pub use fold::{FoldTask, Planned};
-pub use foldline_core::wire::reply::ReportedUsage;
+pub use foldline_transcript::wire::reply::ReportedUsage;
 pub use prepared::{Durability, Outcome, Prepared, Turn};
 pub use refusal::{Refusal, RefusalKind, read_refusal};
 pub use rewriter::Rewriter;

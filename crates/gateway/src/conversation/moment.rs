@@ -4,7 +4,7 @@
 use super::ask::{Ask, Dialect, Writer};
 use super::memory::Lane;
 use super::sight::Sight;
-use foldline_core::planner::Trigger;
+use foldline_core::Trigger;
 use foldline_core::reading::Reach;
 use foldline_core::summary::PrefixCall;
 use foldline_core::{Policy, Request};

@@ -2,7 +2,7 @@
 //! paid for once more.
 
 use foldline_core::models::ModelProfile;
-use foldline_core::wire::reply::ReportedUsage;
+use foldline_transcript::wire::reply::ReportedUsage;
 
 /// Prices are per million tokens.
 const MILLION: f64 = 1_000_000.0;

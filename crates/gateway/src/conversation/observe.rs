@@ -8,9 +8,9 @@ use super::money::{self, AsItCame};
 use super::prepared::{Outcome, Turn};
 use super::sessions::{Sums, TurnEvent};
 use super::windows;
-use foldline_core::engine::observe_usage;
-use foldline_core::wire::reply::ReportedUsage;
+use foldline_core::planning::observe_usage;
 use foldline_store::EventRow;
+use foldline_transcript::wire::reply::ReportedUsage;
 
 /// Takes note of what was reported for a turn.
 pub(super) fn observe(inner: &Inner, turn: &Turn, usage: ReportedUsage, now: Timestamp) {

@@ -13,8 +13,7 @@ use super::sight::Sight;
 use super::tally::{self, Tally};
 use super::windows::{self, Refused};
 use foldline_core::Request;
-use foldline_core::engine::Setting;
-use foldline_core::planner::Trigger;
+use foldline_core::Trigger;
 use foldline_core::policy::AutoOr;
 use foldline_store::Precedence;
 use std::borrow::Cow;
@@ -54,7 +53,7 @@ pub(super) fn overflow<'a>(
     let window = windows::learnt(inner, ask.credential, sight.model(), ask.now.0);
     let mut policy = rules.policy(window, reply, ask.model).into_owned();
     let checkpoint = inner.best(&rules, ask, &sight)?;
-    let setting = Setting::of(&sight.transcript, &policy, &rules.job, &lane.state);
+    let setting = rules.job.setting(&sight.transcript, &policy, &lane.state);
     let tally = Tally::of(&sight, &tally::measure(setting.budgets.image_tokens), &mut lane.measured);
     let setting = setting.beside(tally.outside, &policy);
     let counted = match checkpoint.as_deref() {

@@ -2,8 +2,8 @@
 //! question beside it.
 
 use super::ask::PurposeHint;
-use foldline_core::transcript::{Content, PartKind, Transcript};
-use foldline_core::wire::json;
+use foldline_transcript::wire::json;
+use foldline_transcript::{Content, PartKind, Transcript};
 
 /// What a request is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +95,8 @@ fn beginning(raw: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use foldline_core::{Format, wire};
+    use foldline_core::Format;
+    use foldline_transcript::wire;
 
     fn purpose_of(format: Format, body: &str) -> Purpose {
         purpose(PurposeHint::None, &wire::read(body, Some(format)).unwrap())

@@ -2,7 +2,7 @@
 
 use foldline_core::Policy;
 use foldline_core::models::ModelTable;
-use foldline_store::Keyring;
+use foldline_store::{Keyring, Limits, StoreSettings};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -25,6 +25,8 @@ pub struct ConversationSettings {
     pub models: Option<ModelTable>,
     /// The file of the store; without one nothing outlives the process and no original is kept.
     pub store: Option<PathBuf>,
+    /// How much it keeps, and for how long.
+    pub limits: Limits,
     /// What it is encrypted with.
     pub keys: Keyring,
     /// Whether decisions are carried out.
@@ -49,6 +51,7 @@ impl Default for ConversationSettings {
             policy: Policy::default(),
             models: None,
             store: None,
+            limits: StoreSettings::default().limits(),
             keys: Keyring::none(),
             mode: Mode::Live,
             holdout: 0.0,

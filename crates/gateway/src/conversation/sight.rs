@@ -2,13 +2,13 @@
 
 use super::ask::{Ask, Dialect, SessionId};
 use super::fault::Fault;
-use foldline_core::identity::{self, Digest};
-use foldline_core::transcript::{Message, Role, Shape, Transcript};
-use foldline_core::wire::{
+use foldline_store::Key;
+use foldline_transcript::identity::{self, Digest};
+use foldline_transcript::wire::{
     self,
     json::{self, Kind, Scanner},
 };
-use foldline_store::Key;
+use foldline_transcript::{Message, Role, Shape, Transcript};
 use std::borrow::Cow;
 
 /// Labels are for people and lists; a client that sends more is cut.

@@ -87,7 +87,7 @@ async fn own_page(
 fn may_forward(gateway: &Gateway, visit: &Visit) -> Result<(), Refusal> {
     match visit.presence().reach {
         Reach::All => Ok(()),
-        Reach::OwnPages => Err(Refusal::Crowded { limit: gateway.setup().policy.gateway.max_connections }),
+        Reach::OwnPages => Err(Refusal::Crowded { limit: gateway.setup().gateway.max_connections }),
     }
 }
 
@@ -128,7 +128,7 @@ async fn turn(
     let wish = Wish::of(&parts.uri);
     let site = site::site(&parts.headers, dialect).map(Arc::new);
     let question = Question { dialect, body: plain, wish, credential, hints, writer, site };
-    if setup.policy.gateway.slash_compress
+    if setup.gateway.slash_compress
         && let Some(answer) = compress::answer(gateway, &question).await
     {
         return Ok(answer);

@@ -9,10 +9,11 @@ use super::ready::Readiness;
 use super::setup::{self, Setup, SetupError};
 use crate::conversation::{ConversationSettings, Conversations, Mode, Rewriter, Timestamp};
 use crate::outbound::{Outbound, OutboundError, OutboundSettings};
+use crate::settings::GatewaySettings;
 use arc_swap::ArcSwap;
 use foldline_core::Policy;
 use foldline_core::models::ModelTable;
-use foldline_store::Keyring;
+use foldline_store::{Keyring, Limits, StoreSettings};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -23,14 +24,31 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 /// Settings, with what has to be read from files for them.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// All settings.
+    /// When to compact and how far.
     pub policy: Policy,
+    /// How to serve.
+    pub gateway: GatewaySettings,
     /// What is known about models; the embedded table when not given.
     pub models: Option<ModelTable>,
     /// The file of the store; without one nothing outlives the process.
     pub store: Option<PathBuf>,
+    /// How much it keeps, and for how long.
+    pub limits: Limits,
     /// What it is encrypted with.
     pub keys: Keyring,
+}
+
+impl Default for Plan {
+    fn default() -> Plan {
+        Plan {
+            policy: Policy::default(),
+            gateway: GatewaySettings::default(),
+            models: None,
+            store: None,
+            limits: StoreSettings::default().limits(),
+            keys: Keyring::none(),
+        }
+    }
 }
 
 /// What all requests share.
@@ -110,9 +128,9 @@ impl Gateway {
         plan: &Plan,
         wrap: impl FnOnce(Conversations) -> Arc<dyn Rewriter>,
     ) -> Result<Arc<Gateway>, StartError> {
-        let setup = Setup::of(&plan.policy)?;
+        let setup = Setup::of(&plan.policy, &plan.gateway)?;
         let outbound = Outbound::new(OutboundSettings {
-            connect_timeout: Duration::from_secs(u64::from(plan.policy.gateway.connect_secs)),
+            connect_timeout: Duration::from_secs(u64::from(plan.gateway.connect_secs)),
             ..OutboundSettings::default()
         })?;
         // A store that cannot be opened must not keep requests from their providers.
@@ -120,11 +138,11 @@ impl Gateway {
         // A rewrite keeps a core busy: more at once than a few per core only take memory from each other.
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         let metrics = Metrics::new(conversations.clone());
-        let most = plan.policy.gateway.max_requests as usize;
+        let most = plan.gateway.max_requests as usize;
         Ok(Arc::new(Gateway {
             uploads: Arc::new(Semaphore::new((most / UPLOADS_PART).max(1))),
-            memory: Budget::new(plan.policy.gateway.body_memory_bytes, metrics.body_bytes.clone()),
-            places: Arc::new(Semaphore::new(plan.policy.gateway.max_requests as usize)),
+            memory: Budget::new(plan.gateway.body_memory_bytes, metrics.body_bytes.clone()),
+            places: Arc::new(Semaphore::new(plan.gateway.max_requests as usize)),
             setup: ArcSwap::from_pointee(setup),
             outbound,
             metrics,
@@ -139,7 +157,7 @@ impl Gateway {
             usage_refused: AtomicBool::new(false),
             is_open: AtomicBool::new(true),
             bound: OnceLock::new(),
-            listen: plan.policy.gateway.listen.clone(),
+            listen: plan.gateway.listen.clone(),
         }))
     }
 
@@ -158,9 +176,9 @@ impl Gateway {
     /// Store and limits of concurrency stay what they were at the start. Another address is refused, and so is to admit
     /// everybody where only known clients came in: what is open to whom follows from the socket, which stays.
     pub fn reload(&self, plan: &Plan) -> Result<(), SetupError> {
-        let setup = Setup::of(&plan.policy)?;
+        let setup = Setup::of(&plan.policy, &plan.gateway)?;
         let wanted = setup.listen()?;
-        if plan.policy.gateway.listen != self.listen {
+        if plan.gateway.listen != self.listen {
             let now = setup::address(self.listen.as_deref())?;
             if now != wanted {
                 return Err(SetupError::Moved { now: self.bound.get().copied().unwrap_or(now), wanted });
@@ -199,18 +217,19 @@ impl Gateway {
         let wait = tokio::time::timeout(WAIT_FOR_PLACE, places.clone().acquire_owned());
         match wait.await {
             Ok(Ok(permit)) => Ok(Place::new(permit, &self.metrics)),
-            _ => Err(Refusal::Full { limit: self.setup().policy.gateway.max_requests }),
+            _ => Err(Refusal::Full { limit: self.setup().gateway.max_requests }),
         }
     }
 }
 
 /// What conversations are told.
 fn conversation_settings(plan: &Plan) -> ConversationSettings {
-    let gateway = &plan.policy.gateway;
+    let gateway = &plan.gateway;
     ConversationSettings {
         policy: plan.policy.clone(),
         models: plan.models.clone(),
         store: plan.store.clone(),
+        limits: plan.limits,
         keys: plan.keys.clone(),
         mode: if gateway.shadow { Mode::Shadow } else { Mode::Live },
         holdout: gateway.holdout,

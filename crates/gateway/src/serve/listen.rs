@@ -72,7 +72,7 @@ pub async fn serve(gateway: Arc<Gateway>, listener: TcpListener, stop: impl Futu
     drop(listener);
     drop(is_stopping);
     gateway.is_open.store(false, Ordering::Relaxed);
-    let patience = Duration::from_secs(u64::from(gateway.setup().policy.gateway.shutdown_secs));
+    let patience = Duration::from_secs(u64::from(gateway.setup().gateway.shutdown_secs));
     let open = gateway.metrics.open_requests.get();
     info!(open, seconds = patience.as_secs(), "stopping; open requests get time to finish");
     let _ = stopping.send(true);
@@ -86,12 +86,12 @@ pub async fn serve(gateway: Arc<Gateway>, listener: TcpListener, stop: impl Futu
 }
 
 fn room(gateway: &Gateway) -> Room {
-    let settings = &gateway.setup().policy.gateway;
+    let settings = &gateway.setup().gateway;
     Room { all: settings.max_connections as usize, of_one: settings.max_connections_per_address as usize }
 }
 
 fn waits(gateway: &Gateway) -> Waits {
-    let settings = &gateway.setup().policy.gateway;
+    let settings = &gateway.setup().gateway;
     let seconds = |n: u32| Duration::from_secs(u64::from(n));
     Waits { head: seconds(settings.header_secs), between: seconds(settings.keep_alive_secs) }
 }
@@ -127,7 +127,7 @@ async fn attend(
     presence: &Arc<Presence>,
     mut stopping: watch::Receiver<bool>,
 ) {
-    let settings = &gateway.setup().policy.gateway;
+    let settings = &gateway.setup().gateway;
     let pause = Duration::from_secs(u64::from(settings.body_secs));
     let mut builder = auto::Builder::new(TokioExecutor::new());
     // How long a head may take is counted from the first moment, before anybody knows which version it is of.

@@ -3,10 +3,11 @@
 //! This is the one place between a rewritten request and the wire in which marks are set. The layout is the core's to
 //! decide; a request that carries marks of its own keeps them as they are.
 
+use super::setup::Setup;
 use crate::conversation::Dialect;
 use foldline_core::cache::{Layout, marks};
 use foldline_core::policy::CacheTtl;
-use foldline_core::{Policy, wire};
+use foldline_transcript::wire;
 use std::borrow::Cow;
 
 /// Shorter requests are below every model's least cacheable prefix; they go out as they came.
@@ -23,8 +24,8 @@ pub enum Marking {
 
 impl Marking {
     /// What the settings say.
-    pub fn of(policy: &Policy) -> Marking {
-        if policy.gateway.cache_marks { Marking::On(policy.model.cache_ttl) } else { Marking::Off }
+    pub fn of(setup: &Setup) -> Marking {
+        if setup.gateway.cache_marks { Marking::On(setup.policy.model.cache_ttl) } else { Marking::Off }
     }
 }
 
@@ -72,7 +73,7 @@ mod tests {
         let plain = body("claude-sonnet-4-5", "\"Go on.\"");
         let marked = place(Dialect::Messages, Marking::On(CacheTtl::FiveMinutes), Cow::Borrowed(&plain));
         assert!((2..=4).contains(&marks_in(&marked)), "{marked}");
-        assert!(foldline_core::validate::validate(&wire::read(&marked, None).unwrap()).is_empty());
+        assert!(foldline_transcript::validate::validate(&wire::read(&marked, None).unwrap()).is_empty());
     }
 
     #[test]

@@ -127,12 +127,12 @@ impl Question {
     /// Makes the request ready. Never fails.
     pub async fn prepare(&self, gateway: &Arc<Gateway>) -> Rewritten {
         let limit = gateway.setup().patience.prepare;
-        let wants_usage = gateway.setup().policy.gateway.force_usage
+        let wants_usage = gateway.setup().gateway.force_usage
             && self.dialect == Dialect::Chat
             && self.hints.bypass == Bypass::No
             && !gateway.usage_refused.load(Ordering::Relaxed);
         let (question, rewriter) = (self.clone(), gateway.rewriter.clone());
-        let marking = Marking::of(&gateway.setup().policy);
+        let marking = Marking::of(&gateway.setup());
         let work = move || {
             let text = std::str::from_utf8(&question.body).map_err(|_| Trouble::NoText)?;
             let prepared = rewriter.prepare(&question.ask(text)).map_err(Trouble::Fault)?;
@@ -158,7 +158,7 @@ impl Question {
         usage: Usage,
     ) -> Option<Rewritten> {
         let (question, rewriter, turn) = (self.clone(), gateway.rewriter.clone(), turn.clone());
-        let marking = Marking::of(&gateway.setup().policy);
+        let marking = Marking::of(&gateway.setup());
         let work = move || {
             let text = std::str::from_utf8(&question.body).map_err(|_| Trouble::NoText)?;
             let prepared = rewriter.overflow(&question.ask(text), &turn, &refusal, attempt).map_err(Trouble::Fault)?;

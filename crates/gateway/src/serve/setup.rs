@@ -8,6 +8,7 @@ use super::route::Provider;
 use super::upstream::{Base, BaseError};
 use super::{headers, vendor};
 use crate::conversation::{CredentialId, Writer};
+use crate::settings::GatewaySettings;
 use crate::summariser::Summariser;
 use foldline_core::Policy;
 use http::{HeaderMap, Uri};
@@ -32,8 +33,10 @@ pub struct Setup {
     pub patience: Patience,
     /// Who writes handoffs, if somebody does.
     pub summariser: Option<Summariser>,
-    /// All of it, as it was given.
+    /// When to compact and how far, as it was given.
     pub policy: Policy,
+    /// How to serve, as it was given.
+    pub gateway: GatewaySettings,
 }
 
 /// How long things may take.
@@ -135,8 +138,7 @@ pub enum SetupError {
 
 impl Setup {
     /// Reads the settings. The key file and the environment are read here and nowhere else.
-    pub fn of(policy: &Policy) -> Result<Setup, SetupError> {
-        let gateway = &policy.gateway;
+    pub fn of(policy: &Policy, gateway: &GatewaySettings) -> Result<Setup, SetupError> {
         let seconds = |n: u32| Duration::from_secs(u64::from(n));
         let keys = match gateway.client_keys.as_deref() {
             Some(path) => read_keys(path)?,
@@ -156,6 +158,7 @@ impl Setup {
             },
             summariser: Summariser::of_policy(policy, &|name| std::env::var(name).ok())?,
             policy: policy.clone(),
+            gateway: gateway.clone(),
         })
     }
 
@@ -193,7 +196,7 @@ impl Setup {
 
     /// Where to listen. Refuses an address that others can reach when everybody would be admitted.
     pub fn listen(&self) -> Result<SocketAddr, SetupError> {
-        let address = address(self.policy.gateway.listen.as_deref())?;
+        let address = address(self.gateway.listen.as_deref())?;
         self.may_serve(address)?;
         Ok(address)
     }
@@ -262,18 +265,18 @@ mod tests {
 
     #[test]
     fn an_address_that_others_can_reach_needs_keys() {
-        let mut policy = Policy::default();
-        policy.gateway.listen = Some("0.0.0.0:8787".to_owned());
-        let error = Setup::of(&policy).unwrap().listen().unwrap_err();
+        let mut gateway = GatewaySettings::default();
+        gateway.listen = Some("0.0.0.0:8787".to_owned());
+        let error = Setup::of(&Policy::default(), &gateway).unwrap().listen().unwrap_err();
         assert!(error.to_string().contains("client_keys"), "{error}");
 
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("keys");
         std::fs::write(&file, "one\n").unwrap();
-        policy.gateway.client_keys = Some(file.display().to_string());
-        assert_eq!(Setup::of(&policy).unwrap().listen().unwrap().port(), 8787);
+        gateway.client_keys = Some(file.display().to_string());
+        assert_eq!(Setup::of(&Policy::default(), &gateway).unwrap().listen().unwrap().port(), 8787);
         std::fs::write(&file, "# nobody\n").unwrap();
-        assert!(matches!(Setup::of(&policy), Err(SetupError::NoKeys { .. })));
+        assert!(matches!(Setup::of(&Policy::default(), &gateway), Err(SetupError::NoKeys { .. })));
     }
 
     #[cfg(unix)]
@@ -282,20 +285,20 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), "one\n").unwrap();
-        let mut policy = Policy::default();
-        policy.gateway.client_keys = Some(file.path().display().to_string());
+        let mut gateway = GatewaySettings::default();
+        gateway.client_keys = Some(file.path().display().to_string());
         for (mode, works) in [(0o600, true), (0o644, true), (0o646, false), (0o666, false)] {
             std::fs::set_permissions(file.path(), std::fs::Permissions::from_mode(mode)).unwrap();
-            assert_eq!(Setup::of(&policy).is_ok(), works, "{mode:o}");
+            assert_eq!(Setup::of(&Policy::default(), &gateway).is_ok(), works, "{mode:o}");
         }
     }
 
     #[test]
     fn loopback_in_all_its_spellings_is_open() {
         for listen in ["127.0.0.1:0", "[::1]:0", "127.8.8.8:0", "[::ffff:127.0.0.1]:0"] {
-            let mut policy = Policy::default();
-            policy.gateway.listen = Some(listen.to_owned());
-            assert!(Setup::of(&policy).unwrap().listen().is_ok(), "{listen}");
+            let mut gateway = GatewaySettings::default();
+            gateway.listen = Some(listen.to_owned());
+            assert!(Setup::of(&Policy::default(), &gateway).unwrap().listen().is_ok(), "{listen}");
         }
     }
 }

@@ -4,7 +4,7 @@ use super::Body;
 use super::answer::{json_answer, text_answer};
 use super::headers;
 use crate::conversation::Dialect;
-use foldline_core::wire::json::Scanner;
+use foldline_transcript::wire::json::Scanner;
 use http::{HeaderValue, Response, StatusCode};
 use serde_json::{Value, json};
 

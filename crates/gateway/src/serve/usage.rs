@@ -2,8 +2,8 @@
 
 use super::events::{self, Events};
 use bytes::Bytes;
-use foldline_core::edit::Span;
-use foldline_core::wire::json::{Kind, Result, Scanner};
+use foldline_transcript::edit::Span;
+use foldline_transcript::wire::json::{Kind, Result, Scanner};
 use serde_json::Value;
 
 /// What is put into a request.

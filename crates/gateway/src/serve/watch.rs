@@ -5,8 +5,8 @@ use super::decode::{Coding, Decoder};
 use super::events::{self, Events};
 use super::lending;
 use foldline_core::Format;
-use foldline_core::wire::reply::{self, ReportedUsage};
-use foldline_core::wire::sse::SseUsage;
+use foldline_transcript::wire::reply::{self, ReportedUsage};
+use foldline_transcript::wire::sse::SseUsage;
 use http::{HeaderMap, header};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -1,8 +1,8 @@
 //! One question of any kind, put to the endpoint that writes handoffs.
 
 use super::write::{Progress, Summariser};
-use foldline_core::redact::{Mode, redact};
 use foldline_core::summary::{Ask, Failure};
+use foldline_redact::{Mode, redact};
 
 impl Summariser {
     /// What the first endpoint replies to a prompt, asked again where a failure may pass. Secrets are masked before it

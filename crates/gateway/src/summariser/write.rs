@@ -4,7 +4,7 @@ use super::call::{Missed, call};
 use super::endpoint::Endpoint;
 use crate::outbound::Outbound;
 use foldline_core::summary::{Ask, Failure, FailureClass, Summary, SummaryJob, Writer};
-use foldline_core::wire::reply::ReportedUsage;
+use foldline_transcript::wire::reply::ReportedUsage;
 use std::time::Duration;
 
 /// How long to wait and how often to try.

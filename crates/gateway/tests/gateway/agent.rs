@@ -1,7 +1,6 @@
 //! How agents use the gateway of a test.
 
-use crate::desk::Desk;
-use foldline_core::Policy;
+use crate::desk::{Desk, Tuned};
 use foldline_core::policy::AutoOr;
 use foldline_script::{Agent, Strict};
 
@@ -23,7 +22,7 @@ pub fn assert_nothing_is_lost(agent: &Agent, request: &str) {
 }
 
 /// A gateway before a strict provider with this window.
-pub async fn strict_desk(window: usize, tune: impl FnOnce(&mut Policy)) -> (Desk, Strict) {
+pub async fn strict_desk(window: usize, tune: impl FnOnce(&mut Tuned)) -> (Desk, Strict) {
     let strict = Strict::new(window);
     let judge = strict.clone();
     let desk = Desk::choosing(

@@ -3,8 +3,9 @@
 use foldline_core::Policy;
 use foldline_core::policy::Preset;
 use foldline_gateway::serve::{self, Gateway, Plan, Stopped};
+use foldline_gateway::settings::GatewaySettings;
 use foldline_script::{Act, Provider, Received};
-use foldline_store::Keyring;
+use foldline_store::StoreSettings;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -27,34 +28,62 @@ pub struct Desk {
     served: JoinHandle<Stopped>,
 }
 
+/// What a test changes about its gateway: the policy and, beside it, how it serves and what it keeps.
+pub struct Tuned {
+    policy: Policy,
+    pub gateway: GatewaySettings,
+    pub store: StoreSettings,
+}
+
+impl std::ops::Deref for Tuned {
+    type Target = Policy;
+
+    fn deref(&self) -> &Policy {
+        &self.policy
+    }
+}
+
+impl std::ops::DerefMut for Tuned {
+    fn deref_mut(&mut self) -> &mut Policy {
+        &mut self.policy
+    }
+}
+
 impl Desk {
     pub async fn with(script: impl IntoIterator<Item = Act>) -> Desk {
         Desk::of(Provider::start(script).await.unwrap(), |_| {}).await
     }
 
-    pub async fn tuned(script: impl IntoIterator<Item = Act>, tune: impl FnOnce(&mut Policy)) -> Desk {
+    pub async fn tuned(script: impl IntoIterator<Item = Act>, tune: impl FnOnce(&mut Tuned)) -> Desk {
         Desk::of(Provider::start(script).await.unwrap(), tune).await
     }
 
     pub async fn choosing(
         choose: impl Fn(&Received, usize) -> Act + Send + Sync + 'static,
-        tune: impl FnOnce(&mut Policy),
+        tune: impl FnOnce(&mut Tuned),
     ) -> Desk {
         Desk::of(Provider::choosing(choose).await.unwrap(), tune).await
     }
 
-    pub async fn of(provider: Provider, tune: impl FnOnce(&mut Policy)) -> Desk {
+    pub async fn of(provider: Provider, tune: impl FnOnce(&mut Tuned)) -> Desk {
         Desk::at(provider, tempfile::tempdir().unwrap(), tune).await
     }
 
     /// With its store in a folder that may hold something already.
-    pub async fn at(provider: Provider, folder: tempfile::TempDir, tune: impl FnOnce(&mut Policy)) -> Desk {
-        let mut policy = Policy::of(Preset::Hermes);
-        policy.gateway.upstream_openai = Some(provider.url());
-        policy.gateway.upstream_anthropic = Some(provider.url());
-        policy.gateway.upstream_gemini = Some(provider.url());
-        tune(&mut policy);
-        let plan = Plan { policy, models: None, keys: Keyring::none(), store: Some(folder.path().join("store.db")) };
+    pub async fn at(provider: Provider, folder: tempfile::TempDir, tune: impl FnOnce(&mut Tuned)) -> Desk {
+        let mut tuned = Tuned {
+            policy: Policy::of(Preset::Hermes),
+            gateway: GatewaySettings::default(),
+            store: StoreSettings::default(),
+        };
+        tuned.gateway.upstream_openai = Some(provider.url());
+        tuned.gateway.upstream_anthropic = Some(provider.url());
+        tuned.gateway.upstream_gemini = Some(provider.url());
+        tune(&mut tuned);
+        let Tuned { policy, gateway: settings, store } = tuned;
+        let limits = store.limits();
+        let store = Some(folder.path().join("store.db"));
+        let plan = Plan { policy, gateway: settings, limits, store, ..Plan::default() };
         let gateway = Gateway::open(&plan).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();

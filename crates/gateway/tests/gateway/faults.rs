@@ -5,7 +5,6 @@ use crate::desk::{CHAT, Desk, MESSAGES, PATHS, PATIENCE};
 use foldline_core::policy::AutoOr;
 use foldline_gateway::serve::{Gateway, Plan};
 use foldline_script::{Act, Agent, Provider};
-use foldline_store::Keyring;
 use serde_json::json;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -19,7 +18,7 @@ fn long() -> String {
 }
 
 /// Wide enough for the conversation, and too narrow to leave it alone.
-fn narrow(policy: &mut foldline_core::Policy) {
+fn narrow(policy: &mut crate::desk::Tuned) {
     policy.model.window = AutoOr::Fixed(40_000);
 }
 
@@ -28,8 +27,7 @@ async fn a_store_that_is_no_store_is_no_reason_to_refuse_anybody() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("store.db");
     std::fs::write(&store, "this is no database, and never was one".repeat(100)).unwrap();
-    let plan =
-        Plan { policy: foldline_core::Policy::default(), models: None, keys: Keyring::none(), store: Some(store) };
+    let plan = Plan { store: Some(store), ..Plan::default() };
     let gateway = Gateway::open(&plan).unwrap();
     assert!(gateway.trouble().is_some());
 }

@@ -22,7 +22,7 @@ fn long(device: Option<&str>) -> Vec<u8> {
     body.to_string().into_bytes()
 }
 
-fn narrow(policy: &mut foldline_core::Policy) {
+fn narrow(policy: &mut crate::desk::Tuned) {
     policy.model.window = AutoOr::Fixed(40_000);
 }
 

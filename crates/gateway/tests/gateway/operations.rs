@@ -1,6 +1,6 @@
 //! The gateway's own pages, its settings, and the command for chat users.
 
-use crate::desk::{CHAT, Desk, MESSAGES, PATHS, message, request, short, streaming};
+use crate::desk::{CHAT, Desk, MESSAGES, PATHS, Tuned, message, request, short, streaming};
 use foldline_core::policy::AutoOr;
 use foldline_script::Act;
 use serde_json::Value;
@@ -38,7 +38,7 @@ async fn sessions_are_listed_shown_and_folded_by_hand() {
 
 #[tokio::test]
 async fn a_chat_user_folds_with_a_message() {
-    let tune = |p: &mut foldline_core::Policy| {
+    let tune = |p: &mut Tuned| {
         p.gateway.slash_compress = true;
         p.model.window = AutoOr::Fixed(200_000);
     };
@@ -73,11 +73,11 @@ async fn the_command_is_a_message_like_any_other_unless_switched_on() {
 async fn settings_change_while_requests_are_served() {
     let desk = Desk::with([Act::say("Done.")]).await;
     let mut plan = desk.plan.clone();
-    plan.policy.gateway.max_body_bytes = 1_000;
+    plan.gateway.max_body_bytes = 1_000;
     desk.gateway.reload(&plan).unwrap();
     assert_eq!(desk.post(CHAT, &long(CHAT, "Hi", false)).await.status, 413);
-    plan.policy.gateway.upstream_openai = Some("not an address".to_owned());
-    plan.policy.gateway.max_body_bytes = 10_000_000;
+    plan.gateway.upstream_openai = Some("not an address".to_owned());
+    plan.gateway.max_body_bytes = 10_000_000;
     assert!(desk.gateway.reload(&plan).is_err());
     assert_eq!(desk.post(CHAT, &long(CHAT, "Hi", false)).await.status, 413, "the old settings stay");
 }

@@ -19,7 +19,7 @@ fn refusing(limit: usize, refusal: Act) -> impl Fn(&Received, usize) -> Act + Se
     move |request, _| if request.body.len() > limit { refusal.clone() } else { Act::say("Done.") }
 }
 
-fn wide(policy: &mut foldline_core::Policy) {
+fn wide(policy: &mut crate::desk::Tuned) {
     policy.model.window = foldline_core::policy::AutoOr::Fixed(1_000_000);
 }
 

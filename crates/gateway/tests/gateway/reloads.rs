@@ -1,9 +1,8 @@
 //! Settings that change while the gateway runs never let anybody in who was kept out.
 
-use foldline_core::Policy;
 use foldline_gateway::serve::{self, Gateway, Plan};
+use foldline_gateway::settings::GatewaySettings;
 use foldline_script::{Act, Provider};
-use foldline_store::Keyring;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -22,12 +21,12 @@ async fn served(address: &str) -> Served {
     let file = folder.path().join("keys");
     std::fs::write(&file, "one\n").unwrap();
     let listener = TcpListener::bind(address).await.unwrap();
-    let mut policy = Policy::default();
-    policy.gateway.upstream_openai = Some(provider.url());
-    policy.gateway.upstream_anthropic = Some(provider.url());
-    policy.gateway.listen = Some(listener.local_addr().unwrap().to_string());
-    policy.gateway.client_keys = Some(file.display().to_string());
-    let plan = Plan { policy, models: None, keys: Keyring::none(), store: Some(folder.path().join("store.db")) };
+    let mut gateway = GatewaySettings::default();
+    gateway.upstream_openai = Some(provider.url());
+    gateway.upstream_anthropic = Some(provider.url());
+    gateway.listen = Some(listener.local_addr().unwrap().to_string());
+    gateway.client_keys = Some(file.display().to_string());
+    let plan = Plan { gateway, store: Some(folder.path().join("store.db")), ..Plan::default() };
     let gateway = Gateway::open(&plan).unwrap();
     let port = listener.local_addr().unwrap().port();
     tokio::spawn(serve::serve(gateway.clone(), listener, std::future::pending()));
@@ -48,13 +47,13 @@ async fn a_gateway_that_others_reach_stays_closed_whatever_the_new_settings_say(
     let served = served("0.0.0.0:0").await;
     assert_eq!(sessions(&served).await, "401");
     let mut plan = served.plan.clone();
-    plan.policy.gateway.listen = Some("127.0.0.1:8787".to_owned());
-    plan.policy.gateway.client_keys = None;
+    plan.gateway.listen = Some("127.0.0.1:8787".to_owned());
+    plan.gateway.client_keys = None;
     let error = served.gateway.reload(&plan).unwrap_err().to_string();
     assert!(error.contains("gateway.listen") && error.contains("restart"), "{error}");
     assert_eq!(sessions(&served).await, "401");
     // The same with an address that says nothing about the socket.
-    plan.policy.gateway.listen = served.plan.policy.gateway.listen.clone();
+    plan.gateway.listen = served.plan.gateway.listen.clone();
     let error = served.gateway.reload(&plan).unwrap_err().to_string();
     assert!(error.contains("client_keys"), "{error}");
     assert_eq!(sessions(&served).await, "401");
@@ -64,13 +63,13 @@ async fn a_gateway_that_others_reach_stays_closed_whatever_the_new_settings_say(
 async fn another_address_is_refused_and_said_and_the_same_in_other_words_is_not() {
     let served = served("127.0.0.1:0").await;
     let mut plan = served.plan.clone();
-    plan.policy.gateway.listen = Some(format!("127.0.0.1:{}", served.port.wrapping_add(1).max(1024)));
+    plan.gateway.listen = Some(format!("127.0.0.1:{}", served.port.wrapping_add(1).max(1024)));
     let error = served.gateway.reload(&plan).unwrap_err().to_string();
     assert!(error.contains(&format!("127.0.0.1:{}", served.port)) && error.contains("restart"), "{error}");
-    plan.policy.gateway.listen = Some(format!("[::ffff:127.0.0.1]:{}", served.port));
+    plan.gateway.listen = Some(format!("[::ffff:127.0.0.1]:{}", served.port));
     assert!(served.gateway.reload(&plan).is_err(), "another kind of address is another address");
-    plan.policy.gateway.listen = served.plan.policy.gateway.listen.clone();
-    plan.policy.gateway.max_body_bytes = 1_000;
+    plan.gateway.listen = served.plan.gateway.listen.clone();
+    plan.gateway.max_body_bytes = 1_000;
     served.gateway.reload(&plan).unwrap();
 }
 
@@ -78,7 +77,7 @@ async fn another_address_is_refused_and_said_and_the_same_in_other_words_is_not(
 async fn a_gateway_for_known_clients_does_not_begin_to_admit_everybody() {
     let served = served("127.0.0.1:0").await;
     let mut plan = served.plan.clone();
-    plan.policy.gateway.client_keys = None;
+    plan.gateway.client_keys = None;
     let error = served.gateway.reload(&plan).unwrap_err().to_string();
     assert!(error.contains("client_keys") && error.contains("restart"), "{error}");
     assert_eq!(sessions(&served).await, "401");

@@ -1,8 +1,7 @@
 //! A model that should write handoffs and does not: agents notice nothing.
 
 use crate::agent::{TURNS, WINDOW, ask, assert_nothing_is_lost, strict_desk};
-use crate::desk::{CHAT, Desk, PATHS};
-use foldline_core::Policy;
+use crate::desk::{CHAT, Desk, PATHS, Tuned};
 use foldline_core::policy::AutoOr;
 use foldline_script::{Act, Agent, Provider, Received, breaks};
 use serde_json::{Value, json};
@@ -13,7 +12,7 @@ const NARROW: usize = 12_000;
 /// Nobody listens there.
 const NOBODY: &str = "http://127.0.0.1:9/v1";
 
-fn with_summariser(policy: &mut Policy, url: String) {
+fn with_summariser(policy: &mut Tuned, url: String) {
     policy.summarizer.url = Some(url);
     policy.summarizer.model = Some("writer".to_owned());
     policy.summarizer.window = AutoOr::Fixed(16_000);

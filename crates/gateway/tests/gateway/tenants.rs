@@ -5,7 +5,7 @@ use foldline_core::policy::AutoOr;
 use foldline_script::Act;
 use serde_json::{Value, json};
 
-async fn of_three(tune: impl FnOnce(&mut foldline_core::Policy)) -> (Desk, tempfile::TempDir) {
+async fn of_three(tune: impl FnOnce(&mut crate::desk::Tuned)) -> (Desk, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("keys");
     std::fs::write(&file, "a\nb\nops operator\n").unwrap();

@@ -1,9 +1,10 @@
 //! Bytes of strangers at the gateway's door, and settings that change while it serves.
 
 use foldline_core::Policy;
-use foldline_core::policy::{Given, Layer, Origin, Setting, resolve};
+use foldline_core::settings::{Given, Layer, Origin, Section, Sections, Setting};
 use foldline_gateway::serve::{Gateway, Plan, serve};
-use foldline_store::Keyring;
+use foldline_gateway::settings::GatewaySettings;
+use foldline_store::StoreSettings;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -51,22 +52,22 @@ fn build() -> Result<House, crate::Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let keys = std::env::temp_dir().join(format!("foldline-fuzz-{}", std::process::id()));
     std::fs::write(&keys, format!("{CLIENT} openai={LENT} anthropic={LENT}\n"))?;
-    let mut policy = Policy::default();
+    let mut settings = GatewaySettings::default();
     let nobody = "http://127.0.0.1:1".to_owned();
-    policy.gateway.upstream_openai = Some(nobody.clone());
-    policy.gateway.upstream_anthropic = Some(nobody);
-    policy.gateway.header_secs = 2;
-    policy.gateway.body_secs = 2;
-    let plan = |policy: Policy| Plan { policy, models: None, store: None, keys: Keyring::none() };
+    settings.upstream_openai = Some(nobody.clone());
+    settings.upstream_anthropic = Some(nobody);
+    settings.header_secs = 2;
+    settings.body_secs = 2;
+    let plan = |gateway: GatewaySettings| Plan { gateway, ..Plan::default() };
     let (open, shut, address) = runtime.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
-        let open = Gateway::open(&plan(policy.clone()))?;
+        let open = Gateway::open(&plan(settings.clone()))?;
         tokio::spawn(serve(open.clone(), listener, std::future::pending()));
-        policy.gateway.client_keys = Some(keys.display().to_string());
-        policy.gateway.listen = Some("0.0.0.0:8787".to_owned());
+        settings.client_keys = Some(keys.display().to_string());
+        settings.listen = Some("0.0.0.0:8787".to_owned());
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
-        let shut = Gateway::open(&plan(policy))?;
+        let shut = Gateway::open(&plan(settings))?;
         tokio::spawn(serve(shut.clone(), listener, std::future::pending()));
         Ok::<_, crate::Failure>((open, shut, address))
     })?;
@@ -112,10 +113,11 @@ pub fn reload(bytes: &[u8]) {
         origin: Origin::Flag("--set".to_owned()),
     });
     let layer = Layer { settings: settings.collect() };
-    let Ok(resolved) = resolve(&[layer]) else { return };
+    let tables = Policy::TABLES.into_iter().chain([StoreSettings::TABLE, GatewaySettings::TABLE]);
+    let Ok(resolved) = Sections::new(tables).resolve(&[layer]) else { return };
     let house = house();
     let _guard = house.runtime.enter();
-    let plan = Plan { policy: resolved.policy, models: None, store: None, keys: Keyring::none() };
+    let plan = Plan { policy: Policy::resolved(&resolved), gateway: resolved.section(), ..Plan::default() };
     for gateway in [&house.open, &house.shut] {
         // Refused or not: what counts is what holds afterwards.
         let _taken = gateway.reload(&plan);

@@ -160,7 +160,7 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use foldline_core::{validate::validate, wire};
+    use foldline_transcript::{validate::validate, wire};
 
     use crate::matrix::FORMATS;
 

@@ -1,11 +1,12 @@
 //! What is checked of one run.
 
 use foldline_core::handoff::record;
-use foldline_core::plan::StepKind;
+use foldline_core::planning::StepKind;
 use foldline_core::tokens::measure;
-use foldline_core::transcript::{PartKind, Role, Transcript};
-use foldline_core::validate::validate;
-use foldline_core::{Compaction, EngineError, Format, Job, Policy, SessionState, Setting, compact, wire};
+use foldline_core::{Compaction, EngineError, Format, Job, Policy, SessionState, compact};
+use foldline_transcript::validate::validate;
+use foldline_transcript::wire;
+use foldline_transcript::{PartKind, Role, Transcript};
 use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
@@ -80,7 +81,7 @@ pub(super) struct Case<'a> {
 /// Tokens of a body under a policy; 0 when it does not read.
 pub(super) fn tokens(body: &str, policy: &Policy) -> u64 {
     wire::read(body, None).map_or(0, |transcript| {
-        let setting = Setting::of(&transcript, policy, &Job::default(), &SessionState::default());
+        let setting = Job::default().setting(&transcript, policy, &SessionState::default());
         measure(&transcript, &setting.measure).total()
     })
 }
@@ -119,7 +120,7 @@ impl Case<'_> {
         for violation in validate(&output).iter().take(1) {
             examined.fault(Check::Valid, 1, violation.to_string());
         }
-        let setting = Setting::of(&input, self.policy, self.job, &SessionState::default());
+        let setting = self.job.setting(&input, self.policy, &SessionState::default());
         let tokens = |transcript: &Transcript<'_>| measure(transcript, &setting.measure).total();
         // What repair had to add is not held against the result.
         let repaired = if done.source == self.body { 0 } else { tokens(&source) };

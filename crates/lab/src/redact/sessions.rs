@@ -1,9 +1,9 @@
 //! What is found in real sessions.
 
 use crate::Failure;
-use foldline_core::redact::{Mode, find};
-use foldline_core::transcript::PartKind;
-use foldline_core::wire;
+use foldline_redact::{Mode, find};
+use foldline_transcript::PartKind;
+use foldline_transcript::wire;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;

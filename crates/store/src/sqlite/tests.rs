@@ -22,7 +22,7 @@ use crate::seal::Vault;
 use crate::search::{Query, Search, Whose};
 use crate::store::{Store, lock};
 use foldline_core::reading::{Reach, Way};
-use foldline_core::recall::Handle;
+use foldline_transcript::recall::Handle;
 use rusqlite::Connection;
 use std::path::PathBuf;
 use std::sync::Mutex;

@@ -2,10 +2,10 @@
 
 use super::{Place, room_for};
 use crate::support::{DAY, NOW, found, new, noise};
-use foldline_core::recall::Handle;
 use foldline_store::{
     EventRow, Fault, Kept, Key, Limits, NewCheckpoint, NewFold, Precedence, SessionRow, Store, WindowRow,
 };
+use foldline_transcript::recall::Handle;
 
 const ROOT: Key = Key([1; 32]);
 

@@ -2,8 +2,8 @@
 //! returns how to open it; each check takes a place of its own.
 
 use crate::support::{DAY, NOW, found, new, noise};
-use foldline_core::recall::Handle;
 use foldline_store::{Address, Expiry, Fault, Limits, NewOriginal, Recall, Store};
+use foldline_transcript::recall::Handle;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use std::time::Duration;

@@ -3,10 +3,10 @@
 use super::{Place, TWINS};
 use crate::support::{DAY, NOW, new, noise};
 use foldline_core::reading::{Findings, Fit, Reach, Site, Way};
-use foldline_core::recall::Handle;
 use foldline_store::{
     Key, Limits, NewCheckpoint, NewFold, NewOriginal, Precedence, Query, Recall, Search, SessionRow, Store, Whose,
 };
+use foldline_transcript::recall::Handle;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 

@@ -2,8 +2,8 @@
 
 mod noise;
 
-use foldline_core::recall::Handle;
 use foldline_store::{NewOriginal, Original, Recall};
+use foldline_transcript::recall::Handle;
 pub(crate) use noise::noise;
 
 pub(crate) const DAY: i64 = 24 * 60 * 60 * 1000;

@@ -5,11 +5,11 @@ use super::part::Part;
 use super::record;
 use super::sheets::Sheet;
 use super::trial::{Court, Method};
-use foldline_core::retention::{Page, Told};
-use foldline_core::rewrite::Rewrite;
-use foldline_core::transcript::Transcript;
-use foldline_core::wire;
-use foldline_core::wording::counted;
+use foldline_measure::retention::{Page, Told};
+use foldline_reduce::wording::counted;
+use foldline_transcript::Transcript;
+use foldline_transcript::rewrite::Rewrite;
+use foldline_transcript::wire;
 use std::ops::AddAssign;
 
 /// A session that was measured by the questions on it.

@@ -3,8 +3,8 @@
 use crate::failure::Failure;
 use crate::keep;
 use foldline_core::Compaction;
-use foldline_core::recall::Handle;
 use foldline_store::{Limits, Recall, Store};
+use foldline_transcript::recall::Handle;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::Path;

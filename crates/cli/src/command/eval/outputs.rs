@@ -3,12 +3,12 @@
 use super::samples;
 use super::trial::Trial;
 use foldline_core::ledger::understand;
-use foldline_core::plan::StepKind;
-use foldline_core::prune::{Keeping, Pruner};
-use foldline_core::reduce::{self, Kind, Talk};
-use foldline_core::retention::{Exam, Fact, Page, Tally, Timeline};
+use foldline_core::planning::StepKind;
+use foldline_core::planning::{Keeping, Pruner};
 use foldline_core::tokens::{self, Measure};
-use foldline_core::transcript::{PartKind, Transcript};
+use foldline_measure::retention::{Exam, Fact, Page, Tally, Timeline};
+use foldline_reduce::{self as reduce, Kind, Talk};
+use foldline_transcript::{PartKind, Transcript};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};

@@ -7,8 +7,8 @@ use super::summary::{Evaluation, SessionRow};
 use super::told_page;
 use super::trial::Method;
 use crate::page::Page;
-use foldline_core::retention::{Class, Tally};
-use foldline_core::wording::counted;
+use foldline_measure::retention::{Class, Tally};
+use foldline_reduce::wording::counted;
 use maud::{Markup, html};
 
 /// The page.

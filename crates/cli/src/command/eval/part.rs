@@ -1,11 +1,12 @@
 //! The beginning of a session that is compacted, by the engine and by what it is compared with.
 
 use super::trial::Court;
-use foldline_core::retention::{Baseline, Page, baseline};
 use foldline_core::tokens::{Counts, Measure, measure};
-use foldline_core::transcript::{Format, Transcript};
-use foldline_core::wire::WireError;
-use foldline_core::{Compaction, Job, Request, SessionState, Setting, Trigger, compact, wire};
+use foldline_core::{Compaction, Job, Request, SessionState, Trigger, compact};
+use foldline_measure::retention::{Baseline, Page, baseline};
+use foldline_transcript::wire;
+use foldline_transcript::wire::WireError;
+use foldline_transcript::{Format, Transcript};
 
 /// What is compacted.
 pub struct Part<'t> {
@@ -22,7 +23,7 @@ impl<'t> Part<'t> {
     /// Reads a part.
     pub fn read(court: &Court, text: &'t str, format: Format) -> Result<Part<'t>, WireError> {
         let transcript = wire::read(text, Some(format))?;
-        let setting = Setting::of(&transcript, &court.policy, &court.job, &SessionState::default());
+        let setting = court.job.setting(&transcript, &court.policy, &SessionState::default());
         let counts = measure(&transcript, &setting.measure);
         Ok(Part { page: Page::of(&transcript), measure: setting.measure, transcript, counts })
     }

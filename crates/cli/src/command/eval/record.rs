@@ -1,7 +1,7 @@
 //! A conversation as somebody reads it who takes the work over: plain text, each passage with who speaks.
 
-use foldline_core::retention::Page;
-use foldline_core::transcript::{PartKind, Transcript};
+use foldline_measure::retention::Page;
+use foldline_transcript::{PartKind, Transcript};
 use std::fmt::Write as _;
 
 /// The text of a transcript, which `page` shows.
@@ -26,7 +26,7 @@ pub fn of(transcript: &Transcript<'_>, page: &Page) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use foldline_core::wire;
+    use foldline_transcript::wire;
 
     #[test]
     fn every_passage_says_who_speaks() {

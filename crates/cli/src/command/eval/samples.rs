@@ -3,7 +3,7 @@
 //! Every sample is a function of its number alone. The names that an agent would act on next are planted among
 //! hundreds that it would not, where real tools put them.
 
-use foldline_core::reduce::{Kind, Talk};
+use foldline_reduce::{Kind, Talk};
 use std::fmt::Write as _;
 
 /// Samples per kind: enough to average over sizes.
@@ -334,8 +334,8 @@ fn prose(out: &mut Writer) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use foldline_core::reduce::{Source, detect};
-    use foldline_core::retention::{Exam, Fact};
+    use foldline_measure::retention::{Exam, Fact};
+    use foldline_reduce::{Source, detect};
 
     #[test]
     fn every_sample_is_of_its_kind_and_large() {

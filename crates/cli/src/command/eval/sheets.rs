@@ -3,7 +3,7 @@
 use super::evidence::Reading;
 use super::session::{self, Misfit};
 use crate::failure::Failure;
-use foldline_core::retention::Questions;
+use foldline_measure::retention::Questions;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 

@@ -4,7 +4,7 @@ use super::handles::Handles;
 use super::outputs::{KindMean, KindRow};
 use super::told::Asked;
 use super::trial::{Court, Mark, Method, Trial};
-use foldline_core::retention::Score;
+use foldline_measure::retention::Score;
 use serde::Serialize;
 use std::time::Duration;
 

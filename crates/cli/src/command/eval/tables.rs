@@ -8,8 +8,8 @@ use super::trial::Method;
 use crate::output::Paint;
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, Table, presets};
-use foldline_core::retention::{Class, Tally};
-use foldline_core::wording::counted;
+use foldline_measure::retention::{Class, Tally};
+use foldline_reduce::wording::counted;
 use std::fmt::Write as _;
 
 /// Sessions that are shown as the worst.

@@ -4,7 +4,7 @@ use super::ask::Answers;
 use super::evidence::{Mark, Reading, Size};
 use super::summary::telling;
 use super::trial::Method;
-use foldline_core::retention::Told;
+use foldline_measure::retention::Told;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 

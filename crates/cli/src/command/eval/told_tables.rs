@@ -4,7 +4,7 @@ use super::summary::Evaluation;
 use super::tables::{lines, table};
 use super::told::{Asked, Share};
 use super::trial::Method;
-use foldline_core::wording::counted;
+use foldline_reduce::wording::counted;
 
 /// `2 sessions, 32 questions, 81 places that tell the answers`
 pub fn counts(asked: &Asked) -> String {

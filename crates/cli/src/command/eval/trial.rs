@@ -4,10 +4,11 @@ use super::handles::{Handles, Keep};
 use super::outputs::{self, Output};
 use super::part::Part;
 use foldline_core::handoff;
-use foldline_core::repair::repair;
-use foldline_core::retention::{Baseline, Exam, Page, SHARE, Score, Timeline, cut};
-use foldline_core::transcript::Transcript;
-use foldline_core::{Job, Policy, wire};
+use foldline_core::{Job, Policy};
+use foldline_measure::retention::{Baseline, Exam, Page, SHARE, Score, Timeline, cut};
+use foldline_transcript::Transcript;
+use foldline_transcript::repair::repair;
+use foldline_transcript::wire;
 use serde::Serialize;
 
 /// What all sessions are tried with.

@@ -1,6 +1,6 @@
 use super::*;
-use foldline_core::recall::Handle;
 use foldline_store::{Limits, NewOriginal};
+use foldline_transcript::recall::Handle;
 
 const NOW: i64 = 1_760_000_000_000;
 const DAY: i64 = 24 * 60 * 60 * 1000;

@@ -1,6 +1,6 @@
 //! Pictures of a replay: a line of characters, and lines in SVG.
 
-use foldline_core::replay::Run;
+use foldline_measure::replay::Run;
 use maud::{Markup, html};
 
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -11,7 +11,7 @@ pub fn sparkline(run: &Run, columns: usize, most: u64) -> (String, String) {
     let columns = columns.min(requests).max(1);
     let mut marks = vec![' '; columns];
     for event in &run.events {
-        let column = (event.request as usize * columns / requests.max(1)).min(columns - 1);
+        let column = (event.event.request as usize * columns / requests.max(1)).min(columns - 1);
         if let Some(mark) = marks.get_mut(column) {
             *mark = '▾';
         }
@@ -160,7 +160,7 @@ fn labels<'p, 'a>(frame: &Frame, lines: &'p [Line<'a>]) -> Vec<(&'p Line<'a>, f6
 #[cfg(test)]
 mod tests {
     use super::*;
-    use foldline_core::replay::Sent;
+    use foldline_measure::replay::Sent;
 
     #[test]
     fn a_line_of_characters_has_the_shape_of_the_run() {

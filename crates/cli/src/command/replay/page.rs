@@ -3,8 +3,8 @@
 use super::chart::{Line, Picture, svg};
 use super::trial::{Played, Replay};
 use crate::page::Page;
-use foldline_core::replay::{Metrics, Run};
-use foldline_core::wording::counted;
+use foldline_measure::replay::{Compacted, Metrics, Run};
+use foldline_reduce::wording::counted;
 use maud::{Markup, html};
 
 /// A colour per policy.
@@ -175,7 +175,7 @@ fn usage<'r>(replay: &'r Replay, played: &'r Played, window: u64) -> Picture<'r>
 fn cost<'r>(replay: &'r Replay, played: &'r Played) -> Picture<'r> {
     let line = |(number, (policy, run)): (usize, (&'r String, &Run))| {
         let mut sum = 0.0;
-        let add = |sent: &foldline_core::replay::Sent| {
+        let add = |sent: &foldline_measure::replay::Sent| {
             sum += sent.dollars;
             sum
         };
@@ -191,7 +191,7 @@ fn cost<'r>(replay: &'r Replay, played: &'r Played) -> Picture<'r> {
 }
 
 fn marks(policy: &str, run: &Run) -> Vec<(usize, String)> {
-    let mark = |event: &foldline_core::event::Event| {
+    let mark = |Compacted { event, .. }: &Compacted| {
         let words =
             format!("{policy}, request {}: {} → {} tokens", event.request + 1, event.tokens.before, event.tokens.after);
         (event.request as usize, words)
@@ -206,14 +206,14 @@ fn events(replay: &Replay, played: &Played) -> Markup {
                 th { "policy" } th.number { "request" } th.number { "tokens" } th.number { "messages folded" } th.number { "outputs reduced" }
                 th.number { "handoff" } th.number { "facts kept" } th { "why" }
             } }
-            tbody { @for (number, (policy, run)) in replay.policies.iter().zip(&played.runs).enumerate() { @for event in &run.events { tr {
+            tbody { @for (number, (policy, run)) in replay.policies.iter().zip(&played.runs).enumerate() { @for Compacted { event, retention } in &run.events { tr {
                 td class=(colour(number)) { (policy) }
                 td.number { (event.request + 1) }
                 td.number { (thousands(event.tokens.before as f64)) " → " (thousands(event.tokens.after as f64)) }
                 td.number { (event.folded_messages) }
                 td.number { (event.reduced_outputs) }
                 td.number { (event.handoff_tokens) }
-                td.number { @if let Some(tally) = event.retention { (tally.kept) " of " (tally.of) } @else { "–" } }
+                td.number { @if let Some(tally) = retention { (tally.kept) " of " (tally.of) } @else { "–" } }
                 td.reason { (event.reason) }
             } } } }
         } }

@@ -5,7 +5,7 @@ use super::trial::Replay;
 use crate::output::Paint;
 use anstyle::Style;
 use comfy_table::{Cell, CellAlignment, Table, presets};
-use foldline_core::wording::counted;
+use foldline_reduce::wording::counted;
 use std::fmt::Write as _;
 
 /// Columns of the picture.

@@ -3,8 +3,8 @@
 use crate::batch;
 use foldline_core::cache::{Layout, Tariff};
 use foldline_core::models::ModelTable;
-use foldline_core::replay::{Exams, Metrics, Run, Session, Stage, play};
 use foldline_core::{Job, Policy};
+use foldline_measure::replay::{Exams, Metrics, Run, Session, Stage, play};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -188,7 +188,7 @@ fn dearer(policies: &[String], sessions: &[Played]) -> Vec<Dearer> {
         for (policy, run) in policies.iter().zip(&played.runs) {
             let more = run.bill.total() - plain.bill.total();
             if more > CENT {
-                let last = run.events.last().map_or(0, |event| event.request);
+                let last = run.events.last().map_or(0, |last| last.event.request);
                 found.push(Dearer {
                     session: played.name.clone(),
                     policy: policy.clone(),

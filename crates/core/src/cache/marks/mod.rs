@@ -6,12 +6,12 @@
 mod present;
 mod spot;
 
-use super::simulate::Layout;
-use crate::edit::Edits;
-use crate::handoff;
+use super::layout::Layout;
+use crate::inserted;
 use crate::policy::CacheTtl;
-use crate::transcript::{Format, Message, Role, Transcript};
-use crate::validate::{MOST_MARKS, marks_in_messages};
+use foldline_transcript::edit::Edits;
+use foldline_transcript::validate::{MOST_MARKS, marks_in_messages};
+use foldline_transcript::{Format, Message, Role, Transcript};
 pub use present::{count, example, unmarked};
 pub use spot::Spot;
 
@@ -60,7 +60,7 @@ pub fn edits(transcript: &Transcript<'_>, layout: Layout, ttl: CacheTtl, carrier
     let value = present.last().and_then(|(_, part)| present::value(transcript, part)).unwrap_or(value(ttl));
     let on_message = |index: usize| Spot::on_message(transcript, index, carrier);
     let mut put = |spot: Option<Spot>| spot.map(|spot| spot.mark(value, &mut edits)).is_some();
-    let handoff = (0..transcript.messages.len()).rev().find(|&index| handoff::is_handoff(transcript, index));
+    let handoff = (0..transcript.messages.len()).rev().find(|&index| inserted::is_handoff(transcript, index));
     let handoff = handoff.filter(|_| layout == Layout::Auto);
     // Where the client marked what stands before the messages, it knows what it wants there.
     if transcript.outer_marks == 0 {
@@ -105,8 +105,8 @@ fn is_counted(message: &Message) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::validate::validate;
-    use crate::wire;
+    use foldline_transcript::validate::validate;
+    use foldline_transcript::wire;
     use serde_json::{Value, json};
 
     fn marked(format: Format, body: &Value, layout: Layout, ttl: CacheTtl, carrier: Carrier) -> Value {
@@ -115,7 +115,9 @@ mod tests {
         let out = edits(&transcript, layout, ttl, carrier).splice(&text);
         let again = wire::read(&out, Some(format)).unwrap();
         assert!(
-            validate(&again).iter().all(|violation| violation.rule != crate::validate::Rule::TooManyMarks),
+            validate(&again)
+                .iter()
+                .all(|violation| violation.rule != foldline_transcript::validate::Rule::TooManyMarks),
             "{out}"
         );
         serde_json::from_str(&out).unwrap()

@@ -1,10 +1,10 @@
 //! Cache marks that messages carry: how many there are, what they say, and a stretch of messages without them.
 
 use super::FIELD;
-use crate::edit::{Edits, Span};
-use crate::transcript::{Part, Transcript};
-use crate::validate::marks_in_messages;
-use crate::wire::field;
+use foldline_transcript::edit::{Edits, Span};
+use foldline_transcript::validate::marks_in_messages;
+use foldline_transcript::wire::field;
+use foldline_transcript::{Part, Transcript};
 
 /// Marks on the messages from index `from` on.
 pub fn count(transcript: &Transcript<'_>, from: usize) -> usize {
@@ -46,8 +46,8 @@ pub fn unmarked(transcript: &Transcript<'_>, from: usize, to: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transcript::Format;
-    use crate::wire;
+    use foldline_transcript::Format;
+    use foldline_transcript::wire;
 
     const BODY: &str = r#"{"messages":[{"role":"user","content":[{"type":"text","text":"a","cache_control":{"type":"ephemeral","ttl":"1h"}}]},
         {"role":"assistant","content":"b"},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[{"cache_control":{"type":"ephemeral"},"type":"text","text":"c"}]},{"type":"text","text":"d"}]}]}"#;

@@ -1,8 +1,8 @@
 //! A place that can carry a cache mark.
 
 use super::{Carrier, FIELD};
-use crate::edit::{Edits, Span};
-use crate::transcript::{Content, Format, Message, Part, PartKind, Place, Role, Transcript};
+use foldline_transcript::edit::{Edits, Span};
+use foldline_transcript::{Content, Format, Message, Part, PartKind, Place, Role, Transcript};
 
 /// Where a mark can be put, in offsets of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +98,7 @@ fn last_block<'t>(transcript: &'t Transcript<'_>, message: &Message) -> Option<&
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire;
+    use foldline_transcript::wire;
 
     const BODY: &str = r#"{"messages":[{"role":"user","content":[{"type":"text","text":"a","cache_control":{"type":"ephemeral","ttl":"1h"}}]},
         {"role":"assistant","content":"b"},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[{"cache_control":{"type":"ephemeral"},"type":"text","text":"c"}]},{"type":"text","text":"d"}]}]}"#;

@@ -1,6 +1,7 @@
 use serde_json::{Value, json};
 
 use crate::policy::*;
+use crate::settings::{Kind, Knob};
 
 /// A document with only this key.
 fn document(knob: &Knob, value: &Value) -> Value {
@@ -46,12 +47,15 @@ fn samples(knob: &Knob) -> Vec<Value> {
 
 #[test]
 fn the_schema_is_valid_and_accepts_every_preset() {
-    let schema = json_schema();
+    let schema = Policy::sections().json_schema();
     assert!(jsonschema::meta::is_valid(&schema));
     let validator = jsonschema::validator_for(&schema).unwrap();
     assert!(validator.is_valid(&json!({})));
     for preset in Preset::ALL {
-        let document = Policy::of(*preset).to_json();
+        let mut document = json!({});
+        for knob in Policy::sections().knobs() {
+            document[knob.section()][knob.name()] = Policy::of(*preset).value(knob.key).unwrap();
+        }
         let faults: Vec<_> = validator.iter_errors(&document).map(|fault| fault.to_string()).collect();
         assert!(faults.is_empty(), "{preset}: {faults:?}");
     }
@@ -59,9 +63,9 @@ fn the_schema_is_valid_and_accepts_every_preset() {
 
 #[test]
 fn the_schema_and_the_check_agree_on_every_sample() {
-    let validator = jsonschema::validator_for(&json_schema()).unwrap();
+    let validator = jsonschema::validator_for(&Policy::sections().json_schema()).unwrap();
     let (mut accepted, mut refused) = (0, 0);
-    for knob in knobs() {
+    for knob in Policy::sections().knobs() {
         for value in samples(knob) {
             let by_check = knob.kind.check(&value).is_ok();
             let by_schema = validator.is_valid(&document(knob, &value));
@@ -76,7 +80,7 @@ fn the_schema_and_the_check_agree_on_every_sample() {
 
 #[test]
 fn the_schema_refuses_unknown_keys_and_sections() {
-    let validator = jsonschema::validator_for(&json_schema()).unwrap();
+    let validator = jsonschema::validator_for(&Policy::sections().json_schema()).unwrap();
     assert!(!validator.is_valid(&json!({ "compression": { "treshold": 0.5 } })));
     assert!(!validator.is_valid(&json!({ "compresion": {} })));
 }

@@ -2,7 +2,7 @@
 
 use super::super::*;
 use super::world::{Client, MarkStyle, Provider, Said, finish, marks_of, names, output, settings, turn, with_model};
-use foldline_core::wire;
+use foldline_transcript::wire;
 
 const WINDOW: u32 = 32_000;
 const DIALECTS: [Dialect; 4] = Dialect::ALL;
@@ -266,7 +266,7 @@ fn a_rewound_history_matches_an_earlier_checkpoint_or_none() {
             assert!(prepared.body.contains("No, something else."));
             let plain = wire::read(&body, Some(dialect.format())).unwrap();
             // Two requests in a row are the client's own doing; everything else must be right.
-            if foldline_core::validate::validate(&plain).is_empty() {
+            if foldline_transcript::validate::validate(&plain).is_empty() {
                 assert!(provider(1.0).answer(dialect, &prepared.body).is_ok(), "{dialect:?} {kept}");
             }
         }

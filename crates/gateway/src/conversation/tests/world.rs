@@ -1,12 +1,13 @@
 //! A client that resends its whole history, and a provider that counts, caches and judges.
 
 use super::super::*;
-use foldline_core::identity::chain;
+use foldline_core::Policy;
 use foldline_core::policy::{AutoOr, Preset};
 use foldline_core::tokens::{Measure, measure};
-use foldline_core::transcript::Transcript;
-use foldline_core::validate::validate;
-use foldline_core::{Policy, wire};
+use foldline_transcript::Transcript;
+use foldline_transcript::identity::chain;
+use foldline_transcript::validate::validate;
+use foldline_transcript::wire;
 use std::fmt::Write;
 use std::path::Path;
 

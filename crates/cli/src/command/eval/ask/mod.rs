@@ -14,7 +14,7 @@ pub use model::Model;
 use super::evidence::{Mark as EvidenceMark, Reading};
 use super::trial::Method;
 use answer::{Answer, Mark};
-use foldline_core::retention::Question;
+use foldline_measure::retention::Question;
 use means::Sheet;
 use model::Talk;
 

@@ -3,7 +3,7 @@
 use super::means::Answers;
 use super::tables::{evidence, mean};
 use crate::command::eval::told::Asked;
-use foldline_core::wording::counted;
+use foldline_reduce::wording::counted;
 use maud::{Markup, html};
 
 /// The section.

@@ -1,7 +1,7 @@
 //! What readers and graders are asked.
 
 use super::answer::{GUESS, NOT_IN_CONTEXT};
-use foldline_core::retention::Question;
+use foldline_measure::retention::Question;
 use std::fmt::Write as _;
 
 /// A prompt whose reply is a JSON object with an entry for each question.

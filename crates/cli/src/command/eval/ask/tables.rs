@@ -5,7 +5,7 @@ use crate::command::eval::tables::{lines, table};
 use crate::command::eval::told::Asked;
 use crate::command::eval::told_tables::percent;
 use crate::command::eval::trial::Method;
-use foldline_core::wording::counted;
+use foldline_reduce::wording::counted;
 use std::fmt::Write as _;
 
 /// `Answers of small from foldline's text, by kind of question (0 to 1, a right guess counts half; 12 calls)`
