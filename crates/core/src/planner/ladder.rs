@@ -42,7 +42,7 @@ const RUNGS: [Rung; 9] = [
 /// there are others.
 const USEFUL_HANDOFF: u64 = 600;
 /// On the upper rungs the handoff gets at least this share of the room beside the request.
-const FAIR_HANDOFF: f64 = 0.4;
+const FAIR_HANDOFF: f64 = 0.65;
 /// The opening stays where it takes at most this share of a target.
 const OPENING_SHARE: f64 = 0.02;
 /// The first rung on which it has to make do with less.
