@@ -90,7 +90,7 @@ impl<'a> Line<'a> {
         let is_literal = value.trim_start().starts_with(|c: char| c.is_ascii_digit() || "-\"'`[{".contains(c));
         let is_named = name.starts_with(|c: char| c.is_alphabetic() || c == '_')
             && name.chars().all(|c| c.is_alphanumeric() || "_- .".contains(c))
-            && name.split_whitespace().count() <= 3;
+            && name.split_whitespace().count() <= if self.column() == 0 { 3 } else { 1 };
         is_literal && is_named && self.column() <= DEEPEST_CONSTANT && self.code.len() <= LONGEST_CONSTANT
     }
 }

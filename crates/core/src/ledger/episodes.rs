@@ -73,6 +73,8 @@ pub(super) struct Talk {
     asked: bool,
     /// The request that stood beside the latest handoff: its group, and how it is quoted there.
     pub(super) carried: Option<(u32, String)>,
+    /// The latest request that stood above the first handoff: its group, and how it would be quoted.
+    pub(super) ahead: Option<(u32, String)>,
     /// Whether what is read comes from an earlier handoff.
     pub(super) is_remembering: bool,
     /// Whether what is read stood before an earlier handoff: its episodes come before the numbered ones.
@@ -188,6 +190,13 @@ impl Gathering<'_, '_> {
         {
             return self.resume(index, group, words);
         }
+        self.note_request(index, words);
+        if let Some(group) = self.talk.request.filter(|_| self.talk.is_before_handoff) {
+            self.talk.ahead = Some((group, first_line(words, LONGEST_BESIDE)));
+        }
+    }
+
+    fn note_request(&mut self, index: usize, words: &str) {
         let goes_on = self.talk.request.is_some() && !self.talk.answered;
         if !goes_on {
             let number = match self.talk.is_before_handoff {
@@ -215,6 +224,16 @@ impl Gathering<'_, '_> {
         {
             opening.worth += OPENING * self.weights.statement * age * age * (opening.text.range().len() as f32).sqrt();
         }
+    }
+
+    /// Tells a request where its work is told.
+    pub(super) fn move_request(&mut self, from: u32, to: u32) {
+        for entry in self.ledger.entries.iter_mut().filter(|entry| entry.group == Some(from)) {
+            entry.group = Some(to);
+        }
+        let groups = &mut self.ledger.groups;
+        let title = groups.get_mut(from as usize).map(|group| std::mem::take(&mut group.title)).unwrap_or_default();
+        groups.get_mut(to as usize).into_iter().for_each(|group| group.title.clone_from(&title));
     }
 
     /// A request that stood beside an earlier handoff goes on: its words are told where its work begins.

@@ -41,10 +41,14 @@ impl Gathering<'_, '_> {
                     self.talk.close_request();
                     stands_in = section;
                     group = Some(self.group(index, section, GroupKind::Request, String::new(), Voice::User));
-                    self.talk.carried = None;
                     match words.strip_prefix(REQUEST_BESIDE) {
-                        Some(quote) => self.talk.carried = group.map(|group| (group, quote.to_owned())),
-                        None => self.remembered(index, group, Source::User, &words),
+                        Some(quote) => self.carried_request(group, quote),
+                        // A further part of the same episode.
+                        None if words.is_empty() => {}
+                        None => {
+                            self.talk.carried = None;
+                            self.remembered(index, group, Source::User, &words);
+                        }
                     }
                 }
                 Line::Step { title, source, text } => {
@@ -72,6 +76,15 @@ impl Gathering<'_, '_> {
                 Line::Fact { section: Section::ActiveState, text } => self.record.remember(index, &text, root),
                 Line::Fact { section, text } => self.remembered_fact(index, section, &text),
             }
+        }
+    }
+
+    /// The request of an episode stood beside its handoff: above it, where it has been read already, or below it.
+    fn carried_request(&mut self, group: Option<u32>, quote: &str) {
+        let Some(group) = group else { return };
+        match self.talk.ahead.take_if(|(_, words)| quote.contains(words.as_str())) {
+            Some((above, _)) => self.move_request(above, group),
+            None => self.talk.carried = Some((group, quote.to_owned())),
         }
     }
 

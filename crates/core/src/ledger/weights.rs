@@ -107,7 +107,7 @@ impl Default for Weights {
             object: 0.32,
             change: 14.1,
             outcome: 5.0,
-            failure: 20.0,
+            failure: 40.0,
         }
     }
 }

@@ -324,7 +324,12 @@ impl Gathering<'_, '_> {
             Act::Read if self.ledger.groups.get(group as usize).is_some_and(|file| is_document(&file.title)) => {
                 self.paragraphs(index, group, Source::Read, &code::unnumbered(printed));
             }
-            Act::Read => self.code(index, group, Source::Read, code::outline(printed)),
+            Act::Read => {
+                let outline = code::outline(printed);
+                // What defines nothing is told by its lines.
+                let pieces = if outline.is_empty() { code::inside(printed) } else { outline };
+                self.code(index, group, Source::Read, pieces);
+            }
             // Who looks for something that is not there learns a word from it.
             Act::Search | Act::List if printed.len() <= SHORTEST_FINDING => {}
             Act::Run if failed_tests.is_some() => {
