@@ -150,7 +150,8 @@ impl Record {
         if self.tasks.remember(line) {
             return true;
         }
-        let is_item = line.strip_prefix("- [").is_some_and(|rest| rest.get(1..).is_some_and(|rest| rest.starts_with("] ")));
+        let is_item =
+            line.strip_prefix("- [").is_some_and(|rest| rest.get(1..).is_some_and(|rest| rest.starts_with("] ")));
         if is_item {
             self.todo.get_or_insert_with(|| (message, Vec::new())).1.push(line.to_owned());
         }
