@@ -106,9 +106,11 @@ async fn exchange(address: SocketAddr, request: String) -> String {
 async fn works_with(falls: Falls) {
     let provider = Provider::start([Act::say("Done.")]).await.unwrap();
     let mut policy = Policy::of(Preset::Hermes);
-    let mut settings = GatewaySettings::default();
-    settings.upstream_openai = Some(provider.url());
-    settings.upstream_anthropic = Some(provider.url());
+    let settings = GatewaySettings {
+        upstream_openai: Some(provider.url()),
+        upstream_anthropic: Some(provider.url()),
+        ..GatewaySettings::default()
+    };
     policy.model.window = AutoOr::Fixed(32_000);
     if falls == Falls::Planning {
         policy.summarizer.url = Some("http://127.0.0.1:9/v1".to_owned());

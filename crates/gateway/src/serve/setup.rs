@@ -265,8 +265,7 @@ mod tests {
 
     #[test]
     fn an_address_that_others_can_reach_needs_keys() {
-        let mut gateway = GatewaySettings::default();
-        gateway.listen = Some("0.0.0.0:8787".to_owned());
+        let mut gateway = GatewaySettings { listen: Some("0.0.0.0:8787".to_owned()), ..Default::default() };
         let error = Setup::of(&Policy::default(), &gateway).unwrap().listen().unwrap_err();
         assert!(error.to_string().contains("client_keys"), "{error}");
 
@@ -285,8 +284,8 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), "one\n").unwrap();
-        let mut gateway = GatewaySettings::default();
-        gateway.client_keys = Some(file.path().display().to_string());
+        let client_keys = Some(file.path().display().to_string());
+        let gateway = GatewaySettings { client_keys, ..Default::default() };
         for (mode, works) in [(0o600, true), (0o644, true), (0o646, false), (0o666, false)] {
             std::fs::set_permissions(file.path(), std::fs::Permissions::from_mode(mode)).unwrap();
             assert_eq!(Setup::of(&Policy::default(), &gateway).is_ok(), works, "{mode:o}");
@@ -296,8 +295,7 @@ mod tests {
     #[test]
     fn loopback_in_all_its_spellings_is_open() {
         for listen in ["127.0.0.1:0", "[::1]:0", "127.8.8.8:0", "[::ffff:127.0.0.1]:0"] {
-            let mut gateway = GatewaySettings::default();
-            gateway.listen = Some(listen.to_owned());
+            let gateway = GatewaySettings { listen: Some(listen.to_owned()), ..Default::default() };
             assert!(Setup::of(&Policy::default(), &gateway).unwrap().listen().is_ok(), "{listen}");
         }
     }

@@ -21,11 +21,13 @@ async fn served(address: &str) -> Served {
     let file = folder.path().join("keys");
     std::fs::write(&file, "one\n").unwrap();
     let listener = TcpListener::bind(address).await.unwrap();
-    let mut gateway = GatewaySettings::default();
-    gateway.upstream_openai = Some(provider.url());
-    gateway.upstream_anthropic = Some(provider.url());
-    gateway.listen = Some(listener.local_addr().unwrap().to_string());
-    gateway.client_keys = Some(file.display().to_string());
+    let gateway = GatewaySettings {
+        upstream_openai: Some(provider.url()),
+        upstream_anthropic: Some(provider.url()),
+        listen: Some(listener.local_addr().unwrap().to_string()),
+        client_keys: Some(file.display().to_string()),
+        ..GatewaySettings::default()
+    };
     let plan = Plan { gateway, store: Some(folder.path().join("store.db")), ..Plan::default() };
     let gateway = Gateway::open(&plan).unwrap();
     let port = listener.local_addr().unwrap().port();

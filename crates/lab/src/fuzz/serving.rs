@@ -52,12 +52,14 @@ fn build() -> Result<House, crate::Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let keys = std::env::temp_dir().join(format!("foldline-fuzz-{}", std::process::id()));
     std::fs::write(&keys, format!("{CLIENT} openai={LENT} anthropic={LENT}\n"))?;
-    let mut settings = GatewaySettings::default();
     let nobody = "http://127.0.0.1:1".to_owned();
-    settings.upstream_openai = Some(nobody.clone());
-    settings.upstream_anthropic = Some(nobody);
-    settings.header_secs = 2;
-    settings.body_secs = 2;
+    let mut settings = GatewaySettings {
+        upstream_openai: Some(nobody.clone()),
+        upstream_anthropic: Some(nobody),
+        header_secs: 2,
+        body_secs: 2,
+        ..GatewaySettings::default()
+    };
     let plan = |gateway: GatewaySettings| Plan { gateway, ..Plan::default() };
     let (open, shut, address) = runtime.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
