@@ -164,5 +164,7 @@ choice! {
         OpenAiResponses = "openai-responses",
         /// Anthropic Messages.
         Anthropic = "anthropic",
+        /// Google Gemini.
+        Gemini = "gemini",
     }
 }
