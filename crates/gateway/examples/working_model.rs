@@ -2,7 +2,8 @@
 //!
 //! usage: working_model PLAN FOLDER
 //! Prints its address. `PLAN` is read as `foldline_script::Plan`. Each request of the model becomes a line of
-//! `FOLDER/log.jsonl`; the first and the latest step of the work are in `first.json` and `last.json`.
+//! `FOLDER/log.jsonl`; the first and the latest step of the work are in `first.json` and `last.json`, and
+//! what was refused last in `refused.json`.
 #![allow(clippy::print_stdout)]
 
 use foldline_script::{Provider, Purpose, Worker};
@@ -30,6 +31,9 @@ async fn main() -> std::io::Result<()> {
                     let _ = fs::write(first, &request.body);
                 }
                 let _ = fs::write(folder.join("last.json"), &request.body);
+            }
+            if entry.refusal.is_some() {
+                let _ = fs::write(folder.join("refused.json"), &request.body);
             }
             let line = serde_json::to_string(&entry).unwrap_or_default();
             let _ = writeln!(state.1, "{line}");

@@ -211,7 +211,8 @@ impl Reply {
     fn gemini(&self, model: &str, traffic: Traffic) -> Value {
         let mut parts = vec![json!({"text": self.text})];
         if let Some(Call { tool, arguments }) = &self.call {
-            let call = json!({"id": self.call_id(), "name": tool, "args": arguments});
+            // Google's models name their calls by the tool alone.
+            let call = json!({"name": tool, "args": arguments});
             parts.push(json!({"functionCall": call, "thoughtSignature": self.signature()}));
         }
         let (prompt, output) = (traffic.prompt(), self.tokens());

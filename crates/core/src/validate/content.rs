@@ -222,8 +222,13 @@ impl Check<'_, '_> {
             && function_of(self.transcript.text, part.span).is_none()
     }
 
+    /// Whether a message may have no content: the last one of an assistant, and one that only carries settings for what
+    /// follows, as Claude Code sends after it has compacted.
     fn may_be_empty(&self) -> bool {
-        self.is_anthropic() && self.message.role == Role::Assistant && self.standing == Standing::Last
+        let is_setting = self.message.role == Role::System
+            && field::value(self.transcript.text, self.message.span, "output_config").is_some();
+        let is_last = self.message.role == Role::Assistant && self.standing == Standing::Last;
+        self.is_anthropic() && (is_last || is_setting)
     }
 
     /// Whether a Chat assistant message says something outside its content.

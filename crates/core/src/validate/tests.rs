@@ -54,6 +54,13 @@ fn chat_rules() {
 }
 
 #[test]
+fn a_message_that_only_carries_settings_may_be_empty() {
+    let anthropic = |system: &str, expected: &[&str]| check(Format::Anthropic, &[USER, system], expected);
+    anthropic(r#"{"role":"system","content":[],"output_config":{"effort":"high"}}"#, &[]);
+    anthropic(r#"{"role":"system","content":[]}"#, &["empty-message"]);
+}
+
+#[test]
 fn freely_worded_input_of_a_custom_tool_is_valid() {
     let call = r#"{"role":"assistant","tool_calls":[{"id":"c1","type":"custom","custom":{"name":"patch","input":"*** free"}}]}"#;
     check(Format::OpenAiChat, &[USER, call, RESULT], &[]);

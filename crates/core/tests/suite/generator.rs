@@ -3,6 +3,7 @@
 use crate::common::case::{Case, case, config};
 use crate::common::session::session;
 use foldline_core::plan::{Outcome, StepKind};
+use foldline_core::transcript::PartKind;
 use foldline_core::validate::validate;
 use foldline_core::{EngineError, wire};
 use proptest::prelude::*;
@@ -67,7 +68,8 @@ proptest! {
     fn generated_sessions_are_healthy_and_read_as_what_they_are(session in session()) {
         let text = session.text();
         let found = wire::read(&text, None).unwrap();
-        if found.parts.len() > 3 {
+        // Plain words look the same in several formats.
+        if found.parts.iter().any(|part| matches!(part.kind, PartKind::ToolCall | PartKind::ToolResult)) {
             prop_assert_eq!(found.format, session.format);
         }
         let transcript = wire::read(&text, Some(session.format)).unwrap();

@@ -101,7 +101,8 @@ class ClaudeCode(Client):
         return {
             "ANTHROPIC_BASE_URL": place.base,
             "ANTHROPIC_API_KEY": KEY,
-            "CLAUDE_CODE_AUTO_COMPACT_WINDOW": str(place.window),
+            # It takes smaller ones for a mistake, and learns of them from refusals.
+            "CLAUDE_CODE_AUTO_COMPACT_WINDOW": str(max(place.window, 100_000)),
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "DISABLE_TELEMETRY": "1",
             "DISABLE_AUTOUPDATER": "1",
@@ -244,8 +245,8 @@ agent:
 """)
 
     def ask(self, place, prompt, is_first):
-        command = [str(place.room / self.name / "venv" / "bin" / "hermes"), "--yolo"]
-        return [*command, *([] if is_first else ["--continue"]), "-z", prompt]
+        command = [str(place.room / self.name / "venv" / "bin" / "hermes"), "chat", "--yolo", "--quiet"]
+        return [*command, *([] if is_first else ["--continue"]), "--query", prompt]
 
 
 class GeminiCli(Client):

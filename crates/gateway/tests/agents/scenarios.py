@@ -23,12 +23,26 @@ WORDS = {
     5: "tests/test_ledger.py::test_rounding fails, 10.05 is not 10.06. I leave it for later.",
 }
 COMMANDS = {4: "./step check", 6: "sed -i 's/RETRY_LIMIT = 3/RETRY_LIMIT = 17/' limits.py && cat limits.py"}
-SUMMARY = (
-    "## Goal\\nWork through the steps of ./step, one number after the other. Codename HERON-77; the staging database listens on "
-    "port 48731; the release notes must name PAY-3391.\\n\\n## Constraints\\n- Never touch vendor/.\\n- From now on answer in German.\\n"
-    "- The deadline moved to 3 December.\\n\\n## State\\n- The supplier renamed customer_ref to customer_reference in feed v7.\\n"
-    "- tests/test_ledger.py::test_rounding fails and is left for later.\\n- limits.py: RETRY_LIMIT = 17.\\n\\n## Next\\nThe next step."
-).replace("\\n", "\n")
+# About as long as models write them.
+SUMMARY = """## Goal
+Work through the steps of ./step, one number after the other, as the list says. The codename is HERON-77. The staging database listens on
+port 48731. The release notes must name ticket PAY-3391.
+
+## Constraints
+- Never touch vendor/.
+- From now on answer in German.
+- The deadline moved to 3 December.
+
+## State
+- The import fails because the supplier renamed customer_ref to customer_reference in feed v7.
+- tests/test_ledger.py::test_rounding fails, 10.05 is not 10.06. It is left for later.
+- limits.py was changed: RETRY_LIMIT = 17.
+
+## Done
+""" + "\n".join(
+    f"- Step {n} ran to its end; its output names what was handled, how long each part took and which tests passed, and nothing in it asks for a change."
+    for n in range(1, 31)
+) + "\n\n## Next\nThe next step of the list.\n"
 
 
 @dataclass

@@ -19,7 +19,8 @@ def free_port():
 
 
 def bare_environment(home):
-    keep = {key: os.environ[key] for key in ("PATH", "LANG", "LC_ALL") if key in os.environ}
+    """What every process gets. Settings of the gateway come through."""
+    keep = {key: value for key, value in os.environ.items() if key in ("PATH", "LANG", "LC_ALL") or key.startswith("FOLDLINE_")}
     return {**keep, "HOME": str(home), "TMPDIR": str(home), "TERM": "dumb", "NO_COLOR": "1"}
 
 
