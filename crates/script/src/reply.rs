@@ -38,11 +38,7 @@ impl Reply {
             Dialect::Anthropic => self.messages(&model, is_stream, asked.get("thinking").is_some(), traffic),
             Dialect::Responses => self.responses(&model, is_stream, traffic),
             Dialect::Chat => self.chat(&model, is_stream, traffic),
-            Dialect::Gemini => match (delivery, self.gemini(&model, traffic)) {
-                (Delivery::Events, reply) => format!("data: {reply}\r\n\r\n"),
-                (Delivery::List, reply) => format!("[{reply}]"),
-                (Delivery::Whole, reply) => reply.to_string(),
-            },
+            Dialect::Gemini => self.gemini(&model, delivery, traffic),
         };
         let content_type = if is_stream { "text/event-stream" } else { "application/json" };
         Act::Raw { status: 200, headers: Vec::new(), content_type: content_type.to_owned(), body }
@@ -208,7 +204,7 @@ impl Reply {
         chunk(model, &message, None) + &chunk(model, &json!({}), Some(finish)) + &format!("data: {end}\n\ndata: [DONE]\n\n")
     }
 
-    fn gemini(&self, model: &str, traffic: Traffic) -> Value {
+    fn gemini(&self, model: &str, delivery: Delivery, traffic: Traffic) -> String {
         let mut parts = vec![json!({"text": self.text})];
         if let Some(Call { tool, arguments }) = &self.call {
             // Google's models name their calls by the tool alone.
@@ -216,14 +212,27 @@ impl Reply {
             parts.push(json!({"functionCall": call, "thoughtSignature": self.signature()}));
         }
         let (prompt, output) = (traffic.prompt(), self.tokens());
-        json!({
-            "candidates": [{"index": 0, "content": {"role": "model", "parts": parts}, "finishReason": "STOP"}],
-            "usageMetadata": {
-                "promptTokenCount": prompt, "cachedContentTokenCount": traffic.cache_read,
-                "candidatesTokenCount": output, "totalTokenCount": prompt + output,
-            },
-            "modelVersion": model, "responseId": format!("resp_{:06}", self.number),
-        })
+        let piece = |parts: &[Value], is_last: bool| {
+            let mut candidate = json!({"index": 0, "content": {"role": "model", "parts": parts}});
+            if is_last {
+                candidate["finishReason"] = json!("STOP");
+            }
+            json!({
+                "candidates": [candidate],
+                "usageMetadata": {
+                    "promptTokenCount": prompt, "cachedContentTokenCount": traffic.cache_read,
+                    "candidatesTokenCount": output, "totalTokenCount": prompt + output,
+                },
+                "modelVersion": model, "responseId": format!("resp_{:06}", self.number),
+            })
+        };
+        let last = parts.len() - 1;
+        let pieces = parts.iter().enumerate().map(|(at, part)| piece(std::slice::from_ref(part), at == last));
+        match delivery {
+            Delivery::Whole => piece(&parts, true).to_string(),
+            Delivery::Events => pieces.map(|piece| format!("data: {piece}\r\n\r\n")).collect(),
+            Delivery::List => Value::from_iter(pieces).to_string(),
+        }
     }
 }
 

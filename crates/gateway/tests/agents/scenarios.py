@@ -63,10 +63,12 @@ class Scenario:
         return [FIRST, *middle, LAST]
 
     def scaled(self, share):
-        """The same with fewer calls."""
+        """The same with fewer calls. The first ones are never cached, so that the wanted share is for all of them."""
+        if share == 1:
+            return self
         parts = [max(7 if n == 0 else 1, round(calls * share)) for n, calls in enumerate(self.parts)]
         kills = {max(1, round(call * share)): what for call, what in self.kills.items()}
-        return Scenario(**{**vars(self), "parts": parts, "kills": kills})
+        return Scenario(**{**vars(self), "parts": parts, "kills": kills, "least_share": 0.0})
 
     def plan(self):
         return {
