@@ -114,8 +114,7 @@ impl Caches {
     pub fn request(&mut self, request: &Received, prompt: &Prompt) -> Traffic {
         let (model, family) = asked_of(request);
         let at = self.start.elapsed().as_secs_f64();
-        let cache =
-            self.of.entry(model.name.clone()).or_insert_with(|| Simulator::new(Rules::of(&model, family)));
+        let cache = self.of.entry(model.name.clone()).or_insert_with(|| Simulator::new(Rules::of(&model, family)));
         cache.request(at, &prompt.blocks, &prompt.marks)
     }
 }

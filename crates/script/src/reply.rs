@@ -83,9 +83,7 @@ impl Reply {
             blocks.push(json!({"type": "text", "text": self.text}));
         }
         if let Some(call) = &self.call {
-            blocks.push(
-                json!({"type": "tool_use", "id": self.call_id(), "name": call.tool, "input": call.arguments}),
-            );
+            blocks.push(json!({"type": "tool_use", "id": self.call_id(), "name": call.tool, "input": call.arguments}));
         }
         let stop = if self.call.is_some() { "tool_use" } else { "end_turn" };
         let usage = json!({
@@ -113,7 +111,8 @@ impl Reply {
             }
             out += &event("content_block_stop", &json!({"type": "content_block_stop", "index": index}));
         }
-        let end = json!({"type": "message_delta", "delta": {"stop_reason": stop, "stop_sequence": null}, "usage": usage});
+        let end =
+            json!({"type": "message_delta", "delta": {"stop_reason": stop, "stop_sequence": null}, "usage": usage});
         out + &event("message_delta", &end) + &event("message_stop", &json!({"type": "message_stop"}))
     }
 
@@ -201,7 +200,9 @@ impl Reply {
             "id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": model, "choices": [],
             "usage": usage,
         });
-        chunk(model, &message, None) + &chunk(model, &json!({}), Some(finish)) + &format!("data: {end}\n\ndata: [DONE]\n\n")
+        chunk(model, &message, None)
+            + &chunk(model, &json!({}), Some(finish))
+            + &format!("data: {end}\n\ndata: [DONE]\n\n")
     }
 
     fn gemini(&self, model: &str, delivery: Delivery, traffic: Traffic) -> String {

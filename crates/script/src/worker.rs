@@ -101,16 +101,9 @@ impl Worker {
             return (Act::error(404, "not_found_error", "Not found."), None);
         }
         let purpose = purpose(request);
-        let is_rewrite =
-            purpose == Purpose::Step && self.last.as_ref().is_some_and(|last| !prompt.extends(last));
-        let mut entry = Entry {
-            purpose,
-            refusal: None,
-            calls: self.calls,
-            is_rewrite,
-            traffic: Traffic::default(),
-            dollars: 0.0,
-        };
+        let is_rewrite = purpose == Purpose::Step && self.last.as_ref().is_some_and(|last| !prompt.extends(last));
+        let mut entry =
+            Entry { purpose, refusal: None, calls: self.calls, is_rewrite, traffic: Traffic::default(), dollars: 0.0 };
         if let Some((refusal, act)) = self.strict.refusal(request) {
             entry.refusal = Some(refusal);
             return (act, Some(entry));
@@ -169,7 +162,7 @@ fn raw(status: u16, body: &Value) -> Act {
 }
 
 /// Words with which clients ask for a summary of the conversation.
-const SUMMARY: [&str; 8] = [
+const SUMMARY: [&str; 9] = [
     "detailed summary of the conversation",
     "detailed summary of this conversation",
     "CONTEXT CHECKPOINT COMPACTION",
@@ -178,6 +171,7 @@ const SUMMARY: [&str; 8] = [
     "context checkpoint",
     "state_snapshot",
     "summarization agent",
+    "context summarization assistant",
 ];
 
 fn purpose(request: &Received) -> Purpose {
@@ -220,16 +214,8 @@ struct Shell {
 }
 
 /// What clients call that tool.
-const SHELLS: [&str; 8] = [
-    "Bash",
-    "bash",
-    "exec_command",
-    "shell_command",
-    "shell",
-    "run_shell_command",
-    "terminal",
-    "execute_command",
-];
+const SHELLS: [&str; 8] =
+    ["Bash", "bash", "exec_command", "shell_command", "shell", "run_shell_command", "terminal", "execute_command"];
 
 fn shell(request: &Received) -> Option<Shell> {
     let body = request.json();
