@@ -51,6 +51,9 @@ fn chat_rules() {
     chat(&[USER, &CALL.replace(r#""{}""#, r#""""#), RESULT], &[]);
     chat(&[USER, &CALL.replace("c1", ""), &RESULT.replace("c1", "")], &["empty-call-id"]);
     chat(&[r#"{"role":"user","content":[{"type":"tool_use","id":"c1","name":"f","input":{}}]}"#], &["foreign-call"]);
+    let inside = RESULT.replace(r#""ok""#, r#"[{"type":"tool_use","id":"c2","name":"f","input":{}}]"#);
+    chat(&[USER, CALL, &inside], &["content-shape"]);
+    chat(&[USER, CALL, &RESULT.replace(r#""ok""#, r#"[{"type":"text","text":"ok"}]"#)], &[]);
 }
 
 #[test]
