@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Clone, Debug)]
 pub struct Strict {
     window: usize,
-    takes_neighbours: bool,
+    is_lenient: bool,
     refused: Arc<AtomicUsize>,
     given: Arc<Mutex<Given>>,
 }
@@ -32,13 +32,13 @@ struct Given {
 impl Strict {
     /// One with a window of so many tokens, four bytes each.
     pub fn new(window: usize) -> Strict {
-        Strict { window, takes_neighbours: false, refused: Arc::default(), given: Arc::default() }
+        Strict { window, is_lenient: false, refused: Arc::default(), given: Arc::default() }
     }
 
-    /// The same judge, but as the vendors' own servers it takes neighbours of one role, which clients write and templates of
-    /// open models refuse.
-    pub fn taking_neighbours(self) -> Strict {
-        Strict { takes_neighbours: true, ..self }
+    /// The same judge, but it takes what real clients write themselves and vendors are not known to refuse: neighbours of
+    /// one role, and results that Gemini gets twice, as gemini-cli sends them when it resumes a session.
+    pub fn lenient_with_clients(self) -> Strict {
+        Strict { is_lenient: true, ..self }
     }
 
     /// What it says to a request: `words`, or an error.
@@ -83,7 +83,11 @@ impl Strict {
             Ok(transcript) => transcript,
             Err(error) => return malformed(error.to_string()),
         };
-        let is_minded = |rule: Rule| rule != Rule::SameRoleNeighbours || !self.takes_neighbours;
+        let is_minded = |rule: Rule| match rule {
+            Rule::SameRoleNeighbours => !self.is_lenient,
+            Rule::DuplicateResult => !(self.is_lenient && format == Format::Gemini),
+            _ => true,
+        };
         if let Some(violation) = validate(&transcript).iter().find(|violation| is_minded(violation.rule)) {
             return malformed(format!("{violation:?}"));
         }

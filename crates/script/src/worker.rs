@@ -81,7 +81,7 @@ pub struct Worker {
 impl Worker {
     /// One with this to do.
     pub fn new(plan: Plan) -> Worker {
-        let strict = Strict::new(plan.window).taking_neighbours();
+        let strict = Strict::new(plan.window).lenient_with_clients();
         Worker { plan, strict, caches: Caches::default(), answers: 0, calls: 0, told: 0, last: None }
     }
 

@@ -27,18 +27,21 @@ def bare_environment(home):
 class Stage:
     """A provider with a plan, and a gateway before it unless the run goes without."""
 
-    def __init__(self, work, provider, gateway, scenario):
-        self.work, self.scenario, self.binary = work, scenario, gateway
+    def __init__(self, work, scenario):
+        self.work, self.scenario = work, scenario
         self.home, self.project = work / "home", work / "project"
-        self.home.mkdir()
-        self.project.mkdir()
-        (work / "plan.json").write_text(json.dumps(scenario.plan()))
         self.processes = []
         self.gateway = None
-        self.provider = self.start([provider, str(work / "plan.json"), str(work)], "provider")
+
+    def open(self, provider, gateway):
+        """Starts the provider, and the gateway if there is one."""
+        self.home.mkdir()
+        self.project.mkdir()
+        (self.work / "plan.json").write_text(json.dumps(self.scenario.plan()))
+        self.start([provider, str(self.work / "plan.json"), str(self.work)], "provider")
         self.base = self.upstream = self.line_of("provider", "http://")
         if gateway:
-            self.port = free_port()
+            self.binary, self.port = gateway, free_port()
             self.base = f"http://127.0.0.1:{self.port}"
             self.start_gateway()
 
