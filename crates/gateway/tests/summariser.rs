@@ -81,11 +81,12 @@ fn finish<'a>(text: &'a str, policy: &Policy, trigger: Trigger, summary: Summary
 }
 
 #[tokio::test]
-async fn all_three_dialects_are_spoken_streaming_and_with_their_credentials() {
+async fn all_dialects_are_spoken_streaming_and_with_their_credentials() {
     for (dialect, path, header, value) in [
         (Dialect::OpenAiChat, "/v1/chat/completions", "authorization", "Bearer test-key"),
         (Dialect::OpenAiResponses, "/v1/responses", "authorization", "Bearer test-key"),
         (Dialect::Anthropic, "/v1/messages", "x-api-key", "test-key"),
+        (Dialect::Gemini, "/v1beta/models/small:streamGenerateContent", "x-goog-api-key", "test-key"),
     ] {
         let provider = Provider::start([Act::say(GOOD)]).await.unwrap();
         let job = summary_job(&policy(&provider.url()));
@@ -96,7 +97,11 @@ async fn all_three_dialects_are_spoken_streaming_and_with_their_credentials() {
         assert!(progress.iter().any(|step| matches!(step, Progress::Hearing { characters } if *characters > 10)));
         let seen = provider.requests().remove(0);
         assert_eq!((seen.uri.path(), seen.headers[header].to_str().unwrap()), (path, value));
-        assert_eq!((seen.json()["stream"].as_bool(), seen.json()["model"].as_str()), (Some(true), Some("small")));
+        if dialect == Dialect::Gemini {
+            assert_eq!(seen.uri.query(), Some("alt=sse"));
+        } else {
+            assert_eq!((seen.json()["stream"].as_bool(), seen.json()["model"].as_str()), (Some(true), Some("small")));
+        }
         assert!(seen.text().contains("services/import/part_3.py"), "the turns are in it");
     }
 }
@@ -209,7 +214,7 @@ async fn failures_that_may_pass_are_tried_again_as_the_server_asks() {
 #[tokio::test]
 async fn any_question_is_put_to_the_same_endpoint_masked_and_again_where_that_helps() {
     let busy = Act::status(429, "slow down").with_header("retry-after-ms", "20");
-    for dialect in [Dialect::OpenAiChat, Dialect::OpenAiResponses, Dialect::Anthropic] {
+    for dialect in [Dialect::OpenAiChat, Dialect::OpenAiResponses, Dialect::Anthropic, Dialect::Gemini] {
         let provider = Provider::start([busy.clone(), Act::say("Yes.")]).await.unwrap();
         let mut summariser = summariser(&provider.url(), dialect);
         summariser.limits.retries = 1;
@@ -362,7 +367,7 @@ fn keys_come_from_the_environment_or_a_file_and_go_to_their_own_vendor_only() {
 
 #[tokio::test]
 async fn every_call_is_paid_for_in_both_directions_also_in_vain() {
-    for dialect in [Dialect::OpenAiChat, Dialect::OpenAiResponses, Dialect::Anthropic] {
+    for dialect in [Dialect::OpenAiChat, Dialect::OpenAiResponses, Dialect::Anthropic, Dialect::Gemini] {
         let provider = Provider::start([Act::say("<think>hm</think>"), Act::say(GOOD)]).await.unwrap();
         let mut summariser = summariser(&provider.url(), dialect);
         summariser.limits.retries = 1;

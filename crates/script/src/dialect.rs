@@ -195,7 +195,7 @@ fn data(value: &Value) -> String {
     format!("data: {value}\r\n\r\n")
 }
 
-fn chunk(model: &str, delta: &Value, finish: Option<&str>) -> String {
+pub(crate) fn chunk(model: &str, delta: &Value, finish: Option<&str>) -> String {
     let chunk = json!({
         "id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": model,
         "choices": [{ "index": 0, "delta": delta, "finish_reason": finish }],
@@ -203,7 +203,7 @@ fn chunk(model: &str, delta: &Value, finish: Option<&str>) -> String {
     format!("data: {chunk}\n\n")
 }
 
-fn event(name: &str, data: &Value) -> String {
+pub(crate) fn event(name: &str, data: &Value) -> String {
     format!("event: {name}\ndata: {data}\n\n")
 }
 

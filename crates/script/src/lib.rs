@@ -2,7 +2,8 @@
 //!
 //! It speaks OpenAI Chat Completions, OpenAI Responses, Anthropic Messages and Google Gemini, streaming or not, by the
 //! path and the `stream` field of the request. An [`Act`] says what to do with one request; a script is a list of them, of
-//! which the last repeats. [`Strict`] judges requests as their vendor would, and [`Agent`] sends them.
+//! which the last repeats. [`Strict`] judges requests as their vendor would, [`Agent`] sends them, and
+//! [`Worker`] answers real clients with work to do.
 //!
 //! ```no_run
 //! # async fn example() -> std::io::Result<()> {
@@ -17,11 +18,15 @@
 mod act;
 mod agent;
 mod dialect;
+mod prompt;
+mod reply;
 mod server;
 mod strict;
+mod worker;
 
 pub use act::Act;
 pub use agent::{Agent, RULE, breaks};
 pub use dialect::Dialect;
 pub use server::{Provider, Received};
 pub use strict::Strict;
+pub use worker::{DONE, Entry, Plan, Purpose, Worker};

@@ -18,10 +18,11 @@ pub fn is_reasoning(transcript: &Transcript<'_>, index: usize) -> bool {
     matches!(transcript.parts_at(index), [Part { kind: PartKind::Sealed, place: Place::Item, .. }])
 }
 
-/// For each item id the id of the reasoning that it was written with.
+/// For each item id the ids of the reasoning that it may have been written with: one, unless a client repeats the item
+/// elsewhere.
 #[derive(Debug, Default)]
 pub struct Needs<'a> {
-    of: FxHashMap<&'a str, &'a str>,
+    of: FxHashMap<&'a str, Vec<&'a str>>,
 }
 
 impl<'a> Needs<'a> {
@@ -38,7 +39,10 @@ impl<'a> Needs<'a> {
             match item.role {
                 Role::Assistant if is_reasoning(transcript, index) => latest = id,
                 Role::Assistant if !id.is_empty() && !latest.is_empty() => {
-                    needs.of.entry(id).or_insert(latest);
+                    let reasoning = needs.of.entry(id).or_default();
+                    if !reasoning.contains(&latest) {
+                        reasoning.push(latest);
+                    }
                 }
                 Role::Assistant | Role::Tool | Role::Other | Role::Meta => {}
                 Role::User | Role::System | Role::Developer => latest = "",
@@ -52,14 +56,26 @@ impl<'a> Needs<'a> {
         if self.of.is_empty() {
             return Vec::new();
         }
-        let all = || transcript.messages.iter().enumerate().filter(|(index, _)| stays(*index));
-        let present: FxHashSet<&str> = all()
+        let all = transcript.messages.iter().enumerate().filter(|(index, _)| stays(*index));
+        let present: FxHashSet<&str> = all
             .filter(|(index, _)| is_reasoning(transcript, *index))
             .map(|(_, item)| transcript.raw(item.reply))
             .collect();
-        let is_unmet = |id: &str| self.of.get(id).is_some_and(|reasoning| !present.contains(reasoning));
-        let items = all().filter(|(index, item)| {
-            item.role == Role::Assistant && !is_reasoning(transcript, *index) && is_unmet(transcript.raw(item.reply))
+        self.broken(transcript, |_, need| present.contains(need)).into_iter().filter(|index| stays(*index)).collect()
+    }
+
+    /// The items of `transcript`, which came of the one that has these needs, before which their reasoning does not
+    /// stand any more. It may stand elsewhere; whoever reads `transcript` alone cannot know of it.
+    pub fn forgotten(&self, transcript: &Transcript<'_>) -> Vec<usize> {
+        let now = Needs::of(transcript);
+        self.broken(transcript, |id, need| now.of.get(id).is_some_and(|needs| needs.contains(&need)))
+    }
+
+    /// The items that can go without their ids and need reasoning that is not `there`.
+    fn broken(&self, transcript: &Transcript<'_>, there: impl Fn(&str, &str) -> bool) -> Vec<usize> {
+        let is_broken = |id: &str| self.of.get(id).is_some_and(|needs| needs.iter().any(|need| !there(id, need)));
+        let items = transcript.messages.iter().enumerate().filter(|(index, item)| {
+            item.role == Role::Assistant && !is_reasoning(transcript, *index) && is_broken(transcript.raw(item.reply))
         });
         items.filter(|(_, item)| is_free(transcript, item.span)).map(|(index, _)| index).collect()
     }
@@ -135,6 +151,32 @@ mod tests {
         release(&transcript, &mut rewrite, 4);
         let freed = rewrite.apply(&transcript);
         assert_eq!(freed, text.replace(r#","id":"msg_1""#, "").replace(r#","id":"fc_1""#, ""));
+    }
+
+    #[test]
+    fn a_repeated_item_needs_the_reasoning_of_every_place() {
+        let reasoning = |id: &str| format!(r#"{{"type":"reasoning","id":"{id}","summary":[]}}"#);
+        let (first, second, one) = (reasoning("rs_1"), reasoning("rs_2"), call("1"));
+        let text = list(&[USER, &first, &one, &output("1"), &second, &one]);
+        let transcript = read(&text, Some(Format::OpenAiResponses)).unwrap();
+        let needs = Needs::of(&transcript);
+        assert_eq!(needs.unmet(&transcript, |_| true), [0; 0]);
+        assert_eq!(needs.unmet(&transcript, |index| index != 1), [2, 5]);
+        assert_eq!(needs.unmet(&transcript, |index| index != 4), [2, 5]);
+    }
+
+    #[test]
+    fn reasoning_that_stands_elsewhere_is_forgotten() {
+        let reasoning = r#"{"type":"reasoning","id":"rs_1","summary":[]}"#;
+        let other = r#"{"type":"reasoning","id":"rs_2","summary":[]}"#;
+        let (one, two) = (call("1"), call("2"));
+        let before = list(&[USER, reasoning, &one, &output("1"), USER, other, reasoning, &two]);
+        let after = list(&[USER, reasoning, &one, &output("1"), USER, other, &two]);
+        let (before, after) = [&before, &after].map(|text| read(text, Some(Format::OpenAiResponses)).unwrap()).into();
+        let needs = Needs::of(&before);
+        assert_eq!(needs.unmet(&after, |_| true), [0; 0], "it is there");
+        assert_eq!(needs.forgotten(&after), [6]);
+        assert_eq!(needs.forgotten(&before), [0; 0]);
     }
 
     #[test]

@@ -33,15 +33,14 @@ impl Gathering<'_, '_> {
             if !is_rule
                 || text.len() > LONGEST_RULE
                 || has_question(text)
-                || told.iter().any(|known| known.ends_with(text))
+                || told.iter().any(|known| known.contains(text))
             {
                 continue;
             }
             let rule = match self.object_of(at).filter(|_| is_bare(text)) {
-                Some(object) => format!("- {} {text}", self.ledger.text(&object)),
-                None => format!("- {text}"),
+                Some(object) => format!("{} {text}", self.ledger.text(&object)),
+                None => text.to_owned(),
             };
-            told.push(text.to_owned());
             // In work a rule is understood by where it was said; in a chat it can stand alone.
             if let Some(entry) = self.ledger.entries.get_mut(at).filter(|_| self.is_chat) {
                 entry.statement = None;
@@ -49,7 +48,8 @@ impl Gathering<'_, '_> {
                 entry.terms = super::Stretch::default();
             }
             // The likeliest come first where there is no room for all.
-            self.fact(message, Section::Constraints, &rule, RULE_WORTH + odds);
+            self.fact(message, Section::Constraints, &format!("- {rule}"), RULE_WORTH + odds);
+            told.push(rule);
         }
     }
 

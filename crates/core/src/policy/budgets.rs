@@ -27,6 +27,9 @@ const RECLAIM_CAP: f64 = 0.25;
 const ADMISSION_SHARE: f64 = 1.0 / 20.0;
 const ADMISSION_BOUNDS: (f64, f64) = (1_000.0, 8_000.0);
 
+/// No trigger is at a larger share of the room.
+const MOST_THRESHOLD: f64 = 0.95;
+
 /// System prompt and tools count as at most this share of the window: something must be left to take shares of.
 const MOST_OUTSIDE: f64 = 0.9;
 
@@ -114,13 +117,16 @@ impl Budgets {
         };
         // Shares are taken of shares, so rounding waits until the end: a difference of two rounded numbers
         // can fall where the exact one grows.
-        let (trigger, trigger_cap) = trigger(knobs, model, (effective_f, base), inputs.summariser_window);
+        let extra = knobs.small_window_extra * curve::at(curve::SMALL_WINDOW, window_f);
+        let threshold = (knobs.threshold * (1.0 + extra)).min(MOST_THRESHOLD);
+        let plain = base + (effective_f - base) * threshold;
+        let (trigger, trigger_cap) = capped(plain, model, inputs.summariser_window);
         // A cap may lie below what nobody can compact; then shares are taken of the trigger itself.
         let base = base.min(trigger * MOST_OUTSIDE);
         let room = trigger - base;
         // Where a cap holds the trigger down, budgets follow the window that this trigger would be the
         // plain share of, and not the unused rest of the real one.
-        let working = (room / knobs.threshold).min(effective_f - base);
+        let working = (room / threshold).min(effective_f - base);
         let minimum = prune_minimum(knobs, working, room);
         let tail = tail(knobs, room, inputs.tail_need);
         let (handoff_min, handoff_max) = handoff(knobs, window_f, room);
@@ -208,13 +214,7 @@ fn less_the_wish(window: u32, wish: u32) -> u32 {
 }
 
 /// The share of what is beyond the base, held down by a price step and by what the summariser can read.
-fn trigger(
-    knobs: &CompressionPolicy,
-    model: &ModelProfile,
-    (effective, base): (f64, f64),
-    summariser_window: Option<u32>,
-) -> (f64, Option<TriggerCap>) {
-    let plain = base + (effective - base) * knobs.threshold;
+fn capped(plain: f64, model: &ModelProfile, summariser_window: Option<u32>) -> (f64, Option<TriggerCap>) {
     let step = model.price_step.map(|step| (step.above, TriggerCap::PriceStep));
     let reader = summariser_window.map(|window| (window, TriggerCap::SummariserWindow));
     match [step, reader].into_iter().flatten().min_by_key(|(tokens, _)| *tokens) {

@@ -47,6 +47,8 @@ choice! {
         OpenAiResponses = "openai-responses",
         /// Anthropic Messages.
         Anthropic = "anthropic",
+        /// Google Gemini.
+        Gemini = "gemini",
     }
 }
 

@@ -27,10 +27,12 @@ section! {
         preset: Preset = one_of(Preset::NAMES), Preset::DEFAULT.name();
         /// Fraction of the effective window (window minus reserved output) at which the engine acts.
         threshold: f64 = fraction(0.05, 0.95), "0.5", [SacredZone, Skill] "0.75", [Steady] "0.85";
+        /// By this share `threshold` is higher in windows of up to 32,000 tokens; less in larger ones, nothing from 128,000 on.
+        small_window_extra: f64 = fraction(0.0, 0.1), "0", [Steady] "0.06";
         /// What fractions are taken of: the effective window, or its room beside system prompt and tools.
         basis: Basis = one_of(Basis::NAMES), "window", [Steady] "room";
         /// Fraction of the trigger at which the engine acts where the cache has gone cold anyway; 1 waits.
-        cold_threshold: f64 = fraction(0.1, 1.0), "1", [Steady] "0.4";
+        cold_threshold: f64 = fraction(0.1, 1.0), "1", [Steady] "0.5";
         /// Growth between unforced rewrites, as a fraction of the trigger; `auto` is none, 0.3 in the gateway.
         min_growth: AutoOr<f64> = fraction(0.0, 0.9).or(&["auto"]), "auto", [Steady] "0.3";
         /// Fraction of the messages' tokens that an unforced fold must free; less counts as a strike.
@@ -80,7 +82,7 @@ section! {
         /// Shortest budget of a handoff, in tokens.
         summary_min: u32 = tokens(100, 100_000), "2000";
         /// Longest budget of a handoff, in tokens.
-        summary_max: u32 = tokens(100, 1_000_000), "12000", [Frugal] "24000", [Steady] "14000";
+        summary_max: u32 = tokens(100, 1_000_000), "12000", [Frugal] "24000", [Steady] "9000";
         /// Longest budget of a handoff, as a fraction of the window.
         summary_window_share: f64 = fraction(0.005, 0.5), "0.05", [Frugal] "0.12", [Steady] "0.07";
         /// Share of the handoff that a focus topic gets.

@@ -82,8 +82,9 @@ fn presets_say_what_their_documents_say() {
     assert_eq!((frugal.threshold, frugal.never_prune), (runway.threshold, runway.never_prune));
 
     let steady = Policy::of(Preset::Steady).compression;
-    assert_eq!((steady.threshold, steady.cold_threshold, steady.basis), (0.85, 0.4, Basis::Room));
+    assert_eq!((steady.threshold, steady.cold_threshold, steady.basis), (0.85, 0.5, Basis::Room));
     assert_eq!((steady.target_ratio, steady.min_growth, steady.min_freed), (0.1, AutoOr::Fixed(0.3), 0.3));
+    assert_eq!((steady.small_window_extra, steady.summary_max), (0.06, 9_000));
     assert_eq!(Policy::default().compression, steady, "the default");
 }
 

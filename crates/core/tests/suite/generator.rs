@@ -6,7 +6,7 @@ use foldline_core::EngineError;
 use foldline_core::Outcome;
 use foldline_core::planning::StepKind;
 use foldline_transcript::validate::validate;
-use foldline_transcript::wire;
+use foldline_transcript::{PartKind, wire};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -69,7 +69,8 @@ proptest! {
     fn generated_sessions_are_healthy_and_read_as_what_they_are(session in session()) {
         let text = session.text();
         let found = wire::read(&text, None).unwrap();
-        if found.parts.len() > 3 {
+        // Plain words look the same in several formats.
+        if found.parts.iter().any(|part| matches!(part.kind, PartKind::ToolCall | PartKind::ToolResult)) {
             prop_assert_eq!(found.format, session.format);
         }
         let transcript = wire::read(&text, Some(session.format)).unwrap();

@@ -3,10 +3,13 @@
 
 use crate::common::generate::{Knobs, transcript};
 use foldline_core::policy::Preset;
-use foldline_core::policy::{AutoOr, SignedReasoning};
+use foldline_core::policy::SignedReasoning;
+use foldline_core::settings::AutoOr;
 use foldline_core::{EngineError, Format, Job, Policy, SessionState, compact};
+use foldline_transcript::validate::{Violation, validate_rewrite};
+use foldline_transcript::wire;
 use proptest::prelude::*;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Work with reasoning in most replies.
@@ -129,4 +132,75 @@ fn items_of_one_reply_stay_or_go_together() {
             (kept("rs_"), kept("msg_"), kept("fc_"));
         assert!(reasoning == messages && reasoning == calls, "{window}: {reasoning:?} {messages:?} {calls:?}");
     }
+}
+
+fn reasoning(id: &str) -> Value {
+    json!({"type": "reasoning", "id": id, "summary": [], "encrypted_content": "gAAAA="})
+}
+
+fn call(id: &str) -> Value {
+    json!({"type": "function_call", "id": format!("fc_{id}"), "call_id": id, "name": "read", "arguments": "{}"})
+}
+
+fn output(id: &str, words: &str) -> Value {
+    json!({"type": "function_call_output", "call_id": id, "output": words})
+}
+
+fn message(id: &str, role: &str, words: &str) -> Value {
+    json!({"type": "message", "id": id, "role": role, "content": [{"type": "input_text", "text": words}]})
+}
+
+/// Folds a list of items in a small window and says what a provider has against the result.
+fn faults(items: &[Value], window: u32, target: u64) -> (Vec<Violation>, Vec<Value>) {
+    let text = json!({"model": "gpt-5", "input": items, "store": false}).to_string();
+    let mut job = Job { format: Some(Format::OpenAiResponses), ..Job::default() };
+    job.request.target = Some(target);
+    let done = compact(&text, &policy(window, None), &SessionState::default(), &job).unwrap();
+    assert!(done.plan.fold.is_some());
+    let [before, after] = [&text, &*done.body].map(|text| wire::read(text, Some(Format::OpenAiResponses)).unwrap());
+    (validate_rewrite(&before, &after), self::items(&done.body))
+}
+
+#[test]
+fn a_copy_of_reasoning_that_repair_takes_out_is_missed_by_what_followed_it() {
+    let long = "0123456789 abcdef\n".repeat(900);
+    let items = [
+        message("m1", "user", "Begin."),
+        reasoning("rs_1"),
+        call("a"),
+        output("a", &long),
+        message("msg_5", "assistant", &long),
+        message("m2", "user", "Go on."),
+        call("b"),
+        output("b", "found"),
+        reasoning("rs_4"),
+        message("msg_10", "assistant", "Two more."),
+        call("c"),
+        call("d"),
+        output("c", "found"),
+        // Out of place: repair takes it out, and a fold takes out the other one.
+        reasoning("rs_1"),
+        output("d", "found"),
+        message("msg_15", "assistant", "That is all."),
+        message("m3", "user", "And now?"),
+        message("msg_20", "assistant", "Nothing is left."),
+    ];
+    let (faults, after) = faults(&items, 2_605, 4_282);
+    assert_eq!(faults, []);
+    assert!(after.iter().any(|item| item["content"][0]["text"] == "That is all." && item["id"].is_null()), "{after:?}");
+}
+
+#[test]
+fn calls_in_flight_lose_the_id_whose_reasoning_went_and_nothing_else() {
+    let long = "0123456789 abcdef\n".repeat(900);
+    let mut items = vec![message("m1", "user", "Begin."), reasoning("rs_1"), call("a"), output("a", &long)];
+    for turn in ["b", "c", "d"] {
+        items.extend([call(turn), output(turn, &long)]);
+    }
+    items.push(call("e"));
+    let (faults, after) = faults(&items, 2_605, 4_282);
+    assert_eq!(faults, []);
+    let mut bare = call("e");
+    bare.as_object_mut().unwrap().remove("id");
+    assert_eq!(after.last(), Some(&bare));
 }

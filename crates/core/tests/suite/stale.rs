@@ -122,6 +122,26 @@ fn standing_orders_are_rules_and_stand_once() {
 }
 
 #[test]
+fn a_rule_that_stands_beside_another_one_is_not_told_again_alone() {
+    for format in FORMATS {
+        let mut writer = opened(format);
+        writer.user("Rebuild the importer.").assistant("I begin.");
+        let (mut body, mut state) = (writer.document(), SessionState::default());
+        body = appended(&body, format, "order", |writer| {
+            writer.user("The release notes must name ticket PAY-3391. Answer in German.").assistant("Understood.");
+        });
+        for round in 0..3 {
+            body = filler(&body, format, round);
+            let (folded, handoff) = fold(format, &body, 60_000, &mut state);
+            body = folded;
+            let rules = section(&handoff, "Constraints & Preferences");
+            assert_eq!(rules.matches("PAY-3391").count(), 1, "{format}, fold {round}: {handoff}");
+            assert_eq!(rules.matches("in German").count(), 1, "{format}, fold {round}: {handoff}");
+        }
+    }
+}
+
+#[test]
 fn a_constraint_that_is_said_again_stands_once() {
     for format in FORMATS {
         let mut writer = opened(format);

@@ -1,4 +1,4 @@
-//! How the three vendors are asked, and what their streams say.
+//! How the vendors are asked, and what their streams say.
 
 use super::classify;
 use super::sse::Event;
@@ -26,6 +26,7 @@ pub(super) fn format(dialect: Dialect) -> Format {
         Dialect::OpenAiChat | Dialect::Auto => Format::OpenAiChat,
         Dialect::OpenAiResponses => Format::OpenAiResponses,
         Dialect::Anthropic => Format::Anthropic,
+        Dialect::Gemini => Format::Gemini,
     }
 }
 
@@ -49,6 +50,11 @@ pub(super) fn body(dialect: Dialect, model: &str, ask: &Ask) -> String {
             "model": model, "stream": true, "max_tokens": reply, "system": system,
             "messages": [{ "role": "user", "content": user }],
         }),
+        // Model and stream are in the address.
+        Dialect::Gemini => json!({
+            "systemInstruction": { "parts": [{ "text": system }] },
+            "contents": [{ "role": "user", "parts": [{ "text": user }] }],
+        }),
     }
     .to_string()
 }
@@ -63,6 +69,7 @@ pub(super) fn event(dialect: Dialect, event: &Event) -> Speech {
     };
     match dialect {
         Dialect::Anthropic => anthropic_event(&data),
+        Dialect::Gemini => gemini_piece(&data),
         Dialect::OpenAiResponses => responses_event(&data),
         Dialect::OpenAiChat | Dialect::Auto => chat_event(&data),
     }
@@ -78,6 +85,7 @@ pub(super) fn whole(dialect: Dialect, body: &str) -> Speech {
     }
     let words = match dialect {
         Dialect::Anthropic => texts(&data, "content", "text"),
+        Dialect::Gemini => gemini_piece(&data).words,
         Dialect::OpenAiResponses => {
             let items = data.get("output").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
             items.iter().map(|item| texts(item, "content", "output_text")).collect()
@@ -136,6 +144,26 @@ fn anthropic_event(data: &Value) -> Speech {
         }
         "error" => failure_in(data).unwrap_or_else(|| broken("the stream reports an error without words")),
         _ => Speech::default(),
+    }
+}
+
+/// A piece of a stream, or all of a reply: both have the same form.
+fn gemini_piece(data: &Value) -> Speech {
+    if let Some(failure) = failure_in(data) {
+        return failure;
+    }
+    if let Some(reason) = data.pointer("/promptFeedback/blockReason").and_then(Value::as_str) {
+        let failure = Failure::new(FailureClass::Refused, &format!("the prompt was blocked: {reason}"));
+        return Speech { failure: Some(failure), ..Speech::default() };
+    }
+    let parts = data.pointer("/candidates/0/content/parts").and_then(Value::as_array);
+    let (thoughts, said): (Vec<&Value>, Vec<&Value>) =
+        parts.into_iter().flatten().partition(|part| part.get("thought").and_then(Value::as_bool) == Some(true));
+    Speech {
+        words: said.iter().filter_map(|part| part.get("text")?.as_str()).collect(),
+        thinks: !thoughts.is_empty(),
+        ends: data.pointer("/candidates/0/finishReason").is_some_and(Value::is_string),
+        failure: None,
     }
 }
 

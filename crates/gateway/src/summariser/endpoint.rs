@@ -27,12 +27,18 @@ pub struct Endpoint {
 #[error("summarizer.url: {0}")]
 pub struct AddressError(String);
 
-/// What the paths of the dialects end with.
-const PATHS: [(Dialect, &str); 3] = [
+/// What the paths of the dialects end with. Gemini has the model before it.
+const PATHS: [(Dialect, &str); 5] = [
     (Dialect::OpenAiChat, "/chat/completions"),
     (Dialect::OpenAiResponses, "/responses"),
     (Dialect::Anthropic, "/messages"),
+    (Dialect::Gemini, ":streamGenerateContent"),
+    (Dialect::Gemini, ":generateContent"),
 ];
+
+/// The headers that carry keys.
+const KEYS: [HeaderName; 3] =
+    [AUTHORIZATION, HeaderName::from_static("x-api-key"), HeaderName::from_static("x-goog-api-key")];
 
 /// No vendor's keys are shorter.
 const SHORTEST_KEY: usize = 8;
@@ -60,13 +66,36 @@ impl Endpoint {
         };
         let path = match stated {
             Some(_) => path.to_owned(),
+            None if dialect == Dialect::Gemini => {
+                format!("{}/models/{model}{}", with_version(path, dialect), end_of(dialect))
+            }
             None => format!("{}{}", with_version(path, dialect), end_of(dialect)),
         };
-        let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
+        // Without being asked for events, Gemini streams a list.
+        let events = path.ends_with(":streamGenerateContent").then_some("alt=sse");
+        let stated = uri.query().filter(|query| !query.is_empty());
+        let query: Vec<&str> = stated.into_iter().chain(events.filter(|events| stated != Some(events))).collect();
+        let query = if query.is_empty() { String::new() } else { format!("?{}", query.join("&")) };
         let mut parts = uri.into_parts();
         parts.path_and_query = format!("{path}{query}").parse().ok();
         let url = Uri::from_parts(parts).map_err(|error| AddressError(error.to_string()))?;
         Ok(Endpoint { url, dialect, model: model.to_owned(), key, headers: HeaderMap::new() })
+    }
+
+    /// The same endpoint with another model.
+    pub(super) fn with_model(mut self, model: &str) -> Endpoint {
+        let path = self.url.path_and_query().map_or("", |path| path.as_str());
+        if self.dialect == Dialect::Gemini
+            && let Some((base, rest)) = path.split_once("/models/")
+            && let Some((_, end)) = rest.split_once(':')
+        {
+            let path = format!("{base}/models/{model}:{end}").parse().ok();
+            let mut parts = self.url.clone().into_parts();
+            parts.path_and_query = path;
+            self.url = Uri::from_parts(parts).unwrap_or(self.url);
+        }
+        model.clone_into(&mut self.model);
+        self
     }
 
     /// The host, for people.
@@ -79,8 +108,7 @@ impl Endpoint {
         let same_place = (target.scheme(), target.authority(), target.path())
             == (self.url.scheme(), self.url.authority(), self.url.path());
         let ours = self.credentials();
-        let shown = [AUTHORIZATION, HeaderName::from_static("x-api-key")];
-        same_place && shown.iter().all(|name| headers.get(name) == ours.get(name))
+        same_place && KEYS.iter().all(|name| headers.get(name) == ours.get(name))
     }
 
     /// A text of the server without our key, which some servers repeat. A key that is shorter than any real one is left
@@ -95,9 +123,13 @@ impl Endpoint {
     /// Where its list of models is.
     pub(super) fn models(&self) -> Uri {
         let path = self.url.path();
-        let base = PATHS.iter().find_map(|(_, end)| path.strip_suffix(end)).unwrap_or(path);
+        let base = match self.dialect {
+            Dialect::Gemini => path.split("/models/").next().unwrap_or(path),
+            _ => PATHS.iter().find_map(|(_, end)| path.strip_suffix(end)).unwrap_or(path),
+        };
         let mut parts = self.url.clone().into_parts();
-        let query = self.url.query().map(|query| format!("?{query}")).unwrap_or_default();
+        let query = self.url.query().filter(|query| *query != "alt=sse");
+        let query = query.map(|query| format!("?{query}")).unwrap_or_default();
         parts.path_and_query = format!("{base}/models{query}").parse().ok();
         Uri::from_parts(parts).unwrap_or_else(|_| self.url.clone())
     }
@@ -111,6 +143,7 @@ impl Endpoint {
         if let Some(key) = &self.key {
             let (name, value) = match self.dialect {
                 Dialect::Anthropic => (HeaderName::from_static("x-api-key"), key.expose_secret().to_owned()),
+                Dialect::Gemini => (HeaderName::from_static("x-goog-api-key"), key.expose_secret().to_owned()),
                 _ => (AUTHORIZATION, format!("Bearer {}", key.expose_secret())),
             };
             if let Ok(mut value) = HeaderValue::try_from(value) {
@@ -126,16 +159,18 @@ fn end_of(dialect: Dialect) -> &'static str {
     PATHS.iter().find(|(of, _)| *of == dialect).map_or("/chat/completions", |(_, end)| end)
 }
 
-/// Addresses of the Anthropic API say so; everybody else speaks Chat Completions.
+/// Addresses of the Anthropic API say so, Google has one; everybody else speaks Chat Completions.
 fn told_by(host: &str, path: &str) -> Dialect {
     if host.ends_with("anthropic.com") || path.ends_with("/anthropic") || path.ends_with("/anthropic/v1") {
         Dialect::Anthropic
+    } else if host == "generativelanguage.googleapis.com" && !path.contains("/openai") {
+        Dialect::Gemini
     } else {
         Dialect::OpenAiChat
     }
 }
 
-/// A bare address gets the version that all vendors use.
+/// A bare address gets the version that its vendor uses.
 fn with_version(path: &str, dialect: Dialect) -> String {
     let has_version = path
         .rsplit('/')
@@ -143,6 +178,7 @@ fn with_version(path: &str, dialect: Dialect) -> String {
         .is_some_and(|last| last.strip_prefix('v').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit())));
     match has_version || (!path.is_empty() && dialect != Dialect::Anthropic) {
         true => path.to_owned(),
+        false if dialect == Dialect::Gemini => format!("{path}/v1beta"),
         false => format!("{path}/v1"),
     }
 }
@@ -166,12 +202,45 @@ mod tests {
             ("https://api.anthropic.com/v1", "https://api.anthropic.com/v1/messages", Dialect::Anthropic),
             ("https://proxy.example/anthropic", "https://proxy.example/anthropic/v1/messages", Dialect::Anthropic),
             (
+                "https://generativelanguage.googleapis.com",
+                "https://generativelanguage.googleapis.com/v1beta/models/m:streamGenerateContent?alt=sse",
+                Dialect::Gemini,
+            ),
+            (
+                "https://h.example/v1beta/models/x:generateContent",
+                "https://h.example/v1beta/models/x:generateContent",
+                Dialect::Gemini,
+            ),
+            (
+                "https://generativelanguage.googleapis.com/v1beta/openai/",
+                "https://generativelanguage.googleapis.com/v1beta/openai/chat/completions",
+                Dialect::OpenAiChat,
+            ),
+            (
                 "https://x.example/openai/deployments/d?api-version=2",
                 "https://x.example/openai/deployments/d/chat/completions?api-version=2",
                 Dialect::OpenAiChat,
             ),
         ] {
             assert_eq!(at(base), (url.to_owned(), dialect));
+        }
+    }
+
+    #[test]
+    fn another_model_of_gemini_has_another_address() {
+        let endpoint = Endpoint::at("http://h", Dialect::Gemini, "one", None).unwrap().with_model("two");
+        assert_eq!(endpoint.url, "http://h/v1beta/models/two:streamGenerateContent?alt=sse");
+        assert_eq!(endpoint.model, "two");
+    }
+
+    #[test]
+    fn a_list_of_models_is_beside_every_route() {
+        for (base, models) in [
+            ("https://api.openai.com/v1", "https://api.openai.com/v1/models"),
+            ("https://api.anthropic.com", "https://api.anthropic.com/v1/models"),
+            ("https://generativelanguage.googleapis.com", "https://generativelanguage.googleapis.com/v1beta/models"),
+        ] {
+            assert_eq!(Endpoint::at(base, Dialect::Auto, "m", None).unwrap().models().to_string(), models);
         }
     }
 

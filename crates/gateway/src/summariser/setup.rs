@@ -55,10 +55,10 @@ impl Summariser {
     /// The same summariser with the models that a job names.
     pub fn for_job(mut self, job: &SummaryJob) -> Summariser {
         if let Some(model) = &job.model {
-            self.first.model.clone_from(model);
+            self.first = self.first.with_model(model);
         }
         let fallback = job.fallback_model.as_deref().filter(|model| can_serve(self.first.host(), model));
-        self.fallback = fallback.map(|model| Endpoint { model: model.to_owned(), ..self.first.clone() });
+        self.fallback = fallback.map(|model| self.first.clone().with_model(model));
         self
     }
 }
@@ -69,6 +69,7 @@ fn can_serve(host: &str, model: &str) -> bool {
     match host {
         "api.openai.com" => !is_claude,
         "api.anthropic.com" => is_claude,
+        "generativelanguage.googleapis.com" => model.contains("gem"),
         _ => true,
     }
 }

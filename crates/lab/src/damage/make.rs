@@ -117,7 +117,7 @@ fn damage(list: &mut Vec<Value>, format: Format, dice: &mut Dice) {
             let copy = list.get(at).cloned();
             list.extend(copy);
         }
-        2 => {
+        2 if !list.is_empty() => {
             let copy = list.get(at).cloned().unwrap_or_default();
             list.insert(other, copy);
         }

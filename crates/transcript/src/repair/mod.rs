@@ -136,7 +136,7 @@ pub fn repair(transcript: &Transcript<'_>) -> Option<Repaired> {
 
 /// What is `done`, without the ids of items whose reasoning went; `None` when there are none.
 fn released(source: &Transcript<'_>, current: &Transcript<'_>, done: &Repaired) -> Option<Repaired> {
-    let unmet = Needs::of(source).unmet(current, |_| true);
+    let unmet = Needs::of(source).forgotten(current);
     let mut change = Change::default();
     for &index in &unmet {
         reasoning::release(current, &mut change.rewrite, index);

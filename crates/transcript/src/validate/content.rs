@@ -72,6 +72,11 @@ impl Check<'_, '_> {
             (Content::Blocks { .. }, Format::ShareGpt) => {
                 self.add(Rule::ContentShape, Subject::Message, "the value is an array");
             }
+            (Content::Blocks { .. }, Format::OpenAiChat)
+                if self.message.role == Role::Tool && self.has_calls_inside() =>
+            {
+                self.add(Rule::ContentShape, Subject::Message, "a call or a result inside of a result");
+            }
             (Content::Blocks { .. }, _) if self.message.role == Role::Tool => {}
             (Content::Blocks { .. }, format) => {
                 let has_blocks = self.own_parts().any(|part| part.place == Place::Block);
@@ -222,8 +227,26 @@ impl Check<'_, '_> {
             && function_of(self.transcript.text, part.span).is_none()
     }
 
+    /// Whether a result has blocks in it that are calls or results themselves.
+    fn has_calls_inside(&self) -> bool {
+        let is_foreign =
+            |block: &Part| matches!(field::word(self.transcript.text, block.span, "type"), "tool_use" | "tool_result");
+        self.own_parts().any(|part| match &part.content {
+            Content::Blocks { inner, .. } => {
+                let blocks = self.transcript.inner.get(inner.start as usize..inner.end as usize);
+                blocks.unwrap_or_default().iter().any(is_foreign)
+            }
+            _ => false,
+        })
+    }
+
+    /// Whether a message may have no content: the last one of an assistant, and one that only carries settings for what
+    /// follows, as Claude Code sends after it has compacted.
     fn may_be_empty(&self) -> bool {
-        self.is_anthropic() && self.message.role == Role::Assistant && self.standing == Standing::Last
+        let is_setting = self.message.role == Role::System
+            && field::value(self.transcript.text, self.message.span, "output_config").is_some();
+        let is_last = self.message.role == Role::Assistant && self.standing == Standing::Last;
+        self.is_anthropic() && (is_last || is_setting)
     }
 
     /// Whether a Chat assistant message says something outside its content.

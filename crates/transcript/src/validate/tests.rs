@@ -51,6 +51,16 @@ fn chat_rules() {
     chat(&[USER, &CALL.replace(r#""{}""#, r#""""#), RESULT], &[]);
     chat(&[USER, &CALL.replace("c1", ""), &RESULT.replace("c1", "")], &["empty-call-id"]);
     chat(&[r#"{"role":"user","content":[{"type":"tool_use","id":"c1","name":"f","input":{}}]}"#], &["foreign-call"]);
+    let inside = RESULT.replace(r#""ok""#, r#"[{"type":"tool_use","id":"c2","name":"f","input":{}}]"#);
+    chat(&[USER, CALL, &inside], &["content-shape"]);
+    chat(&[USER, CALL, &RESULT.replace(r#""ok""#, r#"[{"type":"text","text":"ok"}]"#)], &[]);
+}
+
+#[test]
+fn a_message_that_only_carries_settings_may_be_empty() {
+    let anthropic = |system: &str, expected: &[&str]| check(Format::Anthropic, &[USER, system], expected);
+    anthropic(r#"{"role":"system","content":[],"output_config":{"effort":"high"}}"#, &[]);
+    anthropic(r#"{"role":"system","content":[]}"#, &["empty-message"]);
 }
 
 #[test]

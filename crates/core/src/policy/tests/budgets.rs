@@ -93,19 +93,26 @@ fn the_reply_is_taken_off_the_window_and_a_huge_one_is_a_wish() {
 #[test]
 fn shares_of_the_room_leave_out_what_no_compaction_touches() {
     let policy = Policy::of(Preset::Steady);
-    let with = |outside| of(&policy, 100_000, BudgetInputs { outside, ..Default::default() });
+    let with = |outside| of(&policy, 200_000, BudgetInputs { outside, ..Default::default() });
     let (bare, full) = (with(0), with(40_000));
-    assert_eq!((bare.base, bare.trigger, bare.cold_trigger), (0, 85_000, 34_000));
-    assert_eq!((full.base, full.trigger, full.cold_trigger), (40_000, 91_000, 60_400));
-    assert_eq!((bare.growth, full.growth), (25_500, 15_300));
-    assert_eq!((bare.tail, full.tail), (8_500, 5_100));
+    assert_eq!((bare.base, bare.trigger, bare.cold_trigger), (0, 170_000, 85_000));
+    assert_eq!((full.base, full.trigger, full.cold_trigger), (40_000, 176_000, 108_000));
+    assert_eq!((bare.growth, full.growth), (51_000, 40_800));
+    assert_eq!((bare.tail, full.tail), (17_000, 13_600));
     assert!(full.low_water > 40_000 && full.hygiene >= full.trigger);
-    assert!(with(99_000).trigger <= 100_000, "also where nothing is left to fold");
+    assert!(with(199_000).trigger <= 200_000, "also where nothing is left to fold");
     let wish = |max_output| of(&policy, 200_000, BudgetInputs { max_output, ..Default::default() }).effective_window;
     assert_eq!((wish(Some(8_000)), wish(Some(32_000)), wish(Some(128_000))), (192_000, 180_000, 185_600));
     let plain = Policy::of(Preset::Hermes);
     let filled = of(&plain, 100_000, BudgetInputs { outside: 40_000, ..Default::default() });
     assert_eq!(filled, of(&plain, 100_000, BudgetInputs::default()));
+}
+
+#[test]
+fn a_small_window_is_filled_further() {
+    let trigger = |window| plain(Preset::Steady, window).trigger;
+    assert_eq!((trigger(20_000), trigger(32_000)), (18_020, 28_832), "0.85 and 6 % of that");
+    assert_eq!((trigger(80_000), trigger(128_000)), (70_040, 108_800), "half of that, and none");
 }
 
 #[test]
@@ -200,7 +207,7 @@ fn no_budget_jumps_at_a_round_window() {
 
 /// Any policy that the table accepts, as far as budgets read it.
 fn policies() -> impl Strategy<Value = Policy> {
-    let shares = (0.05..=0.95, 0.10..=0.80, 0.0..=0.9, prop::option::of(0.02..=0.90));
+    let shares = (0.05..=0.95, 0.10..=0.80, 0.0..=0.9, prop::option::of(0.02..=0.90), 0.0..=0.1);
     let tokens = (prop::option::of(0..200_000u32), prop::option::of(0..200_000u32), 0..3u8, 500..200_000u32);
     let handoffs = (0.005..=0.5, 100..100_000u32, 100..1_000_000u32, 0.01..=0.9);
     (prop::sample::select(Preset::ALL), shares, tokens, handoffs).prop_map(|(preset, shares, tokens, handoffs)| {
@@ -208,6 +215,7 @@ fn policies() -> impl Strategy<Value = Policy> {
         let mut policy = Policy::of(preset);
         let knobs = &mut policy.compression;
         (knobs.threshold, knobs.target_ratio, knobs.runway) = (shares.0, shares.1, shares.2);
+        knobs.small_window_extra = shares.4;
         knobs.low_water = shares.3.map_or(AutoOr::Auto, AutoOr::Fixed);
         (knobs.prune_minimum, knobs.protect_tool_tokens) = (fixed(tokens.0), fixed(tokens.1));
         knobs.tail = match tokens.2 {
