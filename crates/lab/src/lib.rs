@@ -32,6 +32,7 @@ pub mod redact;
 pub mod reduce;
 #[cfg(feature = "measure")]
 pub mod speed;
+#[cfg(feature = "measure")]
 pub mod statements;
 #[cfg(feature = "measure")]
 pub mod tokens;
