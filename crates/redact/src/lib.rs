@@ -46,6 +46,7 @@ mod key;
 mod known;
 mod manifest;
 mod mask;
+mod masking;
 mod name;
 mod pair;
 mod parts;
@@ -71,9 +72,7 @@ pub mod made;
 #[cfg(test)]
 mod tests;
 
-use mask::Spliced;
 use std::borrow::Cow;
-use std::ops::Range;
 
 pub use known::Known;
 pub use mask::mask;
@@ -118,90 +117,10 @@ pub fn find(text: &str, mode: Mode) -> Vec<Finding> {
 
 /// The text with every secret masked.
 pub fn redact(text: &str, mode: Mode) -> Cow<'_, str> {
-    let findings = find(text, mode);
-    if findings.is_empty() {
-        return Cow::Borrowed(text);
+    match masking::masked(text.as_bytes(), mode) {
+        None => Cow::Borrowed(text),
+        Some(masked) => Cow::Owned(
+            String::from_utf8(masked).unwrap_or_else(|broken| String::from_utf8_lossy(broken.as_bytes()).into_owned()),
+        ),
     }
-    // Nothing reaches beyond the whole.
-    let masked = mask_all(text.as_bytes(), 0..text.len(), &findings, mode, Across::Clip).unwrap_or_default();
-    Cow::Owned(
-        String::from_utf8(masked).unwrap_or_else(|broken| String::from_utf8_lossy(broken.as_bytes()).into_owned()),
-    )
-}
-
-/// A mask that shows ends of a secret can, in contrived texts, make a new match together with what stands beside it.
-/// Rounds end when nothing is found; each one leaves less to find, and ordinary texts need one.
-const MOST_ROUNDS: usize = 8;
-/// How far around a mask a new match could stand.
-const NEIGHBOURHOOD: usize = 4 * 1024;
-
-/// What to do about a secret that reaches beyond the range that is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Across {
-    /// Say where it begins.
-    Tell,
-    /// Mask what of it stands inside.
-    Clip,
-}
-
-/// The bytes of a range with all findings masked, and nothing left that a second call would find. What stands around the
-/// range is masked as well, and serves as context.
-///
-/// A secret that shows only when others are masked can reach beyond the range. With [`Across::Tell`] that is an error: a
-/// range that ends there has none.
-fn mask_all(
-    bytes: &[u8],
-    range: Range<usize>,
-    findings: &[Finding],
-    mode: Mode,
-    across: Across,
-) -> Result<Vec<u8>, usize> {
-    let mut range = range;
-    let mut rounds: Vec<Spliced> = Vec::new();
-    let mut findings = findings.to_vec();
-    while !findings.is_empty() && rounds.len() < MOST_ROUNDS {
-        let beyond = findings.iter_mut().find(|finding| finding.start < range.end && range.end < finding.end);
-        match (beyond, across) {
-            (Some(beyond), Across::Tell) => {
-                return Err(rounds.iter().rev().fold(beyond.start, |place, round| round.back(place)));
-            }
-            (Some(beyond), Across::Clip) => beyond.end = range.end,
-            (None, _) => {}
-        }
-        // What came before was decided already.
-        for finding in findings.iter_mut().filter(|finding| finding.start < range.start && range.start < finding.end) {
-            finding.start = range.start;
-        }
-        let current = rounds.last().map_or(bytes, |round| &round.bytes);
-        let round = mask::splice(current, &findings);
-        range = round.forward(range.start)..round.forward(range.end);
-        findings = find_near(&round.bytes, &round.places, mode);
-        rounds.push(round);
-    }
-    let masked = rounds.last().map_or(bytes, |round| &round.bytes);
-    Ok(masked.get(range).unwrap_or_default().to_vec())
-}
-
-/// What is found near the given places. Far from them nothing has changed.
-fn find_near(bytes: &[u8], places: &[usize], mode: Mode) -> Vec<Finding> {
-    let mut found = Vec::new();
-    let mut places = places.iter().peekable();
-    while let Some(&place) = places.next() {
-        let start = place.saturating_sub(NEIGHBOURHOOD);
-        let mut last = place;
-        while let Some(&next) = places.next_if(|&&next| next <= last + 2 * NEIGHBOURHOOD) {
-            last = next;
-        }
-        let end = bytes.len().min(last + NEIGHBOURHOOD);
-        let part = bytes.get(start..end).unwrap_or_default();
-        // At a cut a secret may seem to begin or to end; those that masks have brought about stand further inside.
-        let clear = |at: usize| {
-            (at >= NEIGHBOURHOOD / 4 || start == 0) && (at + NEIGHBOURHOOD / 4 <= part.len() || end == bytes.len())
-        };
-        let moved = |finding: Finding| Finding { start: finding.start + start, end: finding.end + start, ..finding };
-        found.extend(
-            scan::find(part, mode).into_iter().filter(|finding| clear(finding.start) && clear(finding.end)).map(moved),
-        );
-    }
-    found
 }

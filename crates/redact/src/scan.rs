@@ -33,6 +33,8 @@ pub(crate) struct Scan<'t> {
     pub(crate) manifested: usize,
     /// The keyword that is looked at.
     by: Hit,
+    /// Index of the finding at which [`Self::find_again`] looked last.
+    again: usize,
 }
 
 /// Findings are nearly in order: one that a keyword leads to stands among the last ones.
@@ -111,6 +113,7 @@ pub(crate) fn find_with(raw: &[u8], mode: Mode, repeat: Option<Repeat>) -> Vec<F
         tabled: 0,
         manifested: 0,
         by: Hit { keyword: PatternID::ZERO, end: 0 },
+        again: 0,
     };
     scan.run(gate, repeat);
     scan.into_findings(&view, raw)
@@ -135,7 +138,8 @@ impl<'t> Scan<'t> {
     /// Reports what the same keyword led to a period before.
     fn find_again(&mut self, period: usize) {
         let earlier = self.by.end - period;
-        let mut index = self.found.partition_point(|found| found.by.end < earlier);
+        let mut index = self.first_by(earlier);
+        self.again = index;
         while let Some(&found) = self.found.get(index).filter(|found| found.by.end == earlier) {
             if found.by.keyword == self.by.keyword {
                 let (start, end) = (found.start + period, found.end + period);
@@ -143,6 +147,19 @@ impl<'t> Scan<'t> {
             }
             index += 1;
         }
+    }
+
+    /// Index of the first finding whose keyword ends at `end` or later. It is nearly always beside the last one asked for.
+    fn first_by(&self, end: usize) -> usize {
+        const BESIDE: usize = 8;
+        let before = |found: &Found| found.by.end < end;
+        let from = match self.again.checked_sub(1).and_then(|last| self.found.get(last)) {
+            Some(last) if !before(last) => 0,
+            _ => self.again,
+        };
+        let rest = self.found.get(from..).unwrap_or_default();
+        let beside = rest.iter().take(BESIDE).position(|found| !before(found));
+        from + beside.unwrap_or_else(|| rest.partition_point(before))
     }
 
     /// Whether a place is inside a secret already. A token there may still tell whose secret it is.

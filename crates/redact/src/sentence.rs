@@ -275,8 +275,12 @@ fn word_before(text: &[u8], end: usize, floor: usize) -> Option<(usize, usize)> 
 /// The next word and whether it stands in quotes.
 fn word(text: &[u8], from: usize) -> Option<(usize, usize, bool)> {
     const LONGEST: usize = 200;
-    let marks = text.get(from..)?.iter().take(2).take_while(|&&byte| byte == b'*').count();
-    let from = from + marks;
+    // Up to two stars make a word bold; three are a mask.
+    let stars = text.get(from..)?.iter().take(3).take_while(|&&byte| byte == b'*').count();
+    if stars > 2 {
+        return None;
+    }
+    let from = from + stars;
     let quote = at(text, from);
     if is_quote(quote) {
         let rest = text.get(from + 1..)?;
