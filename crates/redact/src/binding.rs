@@ -52,7 +52,12 @@ impl Binding {
         let after = past_remark(text, past_closers(text, end));
         let sign = skip_blanks(text, after);
         let spaced = sign > after;
-        let bound = |carrier, length: usize| Some(Self { carrier, value: value_start(text, sign + length) });
+        let bound = |carrier, length: usize| {
+            let from = sign + length;
+            // The value of a field may stand in quotes on the next line.
+            let from = if quoted { quote_on_next_line(text, from).unwrap_or(from) } else { from };
+            Some(Self { carrier, value: value_start(text, from) })
+        };
         match (at(text, sign), at(text, sign + 1)) {
             (b'=', b'=') if at(text, sign + 2) == b'=' => bound(Carrier::Statement, 3),
             (b'=', b'=' | b'>') | (b':' | b'?' | b'+' | b'!', b'=') => bound(Carrier::Statement, 2),
@@ -69,6 +74,8 @@ impl Binding {
             // Arrows: → ⇒ ➜ ⟶.
             (0xE2, 0x86 | 0x87 | 0x9E | 0x9F) => bound(Carrier::Colon, 3),
             (b'-', b'>') if spaced => bound(Carrier::Colon, 2),
+            (b'<', b'-') if spaced => bound(Carrier::Statement, 2),
+            (b'<', b'/') if is_table_cell(text, sign) => next_cell(text, sign),
             (b'>', _) if before == b'<' || before == b':' => bound(Carrier::Element, 1),
             (b'{', _) if quoted || spaced => nested(text, sign).map(|value| Self { carrier: Carrier::Field, value }),
             (b'|', _) if spaced && is_cell(text, start) => bound(Carrier::Cell, 1),
@@ -82,6 +89,29 @@ impl Binding {
             _ => None,
         }
     }
+}
+
+/// The quote that begins the next line, perhaps behind the type and length that PHP prints: `string(9) "…"`.
+fn quote_on_next_line(text: &[u8], from: usize) -> Option<usize> {
+    static QUOTE: LazyLock<Option<Regex>> = LazyLock::new(|| compile(r"\A[ \t]*{nl}\s*(?:string\(\d{1,5}\) )?{q}"));
+    if !is_break(at(text, skip_blanks(text, from))) {
+        return None;
+    }
+    let window = text.get(from..text.len().min(from + REACH)).unwrap_or_default();
+    Some(from + QUOTE.as_ref()?.find(window)?.end() - 1)
+}
+
+/// Whether a cell of a table ends here, or a term of a list.
+fn is_table_cell(text: &[u8], from: usize) -> bool {
+    matches!(text.get(from..from + 5), Some(b"</td>" | b"</th>" | b"</dt>"))
+}
+
+/// The cell behind one that holds a name: `<td>name</td><td>…`.
+fn next_cell(text: &[u8], from: usize) -> Option<Binding> {
+    static CELL: LazyLock<Option<Regex>> =
+        LazyLock::new(|| compile(r"\A</(?:td|th|dt)>\s*<(?:td|dd)(?: [^<>\n]{0,80})?>\s*(?:<code>)?"));
+    let window = text.get(from..text.len().min(from + REACH)).unwrap_or_default();
+    Some(Binding { carrier: Carrier::Element, value: from + CELL.as_ref()?.find(window)?.end() })
 }
 
 /// Past a closing quote, bracket or emphasis, and what marks a name as optional.
@@ -243,7 +273,10 @@ fn value_attribute(text: &[u8], from: usize) -> Option<usize> {
 /// Whether a verb before the name says that a value follows it. Options may stand between, and the beginning of a path.
 fn is_set(text: &[u8], start: usize) -> bool {
     words! {
-        VERBS = ["add", "arg", "config", "define", "env", "insert", "put", "set", "set-variable", "setenv", "setx", "write"]
+        VERBS = [
+            "add", "arg", "config", "define", "env", "fastcgi_param", "insert", "put", "set", "set-variable", "setenv", "setx",
+            "uwsgi_param", "write",
+        ]
     }
     const MOST_OPTIONS: usize = 2;
     let glued = text.get(start.saturating_sub(48)..start).unwrap_or_default();
@@ -268,7 +301,7 @@ fn word_before(text: &[u8], end: usize) -> Option<(usize, usize)> {
     let before = text.get(end.saturating_sub(LONGEST)..end)?;
     let blanks = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     let letters =
-        before.iter().rev().skip(blanks).take_while(|byte| byte.is_ascii_alphabetic() || **byte == b'-').count();
+        before.iter().rev().skip(blanks).take_while(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'_')).count();
     (blanks > 0 && letters > 0).then_some((end - blanks - letters, end - blanks))
 }
 

@@ -52,7 +52,9 @@ fn fits_short(pair: &Pair<'_>, look: &Look<'_>) -> bool {
     let digits = look.bytes.iter().all(u8::is_ascii_digit);
     match pair.name.to_ascii_lowercase().as_slice() {
         b"pin" | b"otp" | b"totp" => digits && (4..=8).contains(&look.len()) || look.is_long_run(),
-        name if name.ends_with(b"code") => look.has_digit() && (4..=24).contains(&look.len()) && !look.has_blank(),
+        name if name.ends_with(b"code") => {
+            (look.has_digit() && (4..=24).contains(&look.len()) || look.is_random()) && !look.has_blank()
+        }
         b"pass" => look.len() >= 5 && !digits && !look.has_blank(),
         _ => look.is_random() || look.is_long_run() || is_upper(pair.name) && look.is_mixed() && look.len() >= 6,
     }
@@ -160,8 +162,11 @@ fn is_secret_word(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value, look: &Look<'
         Carrier::Flag => fits_flag(scan, pair, value, look),
         Carrier::Set if is_spoken(look.bytes) || !look.has_digit() && reads_on(text, value) => false,
         Carrier::Set => {
+            // A name with a path before it is no word of a sentence.
+            let path = pair.name.contains(&b'.') || pair.start.checked_sub(1).is_some_and(|before| at(text, before) == b'/');
             is_upper(pair.name) && fits_environment(pair, look)
                 || look.is_mixed() && !look.is_wordy() && fits_kind(pair, look)
+                || path && pair.kind == Kind::Password && ends(text, value) && fits_kind(pair, look)
         }
         Carrier::Directive => fits_directive(scan, pair, value, look),
         Carrier::Cell => pair.kind != Kind::Parameter && !look.bytes.contains(&b' ') && fits_kind(pair, look),
@@ -315,8 +320,10 @@ fn fits_directive(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value, look: &Look<'
     let mixed = look.is_mixed() && look.len() >= 6 && (pair.kind == Kind::Password || !look.is_wordy());
     let gap = value.start.checked_sub(2).and_then(|before| scan.text.get(before..value.start)).unwrap_or_default();
     let aligned = gap == b"  " || gap.ends_with(b"\t");
+    // `name value;` in the settings of a server; a name of several words is no word of a sentence.
+    let statement = at(scan.text, value.end) == b';' && pair.name.iter().any(|byte| matches!(byte, b'_' | b'-' | b'.'));
     mixed
-        || aligned
+        || (aligned || statement)
             && fits_kind(pair, look)
             && !verdict::is_type(look.bytes)
             && !verdict::is_variable(look.bytes, pair.name)

@@ -8,7 +8,7 @@ use crate::scan::{Scan, is_word};
 use crate::shape::Look;
 use crate::value::{Quoting, Value, at, is_quote, skip_blanks};
 use crate::view::{QUOTE_1, URL_AND, URL_EQUALS, is_break};
-use crate::words::{KEY_OWNERS, TOKEN_OWNERS};
+use crate::words::{CREDENTIALS_ALONE, KEY_OWNERS, TOKEN_OWNERS};
 use crate::{Mode, block, table, verdict, wrap};
 
 /// A name and the notation that binds it to its value.
@@ -51,7 +51,7 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end:
     let Some((mut kind, named)) = scan.names.classify(name) else { return };
     if kind == Kind::Parameter
         && name.eq_ignore_ascii_case(b"key")
-        && parent(text, start).is_some_and(|owner| KEY_OWNERS.has(owner))
+        && parent(text, start).is_some_and(|owner| KEY_OWNERS.has(owner) || CREDENTIALS_ALONE.has(owner))
     {
         kind = Kind::Credential;
     }
@@ -91,16 +91,17 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end:
         let stop = if open { wrap::extended(text, value.start, value.end) } else { value.end };
         scan.report_as(rule, value.start, stop, reveal);
         rest_of_list(scan, rule, &pair, &value);
+        changed_value(scan, rule, &pair, &value);
         rest_of_string(scan, rule, &value);
     }
 }
 
-/// The name of the object that a field is the first of: `"api": {"key": …`.
+/// The name of the object that a field belongs to: `"api": {"key": …`.
 fn parent(text: &[u8], start: usize) -> Option<&[u8]> {
-    let before = text.get(start.saturating_sub(64)..start)?;
-    let before = before.trim_ascii_end();
-    let before = before.strip_suffix(b"\"").or_else(|| before.strip_suffix(&[QUOTE_1])).unwrap_or(before);
-    let before = before.trim_ascii_end().strip_suffix(b"{")?.trim_ascii_end().strip_suffix(b":")?;
+    const REACH: usize = 160;
+    let before = text.get(start.saturating_sub(REACH)..start)?;
+    let open = before.iter().rposition(|byte| matches!(byte, b'{' | b'}')).filter(|&brace| at(before, brace) == b'{')?;
+    let before = before.get(..open)?.trim_ascii_end().strip_suffix(b":")?;
     let before = before.strip_suffix(b"\"").or_else(|| before.strip_suffix(&[QUOTE_1])).unwrap_or(before);
     let letters = before.iter().rev().take_while(|byte| is_word(**byte)).count();
     before.get(before.len() - letters..).filter(|name| !name.is_empty())
@@ -137,6 +138,22 @@ fn rest_of_list(scan: &mut Scan<'_>, rule: &'static Rule, pair: &Pair<'_>, first
     }
 }
 
+/// What a plan changes a value into: `"…" -> "…"`.
+fn changed_value(scan: &mut Scan<'_>, rule: &'static Rule, pair: &Pair<'_>, first: &Value) {
+    let text = scan.text;
+    let arrow = skip_blanks(text, first.end + 1);
+    let next = skip_blanks(text, arrow + 2);
+    if first.quoting == Quoting::Quoted
+        && matches!(text.get(arrow..arrow + 2), Some(b"->" | b"=>"))
+        && at(text, next) == at(text, first.end)
+    {
+        let value = Value::quoted(text, next);
+        if is_secret(scan, pair, &value) {
+            scan.report(rule, value.start, value.end);
+        }
+    }
+}
+
 /// What a string goes on with on the next line: `"…" + "…"`.
 fn rest_of_string(scan: &mut Scan<'_>, rule: &'static Rule, first: &Value) {
     const MOST: usize = 16;
@@ -151,8 +168,8 @@ fn rest_of_string(scan: &mut Scan<'_>, rule: &'static Rule, first: &Value) {
             + 1
             + gap.take_while(|byte| byte.is_ascii_whitespace() || matches!(byte, b'+' | b'.' | b'\\')).count();
         let between = text.get(last.end + 1..next).unwrap_or_default();
-        let joined =
-            between.iter().any(|byte| matches!(byte, b'+' | b'.')) || between.iter().any(|&byte| is_break(byte));
+        // Strings with only blanks between them are one string, too.
+        let joined = !between.is_empty();
         if !joined || at(text, next) != at(text, last.end) {
             return;
         }
@@ -268,6 +285,9 @@ fn secret(scan: &mut Scan<'_>, rule: &Rule, pair: &Pair<'_>, from: usize) -> Opt
 /// A passphrase may have several words without quotes around them.
 fn whole_phrase(text: &[u8], pair: &Pair<'_>, value: Value) -> Value {
     const MOST_BYTES: usize = 200;
+    if let Some(end) = app_password_end(text, value.start).filter(|_| value.quoting == Quoting::Bare) {
+        return Value { end, ..value };
+    }
     let phrase = pair.name.len() >= 6
         && [&b"phrase"[..], b"mnemonic"].iter().any(|word| pair.name.to_ascii_lowercase().ends_with(word));
     let settings = matches!(pair.carrier, Carrier::Assignment | Carrier::Colon | Carrier::Statement);
@@ -280,6 +300,17 @@ fn whole_phrase(text: &[u8], pair: &Pair<'_>, value: Value) -> Value {
         || value.end + words >= text.len()
         || is_quote(at(text, value.end + words));
     Value { end: if ends { value.end + words } else { value.end }, ..value }
+}
+
+/// Passwords that mail providers make for programs: four groups of four letters, alone on the rest of a line.
+fn app_password_end(text: &[u8], start: usize) -> Option<usize> {
+    const LENGTH: usize = 19;
+    let letters = text.get(start..start + LENGTH)?;
+    let grouped = letters.chunks(5).all(|group| {
+        group.iter().take(4).all(u8::is_ascii_lowercase) && group.get(4).is_none_or(|&separator| separator == b' ')
+    });
+    let ends = text.get(start + LENGTH).is_none_or(|&byte| is_break(byte) || is_quote(byte));
+    (grouped && ends).then_some(start + LENGTH)
 }
 
 /// A number beside a quoted name is a number of JSON; another one takes its place, so that the document stays whole.

@@ -9,7 +9,7 @@ use crate::rule::{Check, Confidence, Reads, Reveal, Rule, Shape};
 use crate::surroundings::Surroundings;
 use crate::value::{LONGEST_VALUE, Memory, Quoting, Value, at};
 use crate::view::{URL_AND, URL_BLANK, URL_EQUALS, URL_QUOTE, View};
-use crate::{Finding, Mode, command, cookies, insert, key, manifest, pair, sentence, shape, verdict, wrap};
+use crate::{Finding, Mode, command, cookies, gibberish, insert, key, manifest, pair, sentence, shape, verdict, wrap};
 use aho_corasick::PatternID;
 use std::cell::RefCell;
 
@@ -305,6 +305,10 @@ impl<'t> Scan<'t> {
             Check::Entropy(bits) => shape::entropy(secret) >= bits,
             Check::Real => !verdict::is_placeholder(secret) && !verdict::is_expression(secret),
             Check::NotProse => !verdict::is_plain_word(secret),
+            Check::NotPlain => {
+                let letters = secret.iter().all(u8::is_ascii_lowercase);
+                shape::is_mixed(secret) && !shape::is_wordy(secret) || letters && gibberish::is_gibberish(secret)
+            }
             Check::NotSentence => !verdict::is_prose(secret),
             Check::NotSign => !matches!(secret.first(), Some(b'=' | b'/' | b'`' | b'-')),
             Check::NotPort => {

@@ -162,12 +162,16 @@ fn is_told(text: &[u8], subject: &Subject<'_>, told: Told, word: &Word<'_>) -> b
             let changed = is_changed(text, subject.start);
             let lead = text.get(..word.start - usize::from(word.quoted)).unwrap_or_default();
             let preposition = [&b" to "[..], b" as ", b" on "].iter().any(|preposition| lead.ends_with(preposition));
-            if preposition && !changed {
+            if preposition && !changed && is_english(subject.keyword) {
                 return is_mixed(word.value) && !is_wordy(word.value);
             }
             literal || is_unlike_words(word.value) && !blank || is_chosen(text, word.value, word.end, changed)
         }
-        Told::ByLabel => !blank && is_mixed(word.value) && !is_wordy(word.value),
+        Told::ByLabel => {
+            !blank
+                && (is_mixed(word.value) && !is_wordy(word.value)
+                    || !is_english(subject.keyword) && is_unlike_words(word.value))
+        }
         Told::Beside if subject.identifier && !word.quoted => false,
         Told::Beside if blank || !(literal || is_unlike_words(word.value)) => false,
         Told::Beside => {

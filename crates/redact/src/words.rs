@@ -109,8 +109,8 @@ words! {
 words! {
     /// Words before `code` that make it something to log in with.
     pub(crate) CODE_OWNERS = [
-        "2fa", "access", "auth", "backup", "confirmation", "login", "mfa", "otp", "recovery", "security", "sms",
-        "verification", "verify",
+        "2fa", "access", "activation", "auth", "backup", "confirmation", "device", "invitation", "invite", "login", "mfa",
+        "otp", "pin", "recovery", "reset", "security", "sms", "verification", "verify",
     ]
 }
 words! {
@@ -215,7 +215,7 @@ words! {
 words! {
     /// The same for keys, which many things have.
     pub(crate) HARMLESS_BEFORE_KEY = [
-        "bucket", "cache", "candidate", "composite", "dict", "foreign", "group", "hash", "i18n", "index", "json",
+        "bucket", "cache", "candidate", "composite", "dict", "foreign", "group", "i18n", "index", "json",
         "locale", "map", "message", "natural", "object", "partition", "primary", "query", "recv", "routing", "row", "s3",
         "shard", "sorting", "surrogate", "translation", "unique",
     ]
@@ -227,7 +227,7 @@ words! {
         "action", "age", "alg", "algorithm", "arn", "array", "at", "attempts", "attribute", "attributes", "audience",
         "auth", "authentication", "bits", "budget", "by", "bytes", "cache", "callback", "change", "changed", "char",
         "chars", "check", "checksum", "class", "client", "cmd", "col", "color", "colors", "column", "columns",
-        "command", "config", "confirmation", "cost", "count", "counter", "counts", "created", "date", "desc",
+        "command", "config", "cost", "count", "counter", "counts", "created", "date", "desc",
         "description", "detection", "digest", "dir", "directory", "disabled", "domain", "enabled", "end", "endpoint",
         "entropy", "env", "error", "errors", "estimate", "estimator", "exists", "expiration", "expire", "expired",
         "expires", "expiry", "factory", "field", "fields", "file", "filename", "files", "fingerprint", "flag", "flags",

@@ -19,7 +19,7 @@ const VENDORS: &[&str] = &[
     "scim: «glsoat-<w20>»",
     "oauth application secret: «gloas-<h64>»",
     "_gitlab_session=«<h32>»",
-    "incoming «https://hooks.slack.com/workflows/T<u8>/A<u10>/<d18>/<a24>»",
+    "incoming https://hooks.slack.com/workflows/«T<u8>/A<u10>/<d18>/<a24>»",
     "export SLACK=«xoxe.xoxp-1-<u163>»",
     "cookie d=«xoxd-<w80>»; b=1",
     "«xoxc-<d12>-<d12>-<d13>-<h64>»",
@@ -40,7 +40,7 @@ const VENDORS: &[&str] = &[
     "cloudflare «cfut_<a40><h8>»",
     "cloudflare key «cfk_<a40><h8>»",
     "origin ca «v1.0-<h24>-<h146>»",
-    "square «sqco_<a59>» / «sandbox-sq0csb-<w43>»",
+    "square «sqco_<a59>» / sandbox-«sq0csb-<w43>»",
     "photoroom «API_KEY<u32>» key",
     "browserstack: «bb_pr_<h30>»",
     "tailscale up --authkey «tskey-auth-<a12>-<a32>»",
@@ -167,7 +167,7 @@ const JWT: &[&str] = &[
     "(jwt) «eyJ<w33>.eyJ<w90>.<w43>»,",
     "base64 of it: «ZXlKaGJHY2lPaU<w120>»",
     "SUPABASE_SERVICE_ROLE_KEY=«eyJ<w33>.eyJ<w120>.<w43>»",
-    "ewogICJhbGciOiAi is «ewogICJhbGciOi<w30>.ewogIC<w60>.<w43>»",
+    "spaced: «ewogICJhbGciOi<w30>.ewogIC<w60>.<w43>»",
 ];
 
 const USERINFO: &[&str] = &[
