@@ -172,7 +172,7 @@ fn is_told(text: &[u8], subject: &Subject<'_>, told: Told, word: &Word<'_>) -> b
                 && (is_mixed(word.value) && !is_wordy(word.value)
                     || !is_english(subject.keyword) && is_unlike_words(word.value))
         }
-        Told::Beside if subject.identifier && !word.quoted => false,
+        Told::Beside if subject.identifier && !word.quoted => word.value.len() >= 20 && is_random(word.value),
         Told::Beside if blank || !(literal || is_unlike_words(word.value)) => false,
         Told::Beside => {
             word.value.len() >= 20 && is_random(word.value)
