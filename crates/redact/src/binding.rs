@@ -78,7 +78,7 @@ impl Binding {
             (b'<', b'/') if is_table_cell(text, sign) => next_cell(text, sign),
             (b'>', _) if before == b'<' || before == b':' => bound(Carrier::Element, 1),
             (b'{', _) if quoted || spaced => nested(text, sign).map(|value| Self { carrier: Carrier::Field, value }),
-            (b'|', _) if spaced && is_cell(text, start) => bound(Carrier::Cell, 1),
+            (b'|', _) if spaced && (is_cell(text, start) || is_first(text, start)) => bound(Carrier::Cell, 1),
             _ if quoted || is_break(at(text, sign)) || at(text, sign) == b'<' => companion(text, start, end)
                 .or_else(|| {
                     (at(text, sign) == b',')
@@ -300,8 +300,12 @@ fn word_before(text: &[u8], end: usize) -> Option<(usize, usize)> {
     const LONGEST: usize = 24;
     let before = text.get(end.saturating_sub(LONGEST)..end)?;
     let blanks = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-    let letters =
-        before.iter().rev().skip(blanks).take_while(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'_')).count();
+    let letters = before
+        .iter()
+        .rev()
+        .skip(blanks)
+        .take_while(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'_'))
+        .count();
     (blanks > 0 && letters > 0).then_some((end - blanks - letters, end - blanks))
 }
 

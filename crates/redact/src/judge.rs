@@ -163,7 +163,8 @@ fn is_secret_word(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value, look: &Look<'
         Carrier::Set if is_spoken(look.bytes) || !look.has_digit() && reads_on(text, value) => false,
         Carrier::Set => {
             // A name with a path before it is no word of a sentence.
-            let path = pair.name.contains(&b'.') || pair.start.checked_sub(1).is_some_and(|before| at(text, before) == b'/');
+            let path =
+                pair.name.contains(&b'.') || pair.start.checked_sub(1).is_some_and(|before| at(text, before) == b'/');
             is_upper(pair.name) && fits_environment(pair, look)
                 || look.is_mixed() && !look.is_wordy() && fits_kind(pair, look)
                 || path && pair.kind == Kind::Password && ends(text, value) && fits_kind(pair, look)

@@ -100,7 +100,8 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end:
 fn parent(text: &[u8], start: usize) -> Option<&[u8]> {
     const REACH: usize = 160;
     let before = text.get(start.saturating_sub(REACH)..start)?;
-    let open = before.iter().rposition(|byte| matches!(byte, b'{' | b'}')).filter(|&brace| at(before, brace) == b'{')?;
+    let open =
+        before.iter().rposition(|byte| matches!(byte, b'{' | b'}')).filter(|&brace| at(before, brace) == b'{')?;
     let before = before.get(..open)?.trim_ascii_end().strip_suffix(b":")?;
     let before = before.strip_suffix(b"\"").or_else(|| before.strip_suffix(&[QUOTE_1])).unwrap_or(before);
     let letters = before.iter().rev().take_while(|byte| is_word(**byte)).count();

@@ -154,7 +154,8 @@ struct Word<'t> {
 fn is_told(text: &[u8], subject: &Subject<'_>, told: Told, word: &Word<'_>) -> bool {
     let blank = word.value.contains(&b' ');
     if subject.vague {
-        return !blank && is_random(word.value);
+        let chosen = word.quoted && told == Told::ByVerb && is_gibberish(word.value);
+        return !blank && (is_random(word.value) || chosen);
     }
     let literal = word.quoted && !verdict::is_prose(word.value);
     match told {
@@ -167,11 +168,7 @@ fn is_told(text: &[u8], subject: &Subject<'_>, told: Told, word: &Word<'_>) -> b
             }
             literal || is_unlike_words(word.value) && !blank || is_chosen(text, word.value, word.end, changed)
         }
-        Told::ByLabel => {
-            !blank
-                && (is_mixed(word.value) && !is_wordy(word.value)
-                    || !is_english(subject.keyword) && is_unlike_words(word.value))
-        }
+        Told::ByLabel => !blank && (is_mixed(word.value) && !is_wordy(word.value) || is_unlike_words(word.value)),
         Told::Beside if subject.identifier && !word.quoted => word.value.len() >= 20 && is_random(word.value),
         Told::Beside if blank || !(literal || is_unlike_words(word.value)) => false,
         Told::Beside => {

@@ -3,7 +3,7 @@
 //! The keyword is the program. The pattern is searched in its arguments; where it ends, the password begins. Options that
 //! are called after a password (`--password`) are found by their name and need no row here.
 
-use crate::rule::Check::{Least, Mixed, NotProse, NotSign, Real};
+use crate::rule::Check::{Least, Mixed, NotPlain, NotProse, NotSign, Real};
 use crate::rule::Rule;
 
 #[rustfmt::skip]
@@ -58,4 +58,6 @@ pub(super) const RULES: &[Rule] = &[
     Rule::command("encrypted-string", "Text that Ansible encrypts", &["ansible-vault"], r"\bencrypt_string[ \t]+(?:--[\w-]+[ \t]+\S+[ \t]+){0,3}()").checks(&[Real]).hits(&["ansible-vault encrypt_string 'sunshine' --name x"]).misses(&["ansible-vault encrypt x.yml"]),
     Rule::command("net-user", "Password of a user of Windows", &["net user"], r"\A[ \t]+[^\s/]\S{0,40}[ \t]+()").checks(&[Real, NotSign]).hits(&["net user bob <a9> /add"]).misses(&["net user bob /delete"]),
     Rule::from("password-command", "Password that a command prints for another", &["password-command", "password_command", "passphrase_command", "passwordeval", "askpass"], 160, r#"(?i)[\w-]+{q}?[ \t]*[ =:][ \t]*{q}?(?:echo|printf)[ \t]+{q}?()"#).checks(&[Real]).chosen().hits(&["restic --password-command 'echo sunshine' snapshots"]).misses(&["password_command: pass show db"]),
+    Rule::from("user-and-password", "User and password as options of any program", &[" -u "], 160, r#" -u[ =]{q}?[\w.@\\-]{1,64}{q}?[ \t]+-p[ =]?{q}?([^\s\d:"'`\x11-\x14-][^\s:"'`/\x11-\x14]{3,63})"#).checks(&[Real, NotPlain]).chosen().hits(&["winrm -u bob -p <a9>"]).misses(&["docker run -u 1000 -p 8080:80 image", "tool -u bob -p $PASS", "nc -u host -p 53"]),
+    Rule::command("alias-login", "Keys of an object store", &["mc ", "mcli "], r"\balias[ \t]+set[ \t]+\S+[ \t]+\S+[ \t]+\S+[ \t]+()").checks(&[Real]).hits(&["mc alias set m https://s3.example.org minio sunshine"]),
 ];

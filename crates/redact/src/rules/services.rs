@@ -1,6 +1,6 @@
 //! Tokens of services: messages, mail, payments, shops, monitoring, work.
 
-use crate::rule::Check::{Dense, Digit, Mixed, Most, Random, Real};
+use crate::rule::Check::{Dense, Digit, Entropy, Mixed, Most, Random, Real};
 use crate::rule::Class::{Dash, Digit as Digits, Hex, Word};
 use crate::rule::Rule;
 
@@ -115,4 +115,8 @@ pub(super) const RULES: &[Rule] = &[
     Rule::from("signalwire", "SignalWire token", &["signalwire"], 120, r"(?i)signalwire[^\n]{0,60}?\b(PT[0-9a-f]{48})\b").hits(&["signalwire: PT<h48>"]),
     Rule::token("pubnub", "PubNub secret key", &["sec-c-"], r"[A-Za-z0-9+/=_-]{36,64}").hits(&["sec-c-<b48>"]),
     Rule::from("zapier-hook", "Zapier webhook with its key", &["hooks.zapier.com/hooks/catch/"], 100, r"hooks\.zapier\.com/hooks/catch/(\d{4,9}/[a-z0-9]{6,12})\b").hits(&["https://hooks.zapier.com/hooks/catch/<d7>/<l7>/"]),
+    Rule::token("short-prefix", "Token of any vendor with a short prefix", &["ak-", "as-", "tok_", "tok-", "prod_", "apikey-", "apikey_", "secret-", "token-", "token_", "access-"], r"[A-Za-z0-9]{20,80}").checks(&[Random, Entropy(3.7)]).hits(&["ak-<a22>", "tok_<a32>"]).misses(&["as-configurationoftheserver", "token_count_of_the_last_request"]),
+    Rule::back("token-before-word", "Generated value in front of the word for it", &[" token", " api key", " api-key", " secret", " access key", " key"], (Dash, 20, 120), 0, r"([\w-]{20,120})").checks(&[Digit, Random]).low()
+        .hits(&["acme <a32> token", "<h8>-<h4>-<h4>-<h4>-<h12> api key"]).misses(&["the-name-of-a-thing-with-words-2024 key"]),
+    Rule::token("adyen", "Adyen API key", &["AQE"], r"[A-Za-z0-9+/=]{40,}-[A-Za-z0-9+/=]{30,}-[\x21-\x7e]{12,40}").checks(&[Digit]).hits(&["AQE<b90>-<b43>=-<a16>"]),
 ];

@@ -176,7 +176,9 @@ proptest! {
 /// Texts in which a second look once found more: a mask must not be taken for the beginning of a secret.
 #[test]
 fn masks_are_no_part_of_a_secret() {
-    for text in ["password--password :  @tcp(&key=hunter2", "the password is ***&key=hunter2", "my password: ***hunter2x"] {
+    for text in
+        ["password--password :  @tcp(&key=hunter2", "the password is ***&key=hunter2", "my password: ***hunter2x"]
+    {
         let once = redact(text, Mode::Text).into_owned();
         assert_eq!(redact(&once, Mode::Text), once, "{text}");
     }
