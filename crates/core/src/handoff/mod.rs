@@ -2,6 +2,7 @@
 
 mod foreign;
 mod frame;
+mod lookalike;
 mod mark;
 mod previous;
 mod quote;
