@@ -11,15 +11,23 @@
 //!
 //! A text is read three times, each time less of it:
 //!
-//! 1. `view.rs` takes disguises off: escapes of JSON, URLs and terminals, invisible characters. Each byte remembers where
-//!    it came from.
-//! 2. `gate.rs` finds keywords, all of them in one pass.
-//! 3. Where a keyword stands, its rules are tried on a bounded piece of text. Most rules are a row in a table with a
-//!    pattern, under `rules/`; [`RULES`] lists them all.
+//! 1. `decoded.rs` decodes escapes (JSON, URLs, HTML, terminal colours) and drops invisible characters. Every byte remembers
+//!    where it stood in the original.
+//! 2. `keywords.rs` finds the keywords of all rules in one pass.
+//! 3. `scan.rs` tries the rules of a keyword on a bounded piece of text around it. Most rules are a row in a table under
+//!    `rules/`, with a pattern, checks, examples and counterexamples; [`RULES`] lists them all.
 //!
-//! Secrets without a form of their own are known by the name beside them: `pair.rs` reads a name (`name.rs`), what binds
-//! it (`binding.rs`) and the value (`value.rs`), and decides (`judge.rs`, `verdict.rs`, `surroundings.rs`) with the words of
-//! `words.rs`. Private keys, cookies, commands, sentences, tables, inserts and manifests have readers of their own.
+//! ```
+//! use foldline_redact::RULES;
+//! let rule = RULES.iter().find(|rule| rule.name == "sshpass").unwrap();
+//! assert_eq!(rule.keywords, ["sshpass"]);
+//! ```
+//!
+//! Secrets without a form of their own are recognised by the name beside them. `name_value.rs` reads the name (`name.rs`),
+//! the notation that binds it (`binding.rs`) and the value (`value.rs`); `named_value.rs` decides whether the value is a secret,
+//! with the help of `placeholder.rs` (variables, types, words that stand for a value), `string_stats.rs` (letters, digits,
+//! randomness), `gibberish.rs` (letters in an order that no language has) and `code_context.rs` (is this source code?).
+//! The lists of words are in `words.rs`.
 //!
 //! ```
 //! use foldline_redact::{Mode, find};
@@ -29,46 +37,57 @@
 //! assert_eq!(&text[finding.start..finding.end], "k7Lm2Xp9Rt4VwQ");
 //! ```
 //!
-//! Time is linear in the length of the text, whatever the text; masked text holds nothing that is found again.
-//! [`Stream`] masks what arrives in pieces, [`Known`] hides values that were found elsewhere.
+//! These notations have readers of their own: `private_key.rs`, `cookies.rs`, `command.rs`, `sentence.rs`, `table.rs`,
+//! `multiline.rs` (YAML blocks, here-documents), `sql_insert.rs`, `kubernetes.rs`, `wrapped.rs` (tokens cut by line breaks).
+//!
+//! Findings are masked (`mask.rs`), and the result is searched again until nothing more is found (`masking.rs`), so that
+//! masking twice changes nothing. Long texts are masked in parts (`parts.rs`), texts that arrive in pieces by [`Stream`], and
+//! [`Known`] hides values that were found elsewhere. Time is linear in the length of the text, whatever the text.
+//!
+//! ```
+//! use foldline_redact::{Mode, redact};
+//! let once = redact("curl -u bob:sunshine-7 https://example.org", Mode::Text).into_owned();
+//! assert_eq!(once, "curl -u bob:*** https://example.org");
+//! assert_eq!(redact(&once, Mode::Text), once);
+//! ```
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
 mod binding;
-mod block;
+mod code_context;
 mod command;
 mod cookies;
-mod gate;
+mod decoded;
 mod gibberish;
-mod insert;
-mod judge;
-mod key;
+mod keywords;
 mod known;
-mod manifest;
+mod kubernetes;
 mod mask;
 mod masking;
+mod multiline;
 mod name;
-mod pair;
+mod name_value;
+mod named_value;
 mod parts;
+mod placeholder;
+mod private_key;
 mod repeat;
 mod rule;
 mod rules;
 mod scan;
 mod sentence;
-mod shape;
+mod sql_insert;
 mod stream;
-mod surroundings;
+mod string_stats;
 mod table;
 mod value;
-mod verdict;
-mod view;
 mod words;
-mod wrap;
+mod wrapped;
 
-#[cfg(any(test, feature = "made"))]
+#[cfg(any(test, feature = "fixtures"))]
+pub mod fixtures;
+#[cfg(any(test, feature = "fixtures"))]
 pub mod hostile;
-#[cfg(any(test, feature = "made"))]
-pub mod made;
 #[cfg(test)]
 mod tests;
 

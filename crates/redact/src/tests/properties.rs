@@ -1,6 +1,6 @@
 //! What holds for any text.
 
-use crate::made::expand;
+use crate::fixtures::expand;
 use crate::{Mode, Stream, find, redact};
 use proptest::prelude::*;
 

@@ -1,8 +1,8 @@
 //! Values that stand on the lines below their name: block scalars of YAML, here-documents, folded strings.
 
-use crate::shape;
+use crate::decoded::is_break;
+use crate::string_stats;
 use crate::value::{Memory, Quoting, Value, at};
-use crate::view::is_break;
 
 const MOST_LINES: usize = 64;
 /// The name of a block stands this far behind the beginning of its line, at most.
@@ -111,7 +111,7 @@ pub(crate) fn next_line(text: &[u8], from: usize) -> Option<Value> {
     let inside = |byte: &&u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'' | b'{' | b'}' | b'<' | b'>');
     let length = rest.iter().take(LONGEST).take_while(inside).count();
     let alone = rest.get(length).is_none_or(|&byte| is_break(byte));
-    (alone && shape::is_random(rest.get(..length)?)).then_some(Value {
+    (alone && string_stats::is_random(rest.get(..length)?)).then_some(Value {
         start,
         end: start + length,
         quoting: Quoting::Bare,
