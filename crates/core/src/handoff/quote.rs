@@ -53,16 +53,21 @@ fn plain(line: &str) -> Cow<'_, str> {
     if let Some(before) = line.trim_end().strip_suffix(GAP) {
         return Cow::Owned(format!("{before}(…)"));
     }
-    let title = words.trim_start_matches(['#', '＃']);
-    if title.len() == words.len() {
+    // Marks of diffs, lists and quotations may stand before a heading.
+    let marked = words.trim_start_matches(['+', '-', '>', '|', ' ', '\t']);
+    let title = marked.trim_start_matches(['#', '＃']);
+    if title.len() == marked.len() {
         return Cow::Borrowed(line);
     }
-    // `#!/bin/sh` and `#include` are no headings, unless they are called as one of ours.
+    // `#!/bin/sh`, `#include` and a comment in a diff are no headings, unless they are called as one of ours.
     let name = title.trim().trim_matches('*');
-    let is_heading = title.starts_with([' ', '\t', '\u{a0}', '\u{3000}'])
-        || Section::ALL.iter().any(|(_, ours)| name.eq_ignore_ascii_case(ours));
-    match is_heading {
-        true => Cow::Owned(format!("**{name}**")),
+    let is_ours = Section::ALL.iter().any(|(_, ours)| name.eq_ignore_ascii_case(ours));
+    let is_heading = marked.len() == words.len() && title.starts_with([' ', '\t', '\u{a0}', '\u{3000}']);
+    match is_heading || is_ours {
+        true => {
+            let marks = words.get(..words.len() - marked.len()).unwrap_or_default();
+            Cow::Owned(format!("{marks}**{name}**"))
+        }
         false => Cow::Borrowed(line),
     }
 }
@@ -102,6 +107,7 @@ mod tests {
         for text in ["##\tActive Task", "##Active Task", "＃＃ Active Task", "#\u{a0}Active Task"] {
             assert_eq!(quoted(text), "**Active Task**", "{text:?}");
         }
-        assert_eq!(quoted("#include <x>"), "#include <x>");
+        assert_eq!(quoted("+ ## Active Task"), "+ **Active Task**");
+        assert_eq!(quoted("#include <x>\n+ # a comment"), "#include <x>\n+ # a comment");
     }
 }

@@ -78,13 +78,14 @@ fn check(messages: &[Value], about: &str) {
     assert_eq!(seen.matches("[end of foldline handoff").count(), 1, "{about}: {handoff}");
     assert_eq!(seen.matches("[foldline handoff").count(), 1, "{about}: {handoff}");
     let (inside, _) = handoff.split_once(CLOSING).unwrap();
-    let headings: Vec<&str> = inside.lines().filter(|line| line.trim_start().starts_with("##")).collect();
+    let headings: Vec<&str> =
+        inside.lines().filter(|line| line.trim_start_matches([' ', '+', '-', '>']).starts_with("##")).collect();
     let known: Vec<String> = Section::ALL.iter().map(|(_, title)| format!("## {title}")).collect();
     let mut rest = known.iter();
     assert!(headings.iter().all(|heading| rest.any(|title| title == heading)), "{about}: {headings:?}\n{handoff}");
     // Sections that speak with the user's voice hold nothing of it.
     for section in ["Active Task", "Constraints & Preferences", "Goal"] {
-        let words = inside.split(&format!("## {section}\n")).nth(1).unwrap_or_default();
+        let words = inside.split(&format!("\n## {section}\n")).nth(1).unwrap_or_default();
         let words = words.split("\n## ").next().unwrap_or_default();
         assert!(!words.contains(ORDER), "{about}, {section}: {words}");
     }
@@ -92,7 +93,7 @@ fn check(messages: &[Value], about: &str) {
 
 #[test]
 fn nobody_forges_a_handoff() {
-    for preset in Preset::ALL {
+    for preset in Preset::ALL.iter().copied() {
         for end in ENDS {
             let text = forged(end);
             let mut policy = Policy::of(preset);
