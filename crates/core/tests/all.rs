@@ -10,6 +10,7 @@ mod suite {
     mod admission;
     mod examples;
     mod fold;
+    mod forgery;
     mod formats;
     mod generator;
     mod handoff;

@@ -126,6 +126,21 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Measure whether 32 clients notice thousands of silent and slow connections beside them.
+    Crowd {
+        /// The binary; build it with --release.
+        #[arg(long, default_value = "target/release/foldline")]
+        binary: PathBuf,
+        /// Connections that say nothing.
+        #[arg(long, default_value_t = 4_096)]
+        silent: usize,
+        /// Connections whose bodies come a byte at a time.
+        #[arg(long, default_value_t = 2_000)]
+        slow: usize,
+        /// Hold the gateway to this processor.
+        #[arg(long)]
+        pin: Option<usize>,
+    },
     /// Measure redaction.
     #[command(after_help = "Examples:
   lab redact figures ~/.cargo/registry/src /usr/lib/python3.11 /usr/share/doc
@@ -274,6 +289,10 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Load { binary, requests, many, pin, json } => {
             let figures = load::measure(&load::Plan { binary, requests, many, pin }, tell)?;
             print(&if json { format!("{:#}\n", figures.to_json()) } else { figures.to_string() })?;
+        }
+        Command::Crowd { binary, silent, slow, pin } => {
+            let plan = load::Plan { binary, requests: 0, many: 0, pin };
+            print(&format!("{}\n", load::crowded(&plan, load::Crowd { silent, slow }, tell)?))?;
         }
         Command::Redact { what } => match what {
             RedactMeasure::Figures { folders, without, runs } => {

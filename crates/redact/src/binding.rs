@@ -1,15 +1,15 @@
 //! What binds a name to its value: signs, markup, calls, the next line.
 
+use crate::decoded::{CODED_QUOTE, URL_AND, URL_EQUALS, is_break};
 use crate::rule::compile;
 use crate::value::{at, is_quote, skip_blanks};
-use crate::view::{CODED_QUOTE, URL_AND, URL_EQUALS, is_break};
 use crate::words::words;
 use regex::bytes::Regex;
 use std::sync::LazyLock;
 
 /// How a name is bound to a value. What counts as a value differs: code binds names to names, an environment does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Carrier {
+pub(crate) enum Notation {
     /// `"name": …`, a field of JSON or of a literal.
     Field,
     /// `name: …`, YAML, a header or prose.
@@ -37,7 +37,7 @@ pub(crate) enum Carrier {
 /// A notation, and where the value begins in it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Binding {
-    pub(crate) carrier: Carrier,
+    pub(crate) notation: Notation,
     pub(crate) value: usize,
 }
 
@@ -52,36 +52,66 @@ impl Binding {
         let after = past_remark(text, past_closers(text, end));
         let sign = skip_blanks(text, after);
         let spaced = sign > after;
-        let bound = |carrier, length: usize| Some(Self { carrier, value: value_start(text, sign + length) });
+        let bound = |notation, length: usize| {
+            let from = sign + length;
+            // The value of a field may stand in quotes on the next line.
+            let from = if quoted { quote_on_next_line(text, from).unwrap_or(from) } else { from };
+            Some(Self { notation, value: value_start(text, from) })
+        };
         match (at(text, sign), at(text, sign + 1)) {
-            (b'=', b'=') if at(text, sign + 2) == b'=' => bound(Carrier::Statement, 3),
-            (b'=', b'=' | b'>') | (b':' | b'?' | b'+' | b'!', b'=') => bound(Carrier::Statement, 2),
+            (b'=', b'=') if at(text, sign + 2) == b'=' => bound(Notation::Statement, 3),
+            (b'=', b'=' | b'>') | (b':' | b'?' | b'+' | b'!', b'=') => bound(Notation::Statement, 2),
             (b'=', b'~') => None,
             (b'=', next) => match (quoted, spaced || matches!(next, b' ' | b'\t')) {
-                (true, _) => bound(Carrier::Field, 1),
-                (false, true) => bound(Carrier::Statement, 1),
-                _ if matches!(before, b'?' | b'&' | b'#' | b'[' | URL_AND) => bound(Carrier::Parameter, 1),
-                _ => bound(Carrier::Assignment, 1),
+                (true, _) => bound(Notation::Field, 1),
+                (false, true) => bound(Notation::Statement, 1),
+                _ if matches!(before, b'?' | b'&' | b'#' | b'[' | URL_AND) => bound(Notation::Parameter, 1),
+                _ => bound(Notation::Assignment, 1),
             },
-            (URL_EQUALS, _) => bound(Carrier::Parameter, 1),
+            (URL_EQUALS, _) => bound(Notation::Parameter, 1),
             (b':', b':') => None,
-            (b':', _) => bound(if quoted { Carrier::Field } else { Carrier::Colon }, 1),
+            (b':', _) => bound(if quoted { Notation::Field } else { Notation::Colon }, 1),
             // Arrows: → ⇒ ➜ ⟶.
-            (0xE2, 0x86 | 0x87 | 0x9E | 0x9F) => bound(Carrier::Colon, 3),
-            (b'-', b'>') if spaced => bound(Carrier::Colon, 2),
-            (b'>', _) if before == b'<' || before == b':' => bound(Carrier::Element, 1),
-            (b'{', _) if quoted || spaced => nested(text, sign).map(|value| Self { carrier: Carrier::Field, value }),
-            (b'|', _) if spaced && is_cell(text, start) => bound(Carrier::Cell, 1),
+            (0xE2, 0x86 | 0x87 | 0x9E | 0x9F) => bound(Notation::Colon, 3),
+            (b'-', b'>') if spaced => bound(Notation::Colon, 2),
+            (b'<', b'-') if spaced => bound(Notation::Statement, 2),
+            (b'<', b'/') if is_table_cell(text, sign) => next_cell(text, sign),
+            (b'>', _) if before == b'<' || before == b':' => bound(Notation::Element, 1),
+            (b'{', _) if quoted || spaced => nested(text, sign).map(|value| Self { notation: Notation::Field, value }),
+            (b'|', _) if spaced && (is_cell(text, start) || is_first(text, start)) => bound(Notation::Cell, 1),
             _ if quoted || is_break(at(text, sign)) || at(text, sign) == b'<' => companion(text, start, end)
                 .or_else(|| {
                     (at(text, sign) == b',')
-                        .then(|| Self { carrier: call(text, start), value: value_start(text, sign + 1) })
+                        .then(|| Self { notation: call(text, start), value: value_start(text, sign + 1) })
                 })
                 .or_else(|| listed_flag(text, start, sign)),
             _ if spaced => spaced_binding(text, start, sign),
             _ => None,
         }
     }
+}
+
+/// The quote that begins the next line, perhaps behind the type and length that PHP prints: `string(9) "…"`.
+fn quote_on_next_line(text: &[u8], from: usize) -> Option<usize> {
+    static QUOTE: LazyLock<Option<Regex>> = LazyLock::new(|| compile(r"\A[ \t]*{nl}\s*(?:string\(\d{1,5}\) )?{q}"));
+    if !is_break(at(text, skip_blanks(text, from))) {
+        return None;
+    }
+    let window = text.get(from..text.len().min(from + REACH)).unwrap_or_default();
+    Some(from + QUOTE.as_ref()?.find(window)?.end() - 1)
+}
+
+/// Whether a cell of a table ends here, or a term of a list.
+fn is_table_cell(text: &[u8], from: usize) -> bool {
+    matches!(text.get(from..from + 5), Some(b"</td>" | b"</th>" | b"</dt>"))
+}
+
+/// The cell behind one that holds a name: `<td>name</td><td>…`.
+fn next_cell(text: &[u8], from: usize) -> Option<Binding> {
+    static CELL: LazyLock<Option<Regex>> =
+        LazyLock::new(|| compile(r"\A</(?:td|th|dt)>\s*<(?:td|dd)(?: [^<>\n]{0,80})?>\s*(?:<code>)?"));
+    let window = text.get(from..text.len().min(from + REACH)).unwrap_or_default();
+    Some(Binding { notation: Notation::Element, value: from + CELL.as_ref()?.find(window)?.end() })
 }
 
 /// Past a closing quote, bracket or emphasis, and what marks a name as optional.
@@ -182,17 +212,17 @@ fn companion(text: &[u8], start: usize, end: usize) -> Option<Binding> {
     }
     let window = text.get(end..text.len().min(end + REACH)).unwrap_or_default();
     let found = COMPANION.as_ref()?.find(window)?;
-    let carrier = match at(text, end) {
-        _ if found.as_bytes().ends_with(b">") => Carrier::Element,
-        quote if is_quote(quote) => Carrier::Field,
-        _ => Carrier::Colon,
+    let notation = match at(text, end) {
+        _ if found.as_bytes().ends_with(b">") => Notation::Element,
+        quote if is_quote(quote) => Notation::Field,
+        _ => Notation::Colon,
     };
-    Some(Binding { carrier, value: end + found.end() })
+    Some(Binding { notation, value: end + found.end() })
 }
 
 /// What a name before a comma is: an option in a list of arguments, or an argument of a call.
-fn call(text: &[u8], start: usize) -> Carrier {
-    if is_option(text, start) { Carrier::Flag } else { Carrier::Call }
+fn call(text: &[u8], start: usize) -> Notation {
+    if is_option(text, start) { Notation::Flag } else { Notation::Call }
 }
 
 /// An option in a list with one item on each line.
@@ -202,26 +232,26 @@ fn listed_flag(text: &[u8], start: usize, sign: usize) -> Option<Binding> {
         return None;
     }
     let window = text.get(sign..text.len().min(sign + REACH)).unwrap_or_default();
-    Some(Binding { carrier: Carrier::Flag, value: sign + NEXT_ITEM.as_ref()?.find(window)?.end() })
+    Some(Binding { notation: Notation::Flag, value: sign + NEXT_ITEM.as_ref()?.find(window)?.end() })
 }
 
 /// A name with only blanks between it and its value.
 fn spaced_binding(text: &[u8], start: usize, value: usize) -> Option<Binding> {
     if is_option(text, start) {
-        return Some(Binding { carrier: Carrier::Flag, value });
+        return Some(Binding { notation: Notation::Flag, value });
     }
     if matches!(start.checked_sub(1).map(|index| at(text, index)), Some(b'<' | b':')) {
         if let Some(value) = attributes_end(text, value) {
-            return Some(Binding { carrier: Carrier::Element, value });
+            return Some(Binding { notation: Notation::Element, value });
         }
         if let Some(value) = value_attribute(text, value) {
-            return Some(Binding { carrier: Carrier::Field, value });
+            return Some(Binding { notation: Notation::Field, value });
         }
     }
     if is_set(text, start) {
-        return Some(Binding { carrier: Carrier::Set, value });
+        return Some(Binding { notation: Notation::Set, value });
     }
-    typed(text, value).or_else(|| is_first(text, start).then_some(Binding { carrier: Carrier::Directive, value }))
+    typed(text, value).or_else(|| is_first(text, start).then_some(Binding { notation: Notation::Directive, value }))
 }
 
 /// `<name attribute="…">`: where the text of the element begins.
@@ -243,7 +273,10 @@ fn value_attribute(text: &[u8], from: usize) -> Option<usize> {
 /// Whether a verb before the name says that a value follows it. Options may stand between, and the beginning of a path.
 fn is_set(text: &[u8], start: usize) -> bool {
     words! {
-        VERBS = ["add", "arg", "config", "define", "env", "insert", "put", "set", "set-variable", "setenv", "setx", "write"]
+        VERBS = [
+            "add", "arg", "config", "define", "env", "fastcgi_param", "insert", "put", "set", "set-variable", "setenv", "setx",
+            "uwsgi_param", "write",
+        ]
     }
     const MOST_OPTIONS: usize = 2;
     let glued = text.get(start.saturating_sub(48)..start).unwrap_or_default();
@@ -267,8 +300,12 @@ fn word_before(text: &[u8], end: usize) -> Option<(usize, usize)> {
     const LONGEST: usize = 24;
     let before = text.get(end.saturating_sub(LONGEST)..end)?;
     let blanks = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-    let letters =
-        before.iter().rev().skip(blanks).take_while(|byte| byte.is_ascii_alphabetic() || **byte == b'-').count();
+    let letters = before
+        .iter()
+        .rev()
+        .skip(blanks)
+        .take_while(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'_'))
+        .count();
     (blanks > 0 && letters > 0).then_some((end - blanks - letters, end - blanks))
 }
 
@@ -283,7 +320,7 @@ fn typed(text: &[u8], from: usize) -> Option<Binding> {
     if !matches!(window.first(), Some(b's' | b'S' | b't' | b'c' | b'v' | b'a' | b':')) {
         return None;
     }
-    Some(Binding { carrier: Carrier::Statement, value: from + TYPED.as_ref()?.find(window)?.end() })
+    Some(Binding { notation: Notation::Statement, value: from + TYPED.as_ref()?.find(window)?.end() })
 }
 
 /// Whether a name is an option of a command: `--name`, `-name`.

@@ -1,10 +1,10 @@
 //! The arguments of a program, searched for options that carry a password.
 
-use crate::gate::{Prepared, Secret};
+use crate::decoded::is_break;
+use crate::keywords::{Prepared, Secret};
 use crate::rule::Shape;
 use crate::scan::{Scan, is_word};
 use crate::value::{Quoting, at, is_quote};
-use crate::view::is_break;
 
 /// Longer command lines are generated, and lists of files.
 const REACH: usize = 512;

@@ -1,12 +1,12 @@
 //! Cookie headers: names and attributes stay, values go.
 
+use crate::decoded::{URL_BLANK, URL_EQUALS};
 use crate::rule::{Rule, compile};
 use crate::scan::Scan;
-use crate::shape::{is_mixed, is_random};
+use crate::string_stats::{is_mixed, is_random};
 use crate::value::{at, is_quote, skip_blanks};
-use crate::view::{URL_BLANK, URL_EQUALS};
 use crate::words::words;
-use crate::{Mode, verdict};
+use crate::{Mode, placeholder};
 use regex::bytes::Regex;
 use std::sync::LazyLock;
 
@@ -81,8 +81,8 @@ fn separator(text: &[u8], end: usize) -> Option<usize> {
 }
 
 fn is_secret(mode: Mode, name: &[u8], value: &[u8]) -> bool {
-    let real = value.len() >= SHORT && !verdict::is_placeholder(value);
+    let real = value.len() >= SHORT && !placeholder::is_placeholder(value);
     let identity = is_mixed(value) || value.len() >= 16;
-    let generated = mode == Mode::Text || is_random(value) && !verdict::is_fixture(value);
+    let generated = mode == Mode::Text || is_random(value) && !placeholder::is_fixture(value);
     !HARMLESS.has(name) && real && identity && generated
 }

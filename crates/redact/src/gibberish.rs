@@ -37,7 +37,7 @@ pub(crate) fn is_gibberish(value: &[u8]) -> bool {
     /// Shorter ones are abbreviations.
     const SHORTEST: usize = 6;
     const FEWEST: usize = 2;
-    let value = crate::shape::head(value);
+    let value = crate::string_stats::head(value);
     let letters = |text: &[u8]| text.iter().all(u8::is_ascii_lowercase);
     let plain =
         letters(value) || value.split_first().is_some_and(|(first, rest)| first.is_ascii_uppercase() && letters(rest));

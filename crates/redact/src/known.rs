@@ -1,8 +1,8 @@
 //! Secrets that are known by value: found once where their surroundings gave them away, hidden wherever else they stand.
 
 use crate::rule::Reveal;
-use crate::words::{STAND_INS, words};
-use crate::{Mode, mask, scan, shape};
+use crate::words::{PLACEHOLDERS, words};
+use crate::{Mode, mask, scan, string_stats};
 use aho_corasick::{AhoCorasick, MatchKind};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -154,7 +154,10 @@ fn is_common(value: &str) -> bool {
         ]
     }
     let bytes = value.as_bytes();
-    COMMON.has(bytes) || STAND_INS.has(bytes) || shape::is_number(bytes) && bytes.len() < 10 || shape::is_filler(bytes)
+    COMMON.has(bytes)
+        || PLACEHOLDERS.has(bytes)
+        || string_stats::is_number(bytes) && bytes.len() < 10
+        || string_stats::is_filler(bytes)
 }
 
 /// Letters only: such a value is hidden as a word, not as a part of one.

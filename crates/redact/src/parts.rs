@@ -25,6 +25,12 @@ pub(crate) fn cut(text: &[u8], from: usize, limit: usize, findings: &[Finding]) 
     cut_after(text, from, limit, findings, |part| memrchr(b'\n', part))
         .or_else(|| cut_after(text, from, limit, findings, |part| memrchr2(b' ', b',', part)))
         .or_else(|| cut_after(text, from, limit, findings, |part| part.iter().rposition(u8::is_ascii_alphanumeric)))
+        .or_else(|| cut_after(text, from, limit, findings, last_whole_character))
+}
+
+/// The last byte of the last character but one, which is whole in any case.
+fn last_whole_character(part: &[u8]) -> Option<usize> {
+    part.iter().rposition(|byte| !(0x80..0xC0).contains(byte))?.checked_sub(1)
 }
 
 fn cut_after(

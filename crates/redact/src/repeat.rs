@@ -3,7 +3,7 @@
 //! Generated files, logs and texts that are made to be slow repeat themselves, often for megabytes. Each byte is compared
 //! once with the one a period before it, which costs far less than asking the rules again.
 
-use crate::gate::Hit;
+use crate::keywords::Hit;
 use crate::scan::Found;
 
 /// No rule looks further than this around a keyword, but for the end of a value whose beginning decided already.

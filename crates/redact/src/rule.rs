@@ -151,6 +151,8 @@ pub enum Check {
     Real,
     /// No single word that prose goes on after.
     NotProse,
+    /// Letters in an order that no language has, digits or signs: no word that a program would print.
+    NotPlain,
     /// No sentence or label about a secret.
     NotSentence,
     /// No sign of an assignment, a path or an option at its beginning.

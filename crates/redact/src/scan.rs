@@ -1,15 +1,18 @@
 //! One search: from keywords to findings.
 
-use crate::gate::{GATE, Gate, Hit, Prepared, Secret};
+use crate::code_context::CodeContext;
+use crate::decoded::{Decoded, URL_AND, URL_BLANK, URL_EQUALS, URL_QUOTE};
+use crate::keywords::{Hit, KEYWORD_SEARCH, KeywordSearch, Prepared, Secret};
 use crate::mask;
 use crate::name::Names;
 use crate::parts::{self, SIZES, Sizes};
 use crate::repeat::Repeat;
 use crate::rule::{Check, Confidence, Reads, Reveal, Rule, Shape};
-use crate::surroundings::Surroundings;
 use crate::value::{LONGEST_VALUE, Memory, Quoting, Value, at};
-use crate::view::{URL_AND, URL_BLANK, URL_EQUALS, URL_QUOTE, View};
-use crate::{Finding, Mode, command, cookies, insert, key, manifest, pair, sentence, shape, verdict, wrap};
+use crate::{
+    Finding, Mode, command, cookies, gibberish, kubernetes, name_value, placeholder, private_key, sentence, sql_insert,
+    string_stats, wrapped,
+};
 use aho_corasick::PatternID;
 use std::cell::RefCell;
 
@@ -17,7 +20,7 @@ use std::cell::RefCell;
 pub(crate) struct Scan<'t> {
     pub(crate) text: &'t [u8],
     pub(crate) mode: Mode,
-    surroundings: RefCell<Surroundings>,
+    surroundings: RefCell<CodeContext>,
     pub(crate) names: Names<'t>,
     found: Vec<Found>,
     pub(crate) memory: Memory,
@@ -33,6 +36,8 @@ pub(crate) struct Scan<'t> {
     pub(crate) manifested: usize,
     /// The keyword that is looked at.
     by: Hit,
+    /// Index of the finding at which [`Self::find_again`] looked last.
+    again: usize,
 }
 
 /// Findings are nearly in order: one that a keyword leads to stands among the last ones.
@@ -96,8 +101,8 @@ fn find_in_part(raw: &[u8], mode: Mode) -> Vec<Finding> {
 
 /// As [`find_in_part`]; without a [`Repeat`] every keyword is looked at.
 pub(crate) fn find_with(raw: &[u8], mode: Mode, repeat: Option<Repeat>) -> Vec<Finding> {
-    let Some(gate) = GATE.as_ref() else { return Vec::new() };
-    let view = View::of(raw);
+    let Some(gate) = KEYWORD_SEARCH.as_ref() else { return Vec::new() };
+    let view = Decoded::of(raw);
     let mut scan = Scan {
         text: view.bytes(),
         mode,
@@ -111,13 +116,14 @@ pub(crate) fn find_with(raw: &[u8], mode: Mode, repeat: Option<Repeat>) -> Vec<F
         tabled: 0,
         manifested: 0,
         by: Hit { keyword: PatternID::ZERO, end: 0 },
+        again: 0,
     };
     scan.run(gate, repeat);
     scan.into_findings(&view, raw)
 }
 
 impl<'t> Scan<'t> {
-    fn run(&mut self, gate: &Gate, mut repeat: Option<Repeat>) {
+    fn run(&mut self, gate: &KeywordSearch, mut repeat: Option<Repeat>) {
         gate.each(self.text, |hit| {
             self.by = hit;
             if let Some(period) = repeat.as_mut().and_then(|repeat| repeat.period(self.text, hit, &self.found)) {
@@ -135,7 +141,8 @@ impl<'t> Scan<'t> {
     /// Reports what the same keyword led to a period before.
     fn find_again(&mut self, period: usize) {
         let earlier = self.by.end - period;
-        let mut index = self.found.partition_point(|found| found.by.end < earlier);
+        let mut index = self.first_by(earlier);
+        self.again = index;
         while let Some(&found) = self.found.get(index).filter(|found| found.by.end == earlier) {
             if found.by.keyword == self.by.keyword {
                 let (start, end) = (found.start + period, found.end + period);
@@ -143,6 +150,19 @@ impl<'t> Scan<'t> {
             }
             index += 1;
         }
+    }
+
+    /// Index of the first finding whose keyword ends at `end` or later. It is nearly always beside the last one asked for.
+    fn first_by(&self, end: usize) -> usize {
+        const BESIDE: usize = 8;
+        let before = |found: &Found| found.by.end < end;
+        let from = match self.again.checked_sub(1).and_then(|last| self.found.get(last)) {
+            Some(last) if !before(last) => 0,
+            _ => self.again,
+        };
+        let rest = self.found.get(from..).unwrap_or_default();
+        let beside = rest.iter().take(BESIDE).position(|found| !before(found));
+        from + beside.unwrap_or_else(|| rest.partition_point(before))
     }
 
     /// Whether a place is inside a secret already. A token there may still tell whose secret it is.
@@ -161,14 +181,14 @@ impl<'t> Scan<'t> {
     fn check(&mut self, prepared: &Prepared, start: usize, end: usize) {
         let rule = prepared.rule;
         match rule.shape {
-            Shape::Name => pair::check(self, rule, start, end),
-            Shape::KeyBegin => key::begin(self, rule, start),
-            Shape::KeyEnd => key::end(self, rule, start, end),
+            Shape::Name => name_value::check(self, rule, start, end),
+            Shape::KeyBegin => private_key::begin(self, rule, start),
+            Shape::KeyEnd => private_key::end(self, rule, start, end),
             Shape::Cookies => cookies::check(self, rule, end),
             Shape::Command(_) | Shape::Option(_) => command::check(self, prepared, start, end),
             Shape::Sentence => sentence::check(self, rule, start, end),
-            Shape::Insert => insert::check(self, rule, end),
-            Shape::Manifest => manifest::check(self, rule, start),
+            Shape::Insert => sql_insert::check(self, rule, end),
+            Shape::Manifest => kubernetes::check(self, rule, start),
             Shape::Token(_) => self.token(prepared, start, end),
             Shape::From { reach, .. } => self.pattern(prepared, start, start, start + reach),
             Shape::Back { class, run: (fewest, most), reach, .. } => {
@@ -196,15 +216,15 @@ impl<'t> Scan<'t> {
         let whole = length.filter(|length| !is_word(at(self.text, end + length)));
         match whole {
             Some(length) => {
-                let secret_end = wrap::extended(self.text, start, end + length);
+                let secret_end = wrapped::extended(self.text, start, end + length);
                 let body = self.text.get(end..end + length).unwrap_or_default();
-                if self.passes(rule, body) && !shape::is_filler(body) {
+                if self.passes(rule, body) && !string_stats::is_filler(body) {
                     self.report(rule, start, secret_end);
                 }
             }
             None => {
                 // A token that a terminal or a mail program cut in two.
-                let Some(joined) = wrap::joined(self.text, end, &self.memory) else { return };
+                let Some(joined) = wrapped::joined(self.text, end, &self.memory) else { return };
                 let fits = regex.find(&joined.bytes).is_some_and(|found| found.end() == joined.bytes.len());
                 if fits && self.passes(rule, &joined.bytes) {
                     self.report(rule, start, joined.end);
@@ -241,7 +261,7 @@ impl<'t> Scan<'t> {
             } else {
                 value.end
             };
-            let end = wrap::extended(self.text, value.start, run);
+            let end = wrapped::extended(self.text, value.start, run);
             self.report(rule, value.start, end);
         }
     }
@@ -249,7 +269,7 @@ impl<'t> Scan<'t> {
     /// As much of a credential as judgement needs. What turns out to be none is not read to its end again and again.
     fn credential(&self, start: usize) -> Value {
         const SHORTEST: usize = 6;
-        let end = credential_end(self.text, start, shape::WINDOW);
+        let end = credential_end(self.text, start, string_stats::WINDOW);
         Value { start, end: if end - start < SHORTEST { start } else { end }, quoting: Quoting::Quoted }
     }
 
@@ -268,27 +288,33 @@ impl<'t> Scan<'t> {
 
     /// Whether a secret is what its rule asks for, and, in source code, no fixture.
     pub(crate) fn passes(&self, rule: &Rule, secret: &[u8]) -> bool {
-        let head = shape::head(secret);
-        let fixture = || rule.confidence == Confidence::Low && (!shape::is_random(head) || verdict::is_fixture(head));
+        let head = string_stats::head(secret);
+        let fixture =
+            || rule.confidence == Confidence::Low && (!string_stats::is_random(head) || placeholder::is_fixture(head));
         let fits = |check: &Check| match *check {
             Check::Least(length) => secret.len() >= length,
             Check::Most(length) => secret.len() <= length,
             Check::Digits(fewest, most) => {
                 (fewest..=most).contains(&secret.iter().filter(|byte| byte.is_ascii_digit()).count())
             }
-            Check::Digit => shape::has_digit(secret),
-            Check::Mixed => shape::is_mixed(secret),
+            Check::Digit => string_stats::has_digit(secret),
+            Check::Mixed => string_stats::is_mixed(secret),
             Check::Dense => {
                 /// No word of a natural language is this long.
                 const LONGER_THAN_A_WORD: usize = 16;
-                shape::longest_stretch(secret) >= LONGER_THAN_A_WORD
-                    || shape::has_digit(secret) && shape::is_random(head)
+                string_stats::longest_stretch(secret) >= LONGER_THAN_A_WORD
+                    || string_stats::has_digit(secret) && string_stats::is_random(head)
             }
-            Check::Random => shape::is_random(head),
-            Check::Entropy(bits) => shape::entropy(secret) >= bits,
-            Check::Real => !verdict::is_placeholder(secret) && !verdict::is_expression(secret),
-            Check::NotProse => !verdict::is_plain_word(secret),
-            Check::NotSentence => !verdict::is_prose(secret),
+            Check::Random => string_stats::is_random(head),
+            Check::Entropy(bits) => string_stats::entropy(secret) >= bits,
+            Check::Real => !placeholder::is_placeholder(secret) && !placeholder::is_expression(secret),
+            Check::NotProse => !placeholder::is_plain_word(secret),
+            Check::NotPlain => {
+                let letters = secret.iter().all(u8::is_ascii_lowercase);
+                string_stats::is_mixed(secret) && !string_stats::is_wordy(secret)
+                    || letters && gibberish::is_gibberish(secret)
+            }
+            Check::NotSentence => !placeholder::is_prose(secret),
             Check::NotSign => !matches!(secret.first(), Some(b'=' | b'/' | b'`' | b'-')),
             Check::NotPort => {
                 let digits = secret.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -333,7 +359,7 @@ impl<'t> Scan<'t> {
     }
 
     /// Findings at their places in the original; those that overlap become one.
-    fn into_findings(mut self, view: &View<'_>, raw: &[u8]) -> Vec<Finding> {
+    fn into_findings(mut self, view: &Decoded<'_>, raw: &[u8]) -> Vec<Finding> {
         self.found.sort_by_key(|found| (found.start, found.end));
         let mut findings: Vec<Finding> = Vec::with_capacity(self.found.len());
         for found in self.found {

@@ -3,16 +3,16 @@
 //! A word after "is" is a secret when no language has it: it has digits, signs or capitals inside, or stands in quotes. A
 //! plain word counts only at the end of its sentence, and only if it does not describe: "required", "stored", "valid".
 
+use crate::decoded::is_break;
 use crate::gibberish::is_gibberish;
 use crate::name::Kind;
 use crate::rule::{Rule, compile};
 use crate::rules::prose;
 use crate::scan::{Scan, is_word};
-use crate::shape::{is_mixed, is_random, is_wordy};
+use crate::string_stats::{is_mixed, is_random, is_wordy};
 use crate::value::{at, is_quote, skip_blanks};
-use crate::view::is_break;
-use crate::words::{STAND_INS, TELLING, words};
-use crate::{Mode, pair, verdict, wrap};
+use crate::words::{PLACEHOLDERS, SENTENCE_WORDS, words};
+use crate::{Mode, name_value, placeholder, wrapped};
 use regex::bytes::Regex;
 use std::sync::LazyLock;
 
@@ -70,7 +70,7 @@ impl<'t> Subject<'t> {
             if at(text, end) != b' ' {
                 return None;
             }
-            let first = pair::name_start(text, start, floor);
+            let first = name_value::name_start(text, start, floor);
             let outside = first.checked_sub(1).map_or(b' ', |index| at(text, index));
             let (kind, _) = text.get(first..end).and_then(|name| scan.names.classify(name))?;
             let named = matches!(kind, Kind::Password | Kind::Credential) && !matches!(outside, b'-' | b'/' | b'$');
@@ -85,7 +85,7 @@ impl<'t> Subject<'t> {
             return None;
         }
         // `client secret`, `GitHub token`: the word before says which one.
-        match pair::owner_before(text, start, floor).filter(|_| vague) {
+        match name_value::owner_before(text, start, floor).filter(|_| vague) {
             Some(owner) => Some(Self { start: owner, end, keyword, vague: false, identifier: false }),
             None => Some(Self { start, end, keyword, vague, identifier: false }),
         }
@@ -113,7 +113,7 @@ fn told_after(scan: &mut Scan<'_>, rule: &'static Rule, subject: &Subject<'_>) {
             && !is_bound(text, value_end)
             && !masked(from)
         {
-            let value_end = if quoted { value_end } else { wrap::extended(text, value_start, value_end) };
+            let value_end = if quoted { value_end } else { wrapped::extended(text, value_start, value_end) };
             scan.report(rule, value_start, value_end);
             changed_to(scan, rule, value_end);
         }
@@ -154,21 +154,22 @@ struct Word<'t> {
 fn is_told(text: &[u8], subject: &Subject<'_>, told: Told, word: &Word<'_>) -> bool {
     let blank = word.value.contains(&b' ');
     if subject.vague {
-        return !blank && is_random(word.value);
+        let chosen = word.quoted && told == Told::ByVerb && is_gibberish(word.value);
+        return !blank && (is_random(word.value) || chosen);
     }
-    let literal = word.quoted && !verdict::is_prose(word.value);
+    let literal = word.quoted && !placeholder::is_prose(word.value);
     match told {
         Told::ByVerb => {
             let changed = is_changed(text, subject.start);
             let lead = text.get(..word.start - usize::from(word.quoted)).unwrap_or_default();
             let preposition = [&b" to "[..], b" as ", b" on "].iter().any(|preposition| lead.ends_with(preposition));
-            if preposition && !changed {
+            if preposition && !changed && is_english(subject.keyword) {
                 return is_mixed(word.value) && !is_wordy(word.value);
             }
             literal || is_unlike_words(word.value) && !blank || is_chosen(text, word.value, word.end, changed)
         }
-        Told::ByLabel => !blank && is_mixed(word.value) && !is_wordy(word.value),
-        Told::Beside if subject.identifier && !word.quoted => false,
+        Told::ByLabel => !blank && (is_mixed(word.value) && !is_wordy(word.value) || is_unlike_words(word.value)),
+        Told::Beside if subject.identifier && !word.quoted => word.value.len() >= 20 && is_random(word.value),
         Told::Beside if blank || !(literal || is_unlike_words(word.value)) => false,
         Told::Beside => {
             word.value.len() >= 20 && is_random(word.value)
@@ -275,8 +276,12 @@ fn word_before(text: &[u8], end: usize, floor: usize) -> Option<(usize, usize)> 
 /// The next word and whether it stands in quotes.
 fn word(text: &[u8], from: usize) -> Option<(usize, usize, bool)> {
     const LONGEST: usize = 200;
-    let marks = text.get(from..)?.iter().take(2).take_while(|&&byte| byte == b'*').count();
-    let from = from + marks;
+    // Up to two stars make a word bold; three are a mask.
+    let stars = text.get(from..)?.iter().take(3).take_while(|&&byte| byte == b'*').count();
+    if stars > 2 {
+        return None;
+    }
+    let from = from + stars;
     let quote = at(text, from);
     if is_quote(quote) {
         let rest = text.get(from + 1..)?;
@@ -355,7 +360,7 @@ fn is_undescriptive(value: &[u8]) -> bool {
             .iter()
             .any(|ending| value.ends_with(ending));
     let plain = value.iter().all(u8::is_ascii_lowercase) && value.len() >= 6;
-    plain && !describes && !DESCRIBES.has(value) && !TELLING.has(value)
+    plain && !describes && !DESCRIBES.has(value) && !SENTENCE_WORDS.has(value)
 }
 
 /// "with password …", "password: …" in a list of things to type: words that bring in a secret.
@@ -370,10 +375,10 @@ fn is_introduced(text: &[u8], start: usize) -> bool {
 }
 
 fn is_secret(value: &[u8]) -> bool {
-    !verdict::is_placeholder(value)
-        && !verdict::is_location(value)
-        && !verdict::is_expression(value)
-        && !STAND_INS.has(value)
+    !placeholder::is_placeholder(value)
+        && !placeholder::is_location(value)
+        && !placeholder::is_expression(value)
+        && !PLACEHOLDERS.has(value)
         && !value.starts_with(b"-")
 }
 

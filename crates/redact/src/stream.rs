@@ -1,7 +1,8 @@
 //! Masks a text that arrives in pieces, in bounded memory.
 
-use crate::parts::{self, SIZES, Sizes};
-use crate::{Across, Finding, Mode, mask_all, scan};
+use crate::Mode;
+use crate::masking::{self, Part};
+use crate::parts::{SIZES, Sizes};
 
 /// Masks bytes as they come. Text is held back until enough of what follows is known, and released at line ends.
 ///
@@ -54,45 +55,29 @@ impl Stream {
         if waiting < self.wanted {
             return Vec::new();
         }
-        let findings = scan::find(&self.held, self.mode);
-        let (cut, out) = match self.released(&findings) {
-            Some(released) => released,
+        let part = match masking::first_part(&self.held, self.context, self.sizes.margin, self.mode) {
+            Some(part) => part,
             None if waiting < LONGEST => {
                 self.wanted = waiting * 2;
                 return Vec::new();
             }
-            None => (self.held.len(), self.masked(self.held.len(), &findings, Across::Clip).unwrap_or_default()),
+            None => masking::last_part(&self.held, self.context, self.mode),
         };
         self.wanted = self.sizes.batch;
-        let kept = cut.min(self.sizes.context);
-        self.held.drain(..cut - kept);
+        let end = part.end;
+        let out = self.bytes_of(part);
+        let kept = end.min(self.sizes.context);
+        self.held.drain(..end - kept);
         self.context = kept;
         out
     }
 
     /// Releases the rest.
     pub fn finish(self) -> Vec<u8> {
-        let findings = scan::find(&self.held, self.mode);
-        self.masked(self.held.len(), &findings, Across::Clip).unwrap_or_default()
+        self.bytes_of(masking::last_part(&self.held, self.context, self.mode))
     }
 
-    /// As much as can be released, and where it ends; `None` when a secret reaches from one end to the other.
-    fn released(&self, findings: &[Finding]) -> Option<(usize, Vec<u8>)> {
-        /// More secrets that show only when others are masked do not reach across each other in any honest text.
-        const MOST_TRIES: usize = 8;
-        let mut limit = self.held.len().saturating_sub(self.sizes.margin);
-        for _ in 0..MOST_TRIES {
-            let cut = parts::cut(&self.held, self.context, limit, findings)?;
-            match self.masked(cut, findings, Across::Tell) {
-                Ok(out) => return Some((cut, out)),
-                Err(before) => limit = before,
-            }
-        }
-        None
-    }
-
-    /// The text from the context up to `cut`, masked; where a secret begins that reaches across it.
-    fn masked(&self, cut: usize, findings: &[Finding], across: Across) -> Result<Vec<u8>, usize> {
-        mask_all(&self.held, self.context..cut, findings, self.mode, across)
+    fn bytes_of(&self, part: Part) -> Vec<u8> {
+        part.masked.unwrap_or_else(|| self.held.get(self.context..part.end).unwrap_or_default().to_vec())
     }
 }

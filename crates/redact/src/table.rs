@@ -1,13 +1,13 @@
 //! Tables: a column whose heading names a secret. Bars as databases print them, commas and tabulators as files have them.
 
+use crate::decoded::is_break;
 use crate::gibberish::is_gibberish;
 use crate::name::{self, Kind};
 use crate::rule::Rule;
 use crate::scan::Scan;
-use crate::shape::Look;
+use crate::string_stats::StringStats;
 use crate::value::{at, is_quote};
-use crate::view::is_break;
-use crate::{Mode, verdict};
+use crate::{Mode, placeholder};
 
 const LONGEST_LINE: usize = 512;
 const MOST_ROWS: usize = 64;
@@ -76,14 +76,17 @@ fn is_ruling(line: &[u8]) -> bool {
 }
 
 fn is_value(cell: &[u8], kind: Kind) -> bool {
-    let look = Look::at(cell);
+    let look = StringStats::at(cell);
     let plausible = match kind {
         Kind::Password => true,
         _ => look.is_unwordly() && !look.is_number() || look.is_long_run() || is_gibberish(cell),
     };
     // A quote inside ends the string that holds the table.
     let word = cell.len() >= 4 && !look.has_blank() && !cell.iter().any(|&byte| is_quote(byte));
-    word && plausible && !verdict::is_placeholder(cell) && !verdict::is_expression(cell) && !verdict::is_type(cell)
+    word && plausible
+        && !placeholder::is_placeholder(cell)
+        && !placeholder::is_expression(cell)
+        && !placeholder::is_type(cell)
 }
 
 /// What separates the cells of a heading: bars, or commas and tabulators between single words.

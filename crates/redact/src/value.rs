@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use crate::view::{
+use crate::decoded::{
     APOSTROPHE, BREAK_1, CODED_QUOTE, QUOTE_1, QUOTE_2, QUOTE_3, URL_AND, URL_BLANK, URL_EQUALS, URL_QUOTE, is_break,
 };
 
@@ -240,10 +240,10 @@ pub(crate) fn skip_blanks(text: &[u8], from: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::View;
+    use crate::decoded::Decoded;
 
     fn value(raw: &str) -> String {
-        let view = View::of(raw.as_bytes());
+        let view = Decoded::of(raw.as_bytes());
         let value = Value::read(view.bytes(), 0, &Memory::default());
         raw[view.raw_start(value.start)..view.raw_end(value.end)].to_owned()
     }

@@ -109,8 +109,8 @@ words! {
 words! {
     /// Words before `code` that make it something to log in with.
     pub(crate) CODE_OWNERS = [
-        "2fa", "access", "auth", "backup", "confirmation", "login", "mfa", "otp", "recovery", "security", "sms",
-        "verification", "verify",
+        "2fa", "access", "activation", "auth", "backup", "confirmation", "device", "invitation", "invite", "login", "mfa",
+        "otp", "pin", "recovery", "reset", "security", "sms", "verification", "verify",
     ]
 }
 words! {
@@ -215,7 +215,7 @@ words! {
 words! {
     /// The same for keys, which many things have.
     pub(crate) HARMLESS_BEFORE_KEY = [
-        "bucket", "cache", "candidate", "composite", "dict", "foreign", "group", "hash", "i18n", "index", "json",
+        "bucket", "cache", "candidate", "composite", "dict", "foreign", "group", "i18n", "index", "json",
         "locale", "map", "message", "natural", "object", "partition", "primary", "query", "recv", "routing", "row", "s3",
         "shard", "sorting", "surrogate", "translation", "unique",
     ]
@@ -227,7 +227,7 @@ words! {
         "action", "age", "alg", "algorithm", "arn", "array", "at", "attempts", "attribute", "attributes", "audience",
         "auth", "authentication", "bits", "budget", "by", "bytes", "cache", "callback", "change", "changed", "char",
         "chars", "check", "checksum", "class", "client", "cmd", "col", "color", "colors", "column", "columns",
-        "command", "config", "confirmation", "cost", "count", "counter", "counts", "created", "date", "desc",
+        "command", "config", "cost", "count", "counter", "counts", "created", "date", "desc",
         "description", "detection", "digest", "dir", "directory", "disabled", "domain", "enabled", "end", "endpoint",
         "entropy", "env", "error", "errors", "estimate", "estimator", "exists", "expiration", "expire", "expired",
         "expires", "expiry", "factory", "field", "fields", "file", "filename", "files", "fingerprint", "flag", "flags",
@@ -253,7 +253,7 @@ words! {
 
 words! {
     /// Values that stand for "something goes here", for a type, a state or a choice. Compared without case.
-    pub(crate) STAND_INS = [
+    pub(crate) PLACEHOLDERS = [
         "abc", "abcd", "accepted", "allow", "any", "anything", "api-key", "api_key", "apikey", "auto", "bar", "basic",
         "baz", "bearer", "blank", "bool", "boolean", "bytes", "change-me", "change_me", "changed", "changeit",
         "changeme", "confirmed", "credentials", "default", "denied", "deny", "disabled", "dummy", "dynamic", "empty",
@@ -272,7 +272,7 @@ words! {
 
 words! {
     /// Words that give a placeholder away when they stand between separators.
-    pub(crate) GIVEAWAYS = [
+    pub(crate) PLACEHOLDER_PARTS = [
         "changeme", "dummy", "example", "fake", "fixme", "goes", "here", "hidden", "insert", "masked", "mock",
         "omitted", "placeholder", "redacted", "replace", "replaceme", "sample", "todo", "your", "yours",
     ]
@@ -280,7 +280,7 @@ words! {
 
 words! {
     /// Words that occur in sentences and labels about secrets.
-    pub(crate) TELLING = [
+    pub(crate) SENTENCE_WORDS = [
         "a", "an", "and", "are", "as", "at", "be", "by", "can", "cannot", "confirm", "could", "does", "enter",
         "expected", "failed", "for", "forgot", "from", "has", "if", "in", "incorrect", "invalid", "is", "it", "key",
         "missing", "must", "new", "no", "not", "of", "on", "or", "password", "passwords", "please", "provide",
@@ -304,8 +304,8 @@ mod tests {
 
     #[test]
     fn lists_hold_their_words_in_any_case_and_no_others() {
-        assert!(STAND_INS.has(b"ChangeMe") && !STAND_INS.has(b"change") && !STAND_INS.has(b""));
-        assert!(!STAND_INS.has(b"xxxxxxxxxxxxxxxxnull"));
+        assert!(PLACEHOLDERS.has(b"ChangeMe") && !PLACEHOLDERS.has(b"change") && !PLACEHOLDERS.has(b""));
+        assert!(!PLACEHOLDERS.has(b"xxxxxxxxxxxxxxxxnull"));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The handoff: the structured record that stands for folded messages.
 
 mod frame;
+mod lookalike;
 mod quote;
 mod render;
 mod select;

@@ -3,7 +3,10 @@
 //! The gateway is a process of its own, so that its processor time and its memory can be read from the system. Provider
 //! and clients are threads of this process. Every request is a body of its own: nothing is answered from memory.
 
+mod crowd;
 mod wire;
+
+pub use crowd::{Crowd, Crowded, crowded};
 
 use crate::{Failure, generate};
 use foldline_core::Format;

@@ -51,6 +51,8 @@ impl fmt::Display for Figures {
         writeln!(f, "{:>7.0} MB/s mixed (limit {MIXED})", self.speeds.mixed())?;
         let (slowest, name) = self.speeds.slowest_hostile();
         writeln!(f, "{slowest:>7.0} MB/s hostile (limit {HOSTILE}), the slowest: {name}")?;
+        let (slowest, name) = self.speeds.slowest_rule();
+        writeln!(f, "{slowest:>7.0} MB/s with examples of one rule (limit {HOSTILE}), the slowest: {name}")?;
         let (ratio, name) = self.speeds.least_linear();
         writeln!(f, "{ratio:>7.2} times the speed at sixteen times the size, the least linear: {name}")
     }

@@ -2,8 +2,9 @@
 
 use crate::{best, generate};
 use foldline_core::Format;
+use foldline_redact::fixtures::expand;
 use foldline_redact::hostile::hostile;
-use foldline_redact::{Mode, Stream, redact};
+use foldline_redact::{Mode, RULES, Rule, Stream, redact};
 use std::fmt;
 
 /// How much text is searched at a time.
@@ -14,6 +15,7 @@ const SIZES: [usize; 3] = [256 << 10, 1 << 20, 4 << 20];
 pub struct Speeds {
     mixed: [f64; 4],
     hostile: Vec<(&'static str, [f64; 4])>,
+    rules: Vec<(&'static str, [f64; 4])>,
 }
 
 /// Measures; the best of `runs` counts.
@@ -31,7 +33,18 @@ pub fn speeds(runs: usize) -> Speeds {
     Speeds {
         mixed: measure(&mixed, runs),
         hostile: hostile().into_iter().map(|(name, unit)| (name, measure(&repeated(unit), runs))).collect(),
+        rules: RULES.iter().map(|rule| (rule.name, measure(&repeated(&unit_of(rule)), RULE_RUNS))).collect(),
     }
+}
+
+/// There are many rules, and the slowest of them is what counts.
+const RULE_RUNS: usize = 3;
+
+/// What makes a rule work most: an example of it, then its first keyword without an end.
+fn unit_of(rule: &Rule) -> String {
+    let example = rule.hits.first().map(|example| expand(example, 7)).unwrap_or_default();
+    let keyword = rule.keywords.first().copied().unwrap_or_default();
+    format!("{example} {keyword}{keyword} ")
 }
 
 impl Speeds {
@@ -45,9 +58,14 @@ impl Speeds {
         least(self.hostile.iter().map(|(name, speeds)| (speeds[2], *name)))
     }
 
+    /// The same for the rules.
+    pub fn slowest_rule(&self) -> (f64, &'static str) {
+        least(self.rules.iter().map(|(name, speeds)| (speeds[2].min(speeds[3]), *name)))
+    }
+
     /// How many times the speed of the smallest text the largest has, where that is least: one for linear time.
     pub fn least_linear(&self) -> (f64, &'static str) {
-        least(self.hostile.iter().map(|(name, speeds)| (speeds[2] / speeds[0], *name)))
+        least(self.hostile.iter().chain(&self.rules).map(|(name, speeds)| (speeds[2] / speeds[0], *name)))
     }
 }
 
@@ -80,6 +98,7 @@ impl fmt::Display for Speeds {
         writeln!(f, "{small:>8}{middle:>9}{large:>9}   stream   MB/s")?;
         let mut rows: Vec<_> =
             self.hostile.iter().map(|(name, speeds)| (format!("hostile: {name}"), *speeds)).collect();
+        rows.extend(self.rules.iter().map(|(name, speeds)| (format!("rule: {name}"), *speeds)));
         rows.push(("mixed (generated sessions)".to_owned(), self.mixed));
         rows.sort_by(|(_, one), (_, other)| one[2].total_cmp(&other[2]));
         for (name, [small, middle, large, stream]) in rows {

@@ -50,4 +50,9 @@ pub(super) const RULES: &[Rule] = &[
     Rule::token("fernet", "Fernet token", &["gAAAAA"], r"[\w-]{60,}={0,2}").checks(&[Most(8000)]).hits(&["gAAAAA<w94>=="]).misses(&["gAAAAA<a20>+/<a80>"]),
     Rule::token("astra", "DataStax Astra token", &["AstraCS:"], r"[A-Za-z0-9]{20,30}:[0-9a-f]{60,70}").hits(&["AstraCS:<a24>:<h64>"]),
     Rule::token("mongodb-atlas", "MongoDB Atlas service account secret", &["mdb_sa_sk_"], r"[\w-]{30,60}").hits(&["mdb_sa_sk_<w40>"]),
+    Rule::from("gcp-key-id", "Id of a Google private key", &["private_key_id"], 80, r#"private_key_id{q}?\s*[:=]\s*{q}?([0-9a-f]{40})\b"#).hits(&["\"private_key_id\": \"<h40>\""]),
+    Rule::token("yandex-token", "Yandex Cloud token", &["t1."], r"[\w-]{8,}={0,2}\.[\w-]{86}={0,2}").hits(&["t1.<w20>.<w86>"]),
+    Rule::token("yandex-static-key", "Yandex Cloud static key", &["YCA", "YCN", "YCO"], r"[\w-]{36,38}").checks(&[Digit]).hits(&["YCA<w37>"]),
+    Rule::from("generated-password", "Password in the state of Terraform", &["random_password"], 900, r#"random_password[^}]{0,800}?"result"\s*:\s*"([^"\n]{6,128})""#).checks(&[Random])
+        .hits(&["\"type\": \"random_password\", \"attributes\": {\"length\": 16, \"result\": \"<a16>\", \"special\": true}"]).misses(&["\"result\": \"ok\""]),
 ];

@@ -3,7 +3,7 @@
 //! The keyword is the program. The pattern is searched in its arguments; where it ends, the password begins. Options that
 //! are called after a password (`--password`) are found by their name and need no row here.
 
-use crate::rule::Check::{Least, Mixed, NotProse, Real};
+use crate::rule::Check::{Least, Mixed, NotPlain, NotProse, NotSign, Real};
 use crate::rule::Rule;
 
 #[rustfmt::skip]
@@ -45,7 +45,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::command("wireless", "Key of a wireless network", &["nmcli", "wpa_passphrase", "wpa_cli", "iwconfig", "iw ", "networksetup"], r"(?:\b(?:password|\S{0,24}psk|wep-key\d?|key)[ \t]+{q}?|\A[ \t]+[^\s-]\S*[ \t]+)()").checks(&[Real, NotProse]).hits(&["nmcli dev wifi connect home password <a9>", "wpa_passphrase home <a9>"]),
     Rule::command("wireless-password", "Password of a wireless network", &["nmcli"], r"\bpassword[ \t]+()").checks(&[Real]).hits(&["nmcli dev wifi connect home password sunshine"]),
     Rule::command("new-user", "Password of a user that is added or changed", &["rabbitmqctl", "dscl", "samba-tool", "freeipa"], r"\b(?:add_user|change_password|authenticate_user|-passwd[ \t]+\S+|setpassword|create)[ \t]+[^\s-]\S*[ \t]+()").checks(&[Real]).hits(&["rabbitmqctl add_user bob sunshine"]).misses(&["rabbitmqctl add_user bob"]),
-    Rule::command("here-string", "Secret that a shell feeds to a program", &["kinit", "passwd", "cryptsetup", "gpg", "openssl", "sudo", "vault", "docker", "gh ", "su "], r"<<<[ \t]*{q}?()").checks(&[Real]).hits(&["kinit bob <<< sunshine", "gh auth login --with-token <<< '<a40>'"]).misses(&["kinit bob <<< $PASS", "grep x <<< sunshine"]),
+    Rule::command("here-string", "Secret that a shell feeds to a program", &["kinit", "passwd", "cryptsetup", "gpg", "openssl", "sudo", "vault", "docker", "gh ", "su ", "read "], r"<<<[ \t]*{q}?()").checks(&[Real]).hits(&["kinit bob <<< sunshine", "gh auth login --with-token <<< '<a40>'"]).misses(&["kinit bob <<< $PASS", "grep x <<< sunshine"]),
     Rule::command("auth-token", "Token that is handed to a program", &["ngrok", "vault", "netlify", "railway", "snyk", "sentry-cli", "doppler", "huggingface-cli", "wandb"], r"\b(?:add-authtoken|authtoken|auth|login)[ \t]+()").checks(&[Real, Mixed, Least(16)]).hits(&["ngrok authtoken <a43>_<a5>", "vault login <a24>"]).misses(&["vault login -method=github"]),
     Rule::command("secret-body", "Secret that is stored with a command", &["gh "], r"\bsecret[ \t]+set\b[^\n]{0,120}?(?:--body|-b)(?:[ =]|{q}){1,3}()").checks(&[Real]).hits(&["gh secret set TOKEN --body <a24>"]).misses(&["gh secret list"]),
     Rule::from("echoed-password", "Password that is fed to a program", &["echo ", "printf "], 240, r#"(?:echo|printf)[ \t]+(?:-\w+[ \t]+)*(?:{q}%s(?:\\n)?{q}[ \t]+)?{q}?(?:[\w.-]+:)?([^\s"'`|:$\x11-\x14\x17]{4,128})(?:\\n)?{q}?[ \t]*\|[ \t]*(?:sudo[ \t]+(?:-S|--stdin)|(?:sudo[ \t]+)?(?:chpasswd|passwd|docker|podman|kinit|su\b|cryptsetup|gpg|vncpasswd|smbpasswd|gh[ \t]+auth|vault[ \t]+login|helm|htpasswd|openssl|security))"#).checks(&[Real]).chosen()
@@ -53,4 +53,11 @@ pub(super) const RULES: &[Rule] = &[
     Rule::from("secure-string", "Password in a call of PowerShell", &["convertto-securestring", "pscredential"], 200, r#"(?i)[\w-]+[ \t(]+(?:-String[ \t]+)?(?:{q}[\w.@\\-]{1,64}{q}[ \t]*,[ \t]*)?{q}()"#).checks(&[Real]).chosen()
         .hits(&["ConvertTo-SecureString \"<a9>\" -AsPlainText -Force", "ConvertTo-SecureString -String 'sunshine' -AsPlainText"]).misses(&["ConvertTo-SecureString $env:PASS"]),
     Rule::from("expect-send", "Password that a script types", &["assword:"], 160, r#"(?i)assword:?[^\n"']{0,20}{q}[^\n]{0,20}{nl}?[ \t]*send(?:_user|line)?(?:[ \t(]+--)?[ \t(]*{q}()"#).checks(&[Real]).chosen().hits(&["expect \"password:\"\nsend \"<a9>\\r\""]),
+    Rule::command("stored-value", "Secret that is put into a store of secrets", &["aws ", "az ", "gcloud", "doppler", "infisical"], r"\b(?:ssm|secretsmanager|keyvault|secrets?)\b[^\n]{0,200}?--(?:value|secret-string|string-value)[ =]{q}?()").checks(&[Real]).hits(&["aws ssm put-parameter --name /db/password --value 'sunshine' --type SecureString"]).misses(&["aws ec2 describe-tags --value x"]),
+    Rule::command("unlock", "Password that unlocks a store of passwords", &["bw ", "keepassxc-cli"], r"\bunlock[ \t]+()").checks(&[Real]).hits(&["bw unlock sunshine"]).misses(&["bw unlock --check"]),
+    Rule::command("encrypted-string", "Text that Ansible encrypts", &["ansible-vault"], r"\bencrypt_string[ \t]+(?:--[\w-]+[ \t]+\S+[ \t]+){0,3}()").checks(&[Real]).hits(&["ansible-vault encrypt_string 'sunshine' --name x"]).misses(&["ansible-vault encrypt x.yml"]),
+    Rule::command("net-user", "Password of a user of Windows", &["net user"], r"\A[ \t]+[^\s/]\S{0,40}[ \t]+()").checks(&[Real, NotSign]).hits(&["net user bob <a9> /add"]).misses(&["net user bob /delete"]),
+    Rule::from("password-command", "Password that a command prints for another", &["password-command", "password_command", "passphrase_command", "passwordeval", "askpass"], 160, r#"(?i)[\w-]+{q}?[ \t]*[ =:][ \t]*{q}?(?:echo|printf)[ \t]+{q}?()"#).checks(&[Real]).chosen().hits(&["restic --password-command 'echo sunshine' snapshots"]).misses(&["password_command: pass show db"]),
+    Rule::from("user-and-password", "User and password as options of any program", &[" -u "], 160, r#" -u[ =]{q}?[\w.@\\-]{1,64}{q}?[ \t]+-p[ =]?{q}?([^\s\d:"'`\x11-\x14-][^\s:"'`/\x11-\x14]{3,63})"#).checks(&[Real, NotPlain]).chosen().hits(&["winrm -u bob -p <a9>"]).misses(&["docker run -u 1000 -p 8080:80 image", "tool -u bob -p $PASS", "nc -u host -p 53"]),
+    Rule::command("alias-login", "Keys of an object store", &["mc ", "mcli "], r"\balias[ \t]+set[ \t]+\S+[ \t]+\S+[ \t]+\S+[ \t]+()").checks(&[Real]).hits(&["mc alias set m https://s3.example.org minio sunshine"]),
 ];

@@ -1,6 +1,6 @@
 //! Files of credentials with a form of their own.
 
-use crate::rule::Check::{Apart, Least, Mixed, Most, NotProse, NotSentence, NotSign, Real};
+use crate::rule::Check::{Apart, Least, Mixed, Most, NotProse, NotSign, Real};
 use crate::rule::{Rule, Shape};
 
 #[rustfmt::skip]
@@ -19,19 +19,16 @@ pub(super) const RULES: &[Rule] = &[
         .hits(&["db.internal:5432:app:bob:<a9>", "*:*:*:postgres:sunshine"]).misses(&["::ffff:5432:"]),
     Rule::special("kubernetes-secret", "Values of a Kubernetes secret", &["kind: secret", "\"kind\": \"secret\"", "\"kind\":\"secret\"", "kind: 'secret'", "kind: \"secret\"", "kind = \"secret\""], Shape::Manifest).chosen()
         .hits(&["apiVersion: v1\nkind: Secret\ndata:\n  user.conf: <b24>\n", "apiVersion: v1\ndata:\n  user.conf: <b24>\nkind: Secret\nmetadata:\n  name: x\n"]).misses(&["kind: ConfigMap\ndata:\n  a: <b24>\n"]),
-    Rule::from("password-hash", "Hash of a password", &["$1$", "$5$", "$6$", "$y$", "$2a$", "$2b$", "$2y$", "$argon2", "$apr1$", "$pbkdf2", "$scrypt$"], 260, r"(\$(?:1|5|6|y|2[aby]|argon2[a-z]{1,2}|apr1|pbkdf2[\w-]*|scrypt)\$[\w./$=,+-]{20,200})").low()
+    Rule::from("password-hash", "Hash of a password", &["$1$", "$5$", "$6$", "$y$", "$2a$", "$2b$", "$2y$", "$argon2", "$apr1$", "$pbkdf2", "$scrypt$", "{ssha", "{sha", "{crypt}", "{md5}", "{bcrypt}", "{pbkdf2"], 260, r"(?i)((?:\$(?:1|5|6|y|2[aby]|argon2[a-z]{1,2}|apr1|pbkdf2[\w-]*|scrypt)\$|\{(?:s?sha\d{0,3}|crypt|md5|bcrypt|pbkdf2[\w-]*)\})[\w./$=,+-]{20,200})").low()
         .hits(&["root:$6$<a8>$<a86>:18000:0:99999:7:::", "bob:$2y$10$<a53>"]).misses(&["echo $1$2"]),
     Rule::from("dsn-password", "Password in a data source name", &["pwd=", "uid="], 200, r"(?i)uid=[^;\n]{1,64};[ \t]*(?:pwd|password)=()").checks(&[Real]).chosen().hits(&["Driver={SQL Server};Uid=sa;Pwd=<a9>;"]),
-    Rule::from("cisco-secret", "Secret in the configuration of a network device", &["enable secret", "enable password", "snmp-server community", "key-string", "tacacs-server key", "radius-server key", "pre-shared-key", "wpa-psk ascii"], 120,
-        r"(?i)(?:enable (?:secret|password)|snmp-server community|key-string|(?:tacacs|radius)-server key|pre-shared-key(?: local| remote| address \S+)?(?: key)?|wpa-psk ascii)[ \t]+(?:[0-9][ \t]+)?()").checks(&[Real]).chosen()
+    Rule::from("cisco-secret", "Secret in the configuration of a network device", &["enable secret", "enable password", "snmp-server community", "key-string", "tacacs-server key", "radius-server key", "pre-shared-key", "wpa-psk", "username "], 120,
+        r"(?i)(?:enable (?:secret|password)|snmp-server community|key-string|(?:tacacs|radius)-server key|pre-shared-key(?: local| remote| address \S+)?(?: key)?|wpa-psk(?: ascii| hex)?|username \S{1,40} (?:privilege \d{1,2} )?(?:password|secret) \d{1,2})[ \t]+(?:[0-9][ \t]+)?()").checks(&[Real]).chosen()
         .hits(&["enable secret 5 <a20>", "snmp-server community <a9> RO"]),
     Rule::from("network-key", "Key of a wireless network as a system shows it", &["key content", "key material"], 80, r"(?i)key (?:content|material)[ \t]*:[ \t]*()").checks(&[Real]).chosen().hits(&["    Key Content            : <a10>"]),
-    Rule::from("credential-call", "User and password as arguments of a call", &["basicauth", "basic_auth", "networkcredential", "usernamepassword", ".login(", "auth=(", "getconnection(", "plaincredentials"], 240,
-        r#"(?i)[\w.]*=?\s*\(\s*(?:[\w.]{1,40}\s*,\s*)?{q}[^"'\n\x11-\x14]{1,80}{q}\s*,\s*{q}()"#).checks(&[Real, Least(5)]).chosen()
-        .hits(&["requests.get(url, auth=('bob', '<a9>'))", "HTTPBasicAuth('bob', '<a9>')", "server.login('a@b.c', '<a10>')"]).misses(&["basicauth('user', 'password')", "form.login(user, password)"]),
-    Rule::from("setter-call", "Password as the argument of a call that sets it", &["setpassword(", "withpassword(", "set_password(", "with_password(", ".password(", "setsecret(", "withsecret(", "setapikey(", "setaccesstoken("], 120, r#"(?i)[\w.]+\(\s*{q}()"#).checks(&[Real, Least(5), NotSentence]).chosen()
-        .hits(&["client.setPassword(\"<a9>\")"]).misses(&["client.setPassword(\"\")", "x.setPassword(password)"]),
     Rule::from("ipsec-secret", "Shared secret of a virtual private network", &[": psk ", ": xauth ", ": eap "], 100, r#"(?i): (?:psk|xauth|eap)[ \t]+{q}?()"#).checks(&[Real]).chosen().hits(&["10.0.0.1 : PSK \"sunshine\""]),
     Rule::from("server-directive", "Password in the configuration of a server", &["requirepass ", "masterauth ", "bindpw ", "rootpw ", "ldap_default_authtok", "rcon_password ", "sasl_passwd "], 120, r"[\w]+[ \t=]+()").checks(&[Real]).chosen()
         .hits(&["requirepass sunshine", "bindpw <a9>"]).misses(&["rootpw {{ vault_rootpw }}"]),
+    Rule::from("redis-user", "Password of a user of Redis", &["user default on", "acl setuser"], 160, r"(?i)user[ \t]+\S{1,40}[ \t]+(?:on[ \t]+)?[^\n]{0,80}?>()").checks(&[Real]).chosen().hits(&["user default on >sunshine ~* +@all"]),
+    Rule::from("mail-relay", "Login at a mail server", &["]:587", "]:465", "]:25 "], 160, r"\]:\d{2,5}[ \t]+[^\s:]{1,80}:()").checks(&[Real]).chosen().hits(&["[smtp.example.org]:587 bob:sunshine"]),
 ];

@@ -6,7 +6,7 @@ use crate::rule::{Reads, Rule, Shape};
 #[rustfmt::skip]
 pub(super) const RULES: &[Rule] = &[
     Rule::from("authorization", "Credential in an authorization header", &["authorization"], 700,
-        r#"(?i)authorization{q}?\]?{sp}{0,3}(?:[:=,\x16]|=>){sp}{0,3}\[?{sp}?{q}?(?:f|b|`)?{q}?{sp}?(?:(?:aws4-hmac-sha256|digest|hawk|oauth)[ ][^\n]{0,400}?(?:signature|response|mac){eq}{q}?|(?:bearer|basic|token|negotiate|ntlm|apikey|api-key|key|bot|ssws|geniekey|splunk|jwt|oauth|dpop|private-token|gitlab-ci-token|snowflake|flyv1|plain|client|user|session|[a-z][\w-]{1,20})(?:{sp}{1,4}|:{sp}?)(?:{q}{sp}{0,2}[+.,]{sp}{0,2}{q})?)?()"#).reads(Reads::Credential).checks(&[Least(8), Mixed, Real]).low()
+        r#"(?i)authorization{q}?\]?{sp}{0,3}(?:[:=,\x16]|=>|{sp}{q}){sp}{0,3}\[?{sp}?{q}?(?:f|b|`)?{q}?{sp}?(?:(?:aws4-hmac-sha256|digest|hawk|oauth|hmac)[ ][^\n]{0,400}?(?:signature|response|mac){eq}{q}?|(?:bearer|basic|token|negotiate|ntlm|apikey|api-key|key|bot|ssws|geniekey|splunk|jwt|oauth|dpop|private-token|gitlab-ci-token|snowflake|flyv1|plain|client|user|session|[a-z][\w-]{1,20})(?:{sp}{1,4}|:{sp}?)(?:{q}{sp}{0,2}[+.,]{sp}{0,2}{q})?)?()"#).reads(Reads::Credential).checks(&[Least(8), Mixed, Real]).low()
         .hits(&["Authorization: Bearer <a20>", "-H \"Authorization: token <a20>\"", "\"Authorization\": \"Basic <b24>\"", "Proxy-Authorization: Basic <b20>==", "authorization: <a32>",
             "req.Header.Set(\"Authorization\", \"Bearer <a24>\")", "\\\"Authorization\\\": \\\"Bearer <a20>\\\"", "Authorization%3A%20Bearer%20<a24>"])
         .misses(&["Authorization: Bearer ${TOKEN}", "Authorization: required", "Authorization: Bearer <token>", "authorization: the process of granting rights", "Authorization: Bearer {}", "Authorization: Bearer ***"]),

@@ -4,7 +4,7 @@ use crate::rule::{Rule, Shape};
 
 #[rustfmt::skip]
 pub(super) const RULES: &[Rule] = &[
-    Rule::special("private-key", "Private key in PEM or OpenPGP armour", &["-BEGIN "], Shape::KeyBegin).label("[REDACTED PRIVATE KEY]")
+    Rule::special("private-key", "Private key in PEM or OpenPGP armour", &["-BEGIN ", "-BEGIN\x18", "- BEGIN "], Shape::KeyBegin).label("[REDACTED PRIVATE KEY]")
         .hits(&["-----BEGIN RSA PRIVATE KEY-----\n<b64>\n<b64>\n<b20>==\n-----END RSA PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----\\n<b64>\\n<b64>\\n-----END PRIVATE KEY-----\\n",
             "-----BEGIN OPENSSH PRIVATE KEY-----\n<b70>\n<b70>\n<b50>", "   1\t-----BEGIN EC PRIVATE KEY-----\n   2\t<b64>\n   3\t<b64>\n   4\t-----END EC PRIVATE KEY-----",
             "-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: GnuPG v2\n\n<b64>\n<b64>\n=<a4>\n-----END PGP PRIVATE KEY BLOCK-----",
@@ -21,4 +21,7 @@ pub(super) const RULES: &[Rule] = &[
         .misses(&["eyJ<a20>", "XeyJ<a33>.eyJ<a60>.<w43>"]),
     Rule::token("jwt-in-base64", "JSON web token in base64", &["ZXlKaGJHY2lPa", "ZXlKMGVYQWlPa", "ZXlKcmFXUWlPa"], r"[A-Za-z0-9+/_-]{40,}={0,2}").hits(&["ZXlKaGJHY2lPa<a80>=="]),
     Rule::token("wireguard-and-wallet", "Extended private key of a wallet", &["xprv", "yprv", "zprv", "tprv"], r"[1-9A-HJ-NP-Za-km-z]{100,112}").hits(&["xprv<c107>"]),
+    Rule::from("json-web-key", "Private part of a JSON web key", &["kty\"", "kty\x11", "kty'"], 1900, r#"kty{q}\s*:\s*{q}(?:RSA|EC|OKP|oct){q}[^{}]{0,1800}?{q}(?:d|k){q}\s*:\s*{q}([\w-]{20,700}){q}"#)
+        .hits(&["{\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":\"<w43>\",\"y\":\"<w43>\",\"d\":\"<w43>\"}"]).misses(&["{\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":\"<w43>\",\"y\":\"<w43>\"}"]),
+    Rule::token("jwt-spaced", "JSON web token whose header was printed with line breaks", &["ewogIC", "ewoid"], r"[\w-]{7,}={0,2}\.(?:eyJ|ewo)[\w-]+={0,2}(?:\.[\w-]*)?").hits(&["ewogICJhbGciOi<w30>.ewogIC<w60>.<w43>"]),
 ];

@@ -1,5 +1,6 @@
 //! The rules, one table per group.
 
+mod calls;
 mod clouds;
 mod commands;
 mod files;
@@ -8,6 +9,7 @@ mod keys;
 mod models;
 pub(crate) mod names;
 mod people;
+mod printed;
 pub(crate) mod prose;
 mod repositories;
 mod services;
@@ -19,7 +21,7 @@ use std::sync::LazyLock;
 
 /// All rules. Where two fit the same place the earlier one wins.
 pub static RULES: LazyLock<Vec<&'static Rule>> = LazyLock::new(|| {
-    let groups: [&'static [Rule]; 13] = [
+    let groups: [&'static [Rule]; 15] = [
         keys::RULES,
         models::RULES,
         repositories::RULES,
@@ -30,6 +32,8 @@ pub static RULES: LazyLock<Vec<&'static Rule>> = LazyLock::new(|| {
         commands::RULES,
         sql::RULES,
         files::RULES,
+        calls::RULES,
+        printed::RULES,
         names::RULES,
         prose::RULES,
         people::RULES,

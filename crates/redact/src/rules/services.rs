@@ -1,13 +1,13 @@
 //! Tokens of services: messages, mail, payments, shops, monitoring, work.
 
-use crate::rule::Check::{Dense, Digit, Mixed, Most, Random, Real};
+use crate::rule::Check::{Dense, Digit, Entropy, Mixed, Most, Random, Real};
 use crate::rule::Class::{Dash, Digit as Digits, Hex, Word};
 use crate::rule::Rule;
 
 #[rustfmt::skip]
 pub(super) const RULES: &[Rule] = &[
     // Messages, mail, telephone
-    Rule::token("slack", "Slack bot, user, app or configuration token", &["xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxo-", "xoxc-", "xoxd-", "xoxe-", "xoxe.xoxb-", "xoxe.xoxp-", "xapp-", "xwfp-"], r"[A-Za-z0-9%+/=-]{16,}").checks(&[Digit, Most(500)])
+    Rule::token("slack", "Slack bot, user, app or configuration token", &["xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxo-", "xoxc-", "xoxd-", "xoxe-", "xoxe.xoxb-", "xoxe.xoxp-", "xapp-", "xwfp-"], r"[A-Za-z0-9%+/=_-]{16,}").checks(&[Digit, Most(500)])
         .hits(&["xoxb-<d12>-<d12>-<a24>", "xapp-1-A<u10>-<d13>-<h64>", "xoxe.xoxp-1-<a160>"]).misses(&["xoxb-<a4>", "xoxb-your-token-goes-here"]),
     Rule::back("telegram", "Telegram bot token", &[":AA"], (Digits, 8, 10), 60, r"(\d{8,10}:AA[\w-]{32,45})\b").hits(&["<d9>:AA<w33>", "bot<d10>:AA<w33>"]).misses(&["12:AA<w33>", "<d9>:AA<w10>"]),
     Rule::from("telegram-url", "Telegram bot token in a URL", &["/bot"], 80, r"/bot(\d{6,12}:[\w-]{30,64})").hits(&["https://api.telegram.org/bot<d9>:B<w34>/getMe"]).misses(&["/bot<d9>", "/bottom:<a40>"]),
@@ -23,7 +23,7 @@ pub(super) const RULES: &[Rule] = &[
         ],
         r"[\w-]{20,25}\.[\w-]{6}\.[\w-]{25,45}").hits(&["MTAx<w21>.G<w5>.<w38>"]).misses(&["MTAx<w21>.G<w5>", "MTAx<a40>"]),
     Rule::from("discord-webhook", "Discord webhook with its key", &["api/webhooks/"], 160, r"api/webhooks/\d{10,20}/([\w-]{40,90})").hits(&["https://discord.com/api/webhooks/<d18>/<w68>"]).misses(&["api/webhooks/{id}/{token}"]),
-    Rule::from("slack-webhook", "Slack webhook with its key", &["hooks.slack.com/"], 160, r"hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/([A-Za-z0-9+/]{30,90})").hits(&["https://hooks.slack.com/services/T<u9>/B<u9>/<a24>"]).misses(&["https://hooks.slack.com/services/...", "see hooks.slack.com/docs"]),
+    Rule::from("slack-webhook", "Slack webhook with its key", &["hooks.slack.com/"], 160, r"hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/([A-Za-z0-9+/]{30,120})").hits(&["https://hooks.slack.com/services/T<u9>/B<u9>/<a24>", "https://hooks.slack.com/workflows/T<u8>/A<u10>/<d18>/<a24>"]).misses(&["https://hooks.slack.com/services/...", "see hooks.slack.com/docs"]),
     Rule::from("teams-webhook", "Teams webhook with its key", &["webhook.office.com/"], 320, r"webhook\.office\.com/\w+/([0-9a-fA-F-]{36}@[0-9a-fA-F-]{36}/IncomingWebhook/[\w-]+/[\w-]+)")
         .hits(&["https://acme.webhook.office.com/webhookb2/<h8>-<h4>-<h4>-<h4>-<h12>@<h8>-<h4>-<h4>-<h4>-<h12>/IncomingWebhook/<h32>/<h8>-<h4>-<h4>-<h4>-<h12>"]),
     Rule::from("other-webhook", "Webhook of an automation service with its key", &["hooks.zapier.com/", "hook.make.com/", "maker.ifttt.com/", "tines.com/webhook/", "hooks.airtable.com/", "chat.googleapis.com/v1/spaces/", "open.feishu.cn/open-apis/bot", "oapi.dingtalk.com/robot"], 320,
@@ -108,4 +108,15 @@ pub(super) const RULES: &[Rule] = &[
             "statuspage", "storyblok", "strava", "sumologic", "surveymonkey", "telegram", "todoist", "travisci", "trello", "twilio", "twitch", "twitter", "typeform", "unsplash", "virustotal", "vonage", "vultr", "webflow", "wistia", "wrike", "yandex", "youtube", "zapier", "zendesk", "zoom"],
         180, r#"(?i)[a-z]+[ \t\w.-]{0,24}{q}?[ \t]{0,3}(?:=|:=|:|=>|,)[ \t]{0,3}{q}?([A-Za-z0-9_=+/.-]{16,120})(?:{q}|[\s;,)]|\z)"#).checks(&[Random, Real]).low()
         .hits(&["algolia: \"<h32>\"", "ADAFRUIT = '<a32>'", "datadog=<h40>"]).misses(&["cloudflare: https://example.org/a/b/c/d", "sentry = sentry_sdk.init_with_options"]),
+    Rule::back("prefixed-token", "Token of any vendor whose prefix says what it is", &["_live_", "_prod_", "_pat_", "_secret_", "_token_", "_apikey_", "_api_key_", "_api_", "_sec_", "_priv_", "_oauth_", "_cloud_", "_pr_", "_sk_", "_access_"], (Word, 1, 16), 140, r"\b([a-oq-z][a-z0-9_]{0,16}_(?:live|prod|pat|secret|token|apikey|api_key|api|sec|priv|oauth|cloud|pr|sk|access)_[A-Za-z0-9_-]{20,130})").checks(&[Random, Dense])
+        .hits(&["acme_live_<a32>", "foo_pat_<a40>", "salad_cloud_<a6>_<a40>"]).misses(&["test_api_returns_the_value_that_was_set_before", "get_access_token_from_the_cache_of_tokens", "pk_live_<a24>"]),
+    Rule::from("square-other", "Square token of another form", &["sqco_", "sq0csb-", "sq0idp-"], 120, r"(sq(?:co_|0csb-|0idp-)[\w-]{22,80})").checks(&[Digit]).hits(&["sandbox-sq0csb-<w43>", "sqco_<a59>"]),
+    Rule::token("api-key-capitals", "Key that begins with its name", &["API_KEY"], r"[0-9A-Z]{32}").checks(&[Digit]).hits(&["API_KEY<u32>"]),
+    Rule::from("signalwire", "SignalWire token", &["signalwire"], 120, r"(?i)signalwire[^\n]{0,60}?\b(PT[0-9a-f]{48})\b").hits(&["signalwire: PT<h48>"]),
+    Rule::token("pubnub", "PubNub secret key", &["sec-c-"], r"[A-Za-z0-9+/=_-]{36,64}").hits(&["sec-c-<b48>"]),
+    Rule::from("zapier-hook", "Zapier webhook with its key", &["hooks.zapier.com/hooks/catch/"], 100, r"hooks\.zapier\.com/hooks/catch/(\d{4,9}/[a-z0-9]{6,12})\b").hits(&["https://hooks.zapier.com/hooks/catch/<d7>/<l7>/"]),
+    Rule::token("short-prefix", "Token of any vendor with a short prefix", &["ak-", "as-", "tok_", "tok-", "prod_", "apikey-", "apikey_", "secret-", "token-", "token_", "access-"], r"[A-Za-z0-9]{20,80}").checks(&[Random, Entropy(3.7)]).hits(&["ak-<a22>", "tok_<a32>"]).misses(&["as-configurationoftheserver", "token_count_of_the_last_request"]),
+    Rule::back("token-before-word", "Generated value in front of the word for it", &[" token", " api key", " api-key", " secret", " access key", " key"], (Dash, 20, 120), 0, r"([\w-]{20,120})").checks(&[Digit, Random]).low()
+        .hits(&["acme <a32> token", "<h8>-<h4>-<h4>-<h4>-<h12> api key"]).misses(&["the-name-of-a-thing-with-words-2024 key"]),
+    Rule::token("adyen", "Adyen API key", &["AQE"], r"[A-Za-z0-9+/=]{40,}-[A-Za-z0-9+/=]{30,}-[\x21-\x7e]{12,40}").checks(&[Digit]).hits(&["AQE<b90>-<b43>=-<a16>"]),
 ];

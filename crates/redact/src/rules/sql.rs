@@ -19,4 +19,5 @@ pub(super) const RULES: &[Rule] = &[
         .hits(&["EXEC sp_addlogin 'bob', '<a9>'"]),
     Rule::special("sql-insert", "Password among the values of an insert", &["insert into", "replace into"], crate::rule::Shape::Insert).chosen()
         .hits(&["INSERT INTO users (name, password, age) VALUES ('bob', '<a9>', 7);"]).misses(&["INSERT INTO users (name, age) VALUES ('bob', 7);", "INSERT INTO users (name, password) VALUES (?, ?);"]),
+    Rule::from("sql-cipher", "Key of an encrypted database", &["pragma key", "pragma hexkey", "pragma rekey", "sqlite3_key("], 120, r#"(?i)pragma\s+(?:hex)?(?:re)?key\s*=\s*(?:[xX])?{q}()"#).checks(&[Real]).chosen().hits(&["PRAGMA key = 'sunshine';"]),
 ];

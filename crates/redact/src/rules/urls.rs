@@ -7,7 +7,7 @@ use crate::rule::{Reads, Rule};
 #[rustfmt::skip]
 pub(super) const RULES: &[Rule] = &[
     Rule::from("database-url", "Password in the address of a database, a queue or a mail server",
-        &["postgres://", "postgresql://", "mysql://", "mariadb://", "mongodb://", "mongodb+srv://", "redis://", "rediss://", "valkey://", "amqp://", "amqps://", "mssql://", "sqlserver://", "oracle://", "clickhouse://", "cockroachdb://",
+        &["postgres://", "postgresql://", "mysql://", "mysql2://", "mariadb://", "ecto://", "couchbase://", "couchbases://", "snowflake://", "firebird://", "mongodb://", "mongodb+srv://", "redis://", "rediss://", "valkey://", "amqp://", "amqps://", "mssql://", "sqlserver://", "oracle://", "clickhouse://", "cockroachdb://",
             "cassandra://", "neo4j://", "neo4j+s://", "bolt://", "couchdb://", "influxdb://", "nats://", "kafka://", "ldap://", "ldaps://", "smtp://", "smtps://", "imap://", "imaps://", "psycopg2://", "psycopg://", "asyncpg://", "pymysql://", "mysqlconnector://", "mysqldb://", "asyncmy://", "aiomysql://", "pyodbc://", "pymssql://", "cx_oracle://", "oracledb://", "snowflake://", "db2://",
             "redshift://", "trino://", "presto://", "hive://", "elasticsearch://", "mqtt://", "mqtts://", "stomp://", "jdbc:", "sqlalchemy://", "vertica://", "teradata://", "bigquery://", "timescaledb://", "memcached://"],
         700, r#"[\w+:.]+//[^\s"'`<>:/\\\x11-\x14\x17]{0,128}:()"#).reads(Reads::LooseUserinfo).checks(&[Real, NotPort]).needs(b'@').chosen()

@@ -1,7 +1,7 @@
 //! Skipping what repeats loses no secret.
 
+use crate::fixtures::expand;
 use crate::hostile::hostile;
-use crate::made::expand;
 use crate::repeat::Repeat;
 use crate::scan::find_with;
 use crate::{Finding, Mode, RULES};

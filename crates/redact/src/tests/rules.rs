@@ -1,6 +1,6 @@
 //! Every rule finds its examples and leaves its counterexamples alone.
 
-use crate::made::expand;
+use crate::fixtures::expand;
 use crate::{Mode, RULES, find};
 
 /// A text before and after an example must not change what is found in it.

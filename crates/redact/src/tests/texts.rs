@@ -1,6 +1,6 @@
 //! What is masked, what stays, and what stays whole around a mask.
 
-use crate::made::{Dice, expand};
+use crate::fixtures::{Random, expand};
 use crate::{Mode, find, mask, redact};
 
 #[test]
@@ -94,9 +94,9 @@ fn five_hundred_generated_secrets_are_masked_in_every_carrier() {
     let mut count = 0;
     for seed in 0..3 {
         for secret in SECRETS {
-            for carrier in CARRIERS {
+            for notation in CARRIERS {
                 let secret = expand(secret, seed);
-                let text = carrier.replace("{}", &secret);
+                let text = notation.replace("{}", &secret);
                 let masked = redact(&text, Mode::Text);
                 assert!(!masked.contains(&secret), "{text}\n{masked}");
                 let hidden = &secret[6..secret.len() - 4];
@@ -142,7 +142,7 @@ fn a_text_without_secrets_is_borrowed() {
 
 #[test]
 fn the_mask_of_a_secret_never_holds_its_middle() {
-    let mut dice = Dice::new(3);
+    let mut dice = Random::new(3);
     for length in 18..80 {
         let secret = dice.letters(length);
         assert!(!mask(&secret).contains(&secret[6..length - 4]));

@@ -1,8 +1,8 @@
 //! Secrets that go on in the next line, as terminals, mail programs and editors wrap them.
 
-use crate::shape;
+use crate::decoded::is_break;
+use crate::string_stats;
 use crate::value::{Memory, at};
-use crate::view::is_break;
 
 /// A line of this width may have been wrapped at a margin.
 const WIDE: usize = 60;
@@ -43,7 +43,7 @@ pub(crate) fn joined(text: &[u8], from: usize, memory: &Memory) -> Option<Joined
 /// The end of a secret that was found up to `end`, if it goes on in the next line.
 pub(crate) fn extended(text: &[u8], start: usize, end: usize) -> usize {
     let mut end = end;
-    if !shape::is_mixed(text.get(start..end).unwrap_or_default()) {
+    if !string_stats::is_mixed(text.get(start..end).unwrap_or_default()) {
         return end;
     }
     for _ in 0..MOST_LINES {
@@ -87,7 +87,7 @@ fn goes_on(text: &[u8], end: usize, start: usize, stop: usize) -> bool {
         || is_break(after)
         || matches!(after, b'"' | b'\'' | b'`' | 0x11..=0x19 | b',' | b';' | b')' | b'}' | b']');
     let ends = alone || wide && after == b' ';
-    let generated = shape::is_mixed(rest) && !shape::is_wordy(rest) || shape::is_random(rest);
+    let generated = string_stats::is_mixed(rest) && !string_stats::is_wordy(rest) || string_stats::is_random(rest);
     // `PORT=8080` is the next setting; base64 has such signs at its end only.
     let setting = rest
         .iter()
@@ -96,7 +96,7 @@ fn goes_on(text: &[u8], end: usize, start: usize, stop: usize) -> bool {
     if setting {
         return false;
     }
-    shape::is_random(rest) && after == b' '
+    string_stats::is_random(rest) && after == b' '
         || ends && (generated && rest.len() >= 6 || wide && alone && (generated || rest.len() <= 4))
 }
 

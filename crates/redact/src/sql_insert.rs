@@ -1,9 +1,9 @@
 //! Inserts of SQL: the names of the columns tell which values are secret.
 
 use crate::name::{self, Kind};
+use crate::placeholder;
 use crate::rule::{Rule, compile};
 use crate::scan::Scan;
-use crate::verdict;
 use regex::bytes::Regex;
 use std::sync::LazyLock;
 
@@ -44,7 +44,7 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, end: usize) {
         let inner = values.as_bytes().get(open..values.len() - 1).unwrap_or_default();
         for (groups, _) in cell.captures_iter(inner).zip(&secret).filter(|(_, secret)| **secret) {
             if let Some(value) = groups.get(1).or(groups.get(2))
-                && !verdict::is_placeholder(value.as_bytes())
+                && !placeholder::is_placeholder(value.as_bytes())
                 && scan.passes(rule, value.as_bytes())
             {
                 scan.report(rule, from + open + value.start(), from + open + value.end());

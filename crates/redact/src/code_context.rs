@@ -3,19 +3,19 @@
 //! `password: sunshine` is a setting in a file of settings and a variable in a program. The line alone does not tell;
 //! what stands around it does.
 
-use crate::view::is_break;
+use crate::decoded::is_break;
 
 /// How far around a place the text is judged.
 const REACH: usize = 512;
 
 /// Where signs of a program stand. They are collected as far as questions reach, each byte once.
 #[derive(Debug, Default)]
-pub(crate) struct Surroundings {
+pub(crate) struct CodeContext {
     signs: Vec<usize>,
     read: usize,
 }
 
-impl Surroundings {
+impl CodeContext {
     /// Whether the text around `index` reads as a program. Questions come in the order of the text.
     pub(crate) fn is_code(&mut self, text: &[u8], index: usize) -> bool {
         /// Signs that a text of a few lines needs, and how many bytes there may be for each further one.
@@ -74,7 +74,7 @@ mod tests {
         let settings =
             "server:\n  host: db.internal\n  port: 5432\n  user: app\n  password: sunshine\nlogging:\n  level: debug\n";
         let program = "fn login(user: &str) -> Result<(), Error> {\n    let token = parse(user)?;\n    if token.is_empty() {\n        return Err(Error::new(\"x\"));\n    }\n    send(token, &self.password);\n    Ok(())\n}\n";
-        assert!(!Surroundings::default().is_code(settings.as_bytes(), 10));
-        assert!(Surroundings::default().is_code(program.as_bytes(), 10));
+        assert!(!CodeContext::default().is_code(settings.as_bytes(), 10));
+        assert!(CodeContext::default().is_code(program.as_bytes(), 10));
     }
 }

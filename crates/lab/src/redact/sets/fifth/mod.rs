@@ -1,6 +1,8 @@
-//! The fifth set: once more written without a look at the rules. Most of it is combined at random (`grid.rs`).
+//! The fifth set: once more written without a look at the rules. Most of it is combined at random (`combined.rs`).
 
-use super::{Shape, grid};
+mod combined;
+
+use super::Shape;
 
 /// All shapes of the set.
 pub fn shapes() -> Vec<Shape> {
@@ -26,7 +28,7 @@ pub fn shapes() -> Vec<Shape> {
     let numbered = all.iter().flat_map(|(group, templates)| templates.iter().map(move |template| (*group, *template)));
     let written =
         numbered.enumerate().map(|(seed, (group, template))| Shape::new(group, template, 91_000 + 11 * seed as u64));
-    written.chain(grid::shapes()).collect()
+    written.chain(combined::shapes()).collect()
 }
 
 const VENDORS: &[&str] = &[

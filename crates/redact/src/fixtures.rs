@@ -2,12 +2,12 @@
 
 /// A small generator of numbers: the same seed gives the same texts everywhere.
 #[derive(Debug)]
-pub struct Dice(u64);
+pub struct Random(u64);
 
 const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-impl Dice {
-    /// Dice for one seed.
+impl Random {
+    /// Random for one seed.
     pub fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x2545_F491_4F6C_DD1D)
     }
@@ -41,7 +41,7 @@ impl Dice {
 ///
 /// Every filling begins with a letter and has a digit (where its alphabet allows) as long random strings do.
 pub fn expand(template: &str, seed: u64) -> String {
-    let mut dice = Dice::new(seed + template.len() as u64);
+    let mut dice = Random::new(seed + template.len() as u64);
     let mut out = String::new();
     let mut rest = template;
     while let Some(open) = rest.find('<') {
@@ -68,7 +68,7 @@ fn hole(text: &str) -> Option<(u8, usize, &str)> {
     b"ahdulbwcm".contains(&kind).then(|| (kind, length, &text[close + 1..]))
 }
 
-fn fill(out: &mut String, dice: &mut Dice, kind: u8, length: usize) {
+fn fill(out: &mut String, dice: &mut Random, kind: u8, length: usize) {
     let alphabet: &[u8] = match kind {
         b'h' => b"0123456789abcdef",
         b'd' => b"123456789",

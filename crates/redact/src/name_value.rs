@@ -1,22 +1,22 @@
 //! Secrets that are known by the name beside them: assignments, fields, configuration, flags, parameters.
 
-use crate::binding::{Binding, Carrier};
-use crate::judge::is_secret;
+use crate::binding::{Binding, Notation};
+use crate::decoded::{QUOTE_1, URL_AND, URL_EQUALS, is_break};
 use crate::name::{Kind, LONGEST_NAME};
+use crate::named_value::is_secret;
 use crate::rule::{Reveal, Rule};
 use crate::scan::{Scan, is_word};
-use crate::shape::Look;
+use crate::string_stats::StringStats;
 use crate::value::{Quoting, Value, at, is_quote, skip_blanks};
-use crate::view::{QUOTE_1, URL_AND, URL_EQUALS, is_break};
-use crate::words::{KEY_OWNERS, TOKEN_OWNERS};
-use crate::{Mode, block, table, verdict, wrap};
+use crate::words::{CREDENTIALS_ALONE, KEY_OWNERS, TOKEN_OWNERS};
+use crate::{Mode, multiline, placeholder, table, wrapped};
 
 /// A name and the notation that binds it to its value.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Pair<'t> {
+pub(crate) struct NameValue<'t> {
     pub(crate) name: &'t [u8],
     pub(crate) kind: Kind,
-    pub(crate) carrier: Carrier,
+    pub(crate) notation: Notation,
     /// Where the name begins.
     pub(crate) start: usize,
     /// Whether a call before it says that something is set: `set("name", …`.
@@ -51,67 +51,69 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end:
     let Some((mut kind, named)) = scan.names.classify(name) else { return };
     if kind == Kind::Parameter
         && name.eq_ignore_ascii_case(b"key")
-        && parent(text, start).is_some_and(|owner| KEY_OWNERS.has(owner))
+        && parent(text, start).is_some_and(|owner| KEY_OWNERS.has(owner) || CREDENTIALS_ALONE.has(owner))
     {
         kind = Kind::Credential;
     }
     let Some(binding) = Binding::read(text, start, end) else { return table::check(scan, rule, start, end) };
-    if binding.carrier == Carrier::Cell && table::is_heading(text, end) {
+    if binding.notation == Notation::Cell && table::is_heading(text, end) {
         return table::check(scan, rule, start, end);
     }
     // The user before a password in a URL may be called after it: `https://token:…@host`.
-    if binding.carrier == Carrier::Colon && text.get(..start).is_some_and(|before| before.ends_with(b"://")) {
+    if binding.notation == Notation::Colon && text.get(..start).is_some_and(|before| before.ends_with(b"://")) {
         return;
     }
     let rule = named.unwrap_or(rule);
-    let set = binding.carrier == Carrier::Call && is_setter(text, start);
-    let pair = Pair { name, kind, carrier: binding.carrier, start, set };
+    let set = binding.notation == Notation::Call && is_setter(text, start);
+    let pair = NameValue { name, kind, notation: binding.notation, start, set };
     // Masked text is read again to see that nothing is left in it.
     let quotes = usize::from(is_quote(at(text, binding.value)));
     if text.get(binding.value + quotes..).is_some_and(|value| value.starts_with(b"***")) {
         return;
     }
-    let markup =
-        binding.carrier == Carrier::Element || text.get(binding.value..).is_some_and(|value| value.starts_with(b"<<"));
+    let markup = binding.notation == Notation::Element
+        || text.get(binding.value..).is_some_and(|value| value.starts_with(b"<<"));
     if !markup && matches!(at(text, binding.value), b'<' | b'(' | b')' | b'}' | b']' | b',' | b';') {
         // Nothing, a placeholder or an expression.
         return;
     }
-    if binding.carrier == Carrier::Colon
+    if binding.notation == Notation::Colon
         && is_break(at(text, binding.value))
         && matches!(kind, Kind::Password | Kind::Credential)
     {
-        let items = block::items(text, binding.value);
+        let items = multiline::items(text, binding.value);
         for item in items.into_iter().filter(|item| is_secret(scan, &pair, item)).collect::<Vec<_>>() {
             scan.report(rule, item.start, item.end);
         }
     }
     if let Some((value, reveal)) = secret(scan, rule, &pair, binding.value) {
         let open = value.quoting == Quoting::Bare || is_break(at(text, value.end));
-        let stop = if open { wrap::extended(text, value.start, value.end) } else { value.end };
+        let stop = if open { wrapped::extended(text, value.start, value.end) } else { value.end };
         scan.report_as(rule, value.start, stop, reveal);
         rest_of_list(scan, rule, &pair, &value);
+        changed_value(scan, rule, &pair, &value);
         rest_of_string(scan, rule, &value);
     }
 }
 
-/// The name of the object that a field is the first of: `"api": {"key": …`.
+/// The name of the object that a field belongs to: `"api": {"key": …`.
 fn parent(text: &[u8], start: usize) -> Option<&[u8]> {
-    let before = text.get(start.saturating_sub(64)..start)?;
-    let before = before.trim_ascii_end();
-    let before = before.strip_suffix(b"\"").or_else(|| before.strip_suffix(&[QUOTE_1])).unwrap_or(before);
-    let before = before.trim_ascii_end().strip_suffix(b"{")?.trim_ascii_end().strip_suffix(b":")?;
+    const REACH: usize = 160;
+    let before = text.get(start.saturating_sub(REACH)..start)?;
+    let open =
+        before.iter().rposition(|byte| matches!(byte, b'{' | b'}')).filter(|&brace| at(before, brace) == b'{')?;
+    let before = before.get(..open)?.trim_ascii_end().strip_suffix(b":")?;
     let before = before.strip_suffix(b"\"").or_else(|| before.strip_suffix(&[QUOTE_1])).unwrap_or(before);
     let letters = before.iter().rev().take_while(|byte| is_word(**byte)).count();
     before.get(before.len() - letters..).filter(|name| !name.is_empty())
 }
 
 /// The other strings of a list: `"keys": ["…", "…"]`.
-fn rest_of_list(scan: &mut Scan<'_>, rule: &'static Rule, pair: &Pair<'_>, first: &Value) {
+fn rest_of_list(scan: &mut Scan<'_>, rule: &'static Rule, pair: &NameValue<'_>, first: &Value) {
     const MOST: usize = 64;
     let text = scan.text;
     let opening = first.start.checked_sub(2).map_or(0, |index| at(text, index));
-    if first.quoting == Quoting::Bare || !matches!(opening, b'[' | b' ' | b'\n') || pair.carrier == Carrier::Call {
+    if first.quoting == Quoting::Bare || !matches!(opening, b'[' | b' ' | b'\n') || pair.notation == Notation::Call {
         return;
     }
     let mut last = *first;
@@ -137,13 +139,29 @@ fn rest_of_list(scan: &mut Scan<'_>, rule: &'static Rule, pair: &Pair<'_>, first
     }
 }
 
+/// What a plan changes a value into: `"…" -> "…"`.
+fn changed_value(scan: &mut Scan<'_>, rule: &'static Rule, pair: &NameValue<'_>, first: &Value) {
+    let text = scan.text;
+    let arrow = skip_blanks(text, first.end + 1);
+    let next = skip_blanks(text, arrow + 2);
+    if first.quoting == Quoting::Quoted
+        && matches!(text.get(arrow..arrow + 2), Some(b"->" | b"=>"))
+        && at(text, next) == at(text, first.end)
+    {
+        let value = Value::quoted(text, next);
+        if is_secret(scan, pair, &value) {
+            scan.report(rule, value.start, value.end);
+        }
+    }
+}
+
 /// What a string goes on with on the next line: `"…" + "…"`.
 fn rest_of_string(scan: &mut Scan<'_>, rule: &'static Rule, first: &Value) {
     const MOST: usize = 16;
     let text = scan.text;
     let mut last = *first;
     for _ in 0..MOST {
-        if last.quoting == Quoting::Bare || !Look::at(last.of(text)).is_random() {
+        if last.quoting == Quoting::Bare || !StringStats::at(last.of(text)).is_random() {
             return;
         }
         let gap = text.get(last.end + 1..).unwrap_or_default().iter().take(64);
@@ -151,13 +169,13 @@ fn rest_of_string(scan: &mut Scan<'_>, rule: &'static Rule, first: &Value) {
             + 1
             + gap.take_while(|byte| byte.is_ascii_whitespace() || matches!(byte, b'+' | b'.' | b'\\')).count();
         let between = text.get(last.end + 1..next).unwrap_or_default();
-        let joined =
-            between.iter().any(|byte| matches!(byte, b'+' | b'.')) || between.iter().any(|&byte| is_break(byte));
+        // Strings with only blanks between them are one string, too.
+        let joined = !between.is_empty();
         if !joined || at(text, next) != at(text, last.end) {
             return;
         }
         last = Value::quoted(text, next);
-        if !Look::at(last.of(text)).is_random() || at(text, skip_blanks(text, last.end + 1)) == b':' {
+        if !StringStats::at(last.of(text)).is_random() || at(text, skip_blanks(text, last.end + 1)) == b':' {
             return;
         }
         scan.report(rule, last.start, last.end);
@@ -237,20 +255,21 @@ pub(crate) fn owner_before(text: &[u8], start: usize, floor: usize) -> Option<us
 }
 
 /// The value of a pair, if it is a secret, and what is shown of it.
-fn secret(scan: &mut Scan<'_>, rule: &Rule, pair: &Pair<'_>, from: usize) -> Option<(Value, Reveal)> {
+fn secret(scan: &mut Scan<'_>, rule: &Rule, pair: &NameValue<'_>, from: usize) -> Option<(Value, Reveal)> {
     let text = scan.text;
     let may_be_block = scan.mode == Mode::Text
         && pair.kind != Kind::Parameter
-        && (matches!(pair.carrier, Carrier::Colon | Carrier::Field) || at(text, from) == b'<');
-    let accepts =
-        |line: &[u8]| !verdict::is_placeholder(line) && (pair.kind != Kind::Vague || Look::at(line).is_mixed());
-    if may_be_block && let Some(value) = block::read(text, pair.start, from, accepts) {
+        && (matches!(pair.notation, Notation::Colon | Notation::Field) || at(text, from) == b'<');
+    let accepts = |line: &[u8]| {
+        !placeholder::is_placeholder(line) && (pair.kind != Kind::Vague || StringStats::at(line).is_mixed())
+    };
+    if may_be_block && let Some(value) = multiline::read(text, pair.start, from, accepts) {
         return Some((value, Reveal::Nothing));
     }
-    let value = match pair.carrier {
-        Carrier::Colon | Carrier::Statement if is_break(at(text, from)) => block::next_line(text, from)?,
-        Carrier::Cell => cell(text, from),
-        Carrier::Element => element(text, from)?,
+    let value = match pair.notation {
+        Notation::Colon | Notation::Statement if is_break(at(text, from)) => multiline::next_line(text, from)?,
+        Notation::Cell => cell(text, from),
+        Notation::Element => element(text, from)?,
         _ => Value::read(text, from, &scan.memory),
     };
     let value = whole_phrase(text, pair, value);
@@ -261,16 +280,19 @@ fn secret(scan: &mut Scan<'_>, rule: &Rule, pair: &Pair<'_>, from: usize) -> Opt
         scan.rejected = (value.start, value.end);
     }
     let value = typed_default(scan, pair, &value)?;
-    let pair = Pair { carrier: Carrier::Statement, ..*pair };
+    let pair = NameValue { notation: Notation::Statement, ..*pair };
     is_secret(scan, &pair, &value).then_some((value, rule.reveal))
 }
 
 /// A passphrase may have several words without quotes around them.
-fn whole_phrase(text: &[u8], pair: &Pair<'_>, value: Value) -> Value {
+fn whole_phrase(text: &[u8], pair: &NameValue<'_>, value: Value) -> Value {
     const MOST_BYTES: usize = 200;
+    if let Some(end) = app_password_end(text, value.start).filter(|_| value.quoting == Quoting::Bare) {
+        return Value { end, ..value };
+    }
     let phrase = pair.name.len() >= 6
         && [&b"phrase"[..], b"mnemonic"].iter().any(|word| pair.name.to_ascii_lowercase().ends_with(word));
-    let settings = matches!(pair.carrier, Carrier::Assignment | Carrier::Colon | Carrier::Statement);
+    let settings = matches!(pair.notation, Notation::Assignment | Notation::Colon | Notation::Statement);
     if !phrase || !settings || value.quoting == Quoting::Quoted || at(text, value.end) != b' ' {
         return value;
     }
@@ -282,10 +304,21 @@ fn whole_phrase(text: &[u8], pair: &Pair<'_>, value: Value) -> Value {
     Value { end: if ends { value.end + words } else { value.end }, ..value }
 }
 
+/// Passwords that mail providers make for programs: four groups of four letters, alone on the rest of a line.
+fn app_password_end(text: &[u8], start: usize) -> Option<usize> {
+    const LENGTH: usize = 19;
+    let letters = text.get(start..start + LENGTH)?;
+    let grouped = letters.chunks(5).all(|group| {
+        group.iter().take(4).all(u8::is_ascii_lowercase) && group.get(4).is_none_or(|&separator| separator == b' ')
+    });
+    let ends = text.get(start + LENGTH).is_none_or(|&byte| is_break(byte) || is_quote(byte));
+    (grouped && ends).then_some(start + LENGTH)
+}
+
 /// A number beside a quoted name is a number of JSON; another one takes its place, so that the document stays whole.
-fn reveal(rule: &Rule, pair: &Pair<'_>, value: &Value) -> Reveal {
-    match (pair.carrier, value.quoting) {
-        (Carrier::Field | Carrier::Call, Quoting::Bare) => Reveal::Label("0"),
+fn reveal(rule: &Rule, pair: &NameValue<'_>, value: &Value) -> Reveal {
+    match (pair.notation, value.quoting) {
+        (Notation::Field | Notation::Call, Quoting::Bare) => Reveal::Label("0"),
         _ => rule.reveal,
     }
 }
@@ -334,10 +367,10 @@ fn element(text: &[u8], from: usize) -> Option<Value> {
 }
 
 /// `name: Type = "value"`: the value stands behind the type.
-fn typed_default(scan: &Scan<'_>, pair: &Pair<'_>, type_name: &Value) -> Option<Value> {
+fn typed_default(scan: &Scan<'_>, pair: &NameValue<'_>, type_name: &Value) -> Option<Value> {
     /// Type names are short.
     const LONGEST: usize = 40;
-    if pair.carrier != Carrier::Colon || type_name.end - type_name.start > LONGEST {
+    if pair.notation != Notation::Colon || type_name.end - type_name.start > LONGEST {
         return None;
     }
     let text = scan.text;

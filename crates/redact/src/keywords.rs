@@ -16,7 +16,7 @@ const LANES: usize = 4;
 /// A block is read, then its places are checked, while its bytes are still in the processor's cache.
 const BLOCK: usize = 32 * 1024;
 
-pub(crate) static GATE: LazyLock<Option<Gate>> = LazyLock::new(|| Gate::new(&RULES));
+pub(crate) static KEYWORD_SEARCH: LazyLock<Option<KeywordSearch>> = LazyLock::new(|| KeywordSearch::new(&RULES));
 
 /// A keyword in a text.
 #[derive(Debug, Clone, Copy)]
@@ -72,7 +72,7 @@ impl Prepared {
     }
 }
 
-pub(crate) struct Gate {
+pub(crate) struct KeywordSearch {
     automaton: DFA,
     start: StateID,
     rules: Vec<Prepared>,
@@ -81,7 +81,7 @@ pub(crate) struct Gate {
     longest: usize,
 }
 
-impl Gate {
+impl KeywordSearch {
     fn new(rules: &[&'static Rule]) -> Option<Self> {
         let mut by_keyword: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (index, rule) in rules.iter().enumerate() {

@@ -1,17 +1,17 @@
 //! Decides whether the value beside a name is a secret: from the name, the notation, the value and what surrounds it.
 
-use crate::binding::{Carrier, is_first, is_option};
+use crate::binding::{Notation, is_first, is_option};
+use crate::decoded::{URL_AND, is_break};
 use crate::name::{Kind, is_working_directory};
-use crate::pair::Pair;
+use crate::name_value::NameValue;
 use crate::scan::{Scan, is_word};
-use crate::shape::Look;
+use crate::string_stats::StringStats;
 use crate::value::{Quoting, Value, at, is_quote, skip_blanks};
-use crate::view::{URL_AND, is_break};
 use crate::words::words;
-use crate::{Mode, shape, verdict};
+use crate::{Mode, placeholder, string_stats};
 
-pub(crate) fn is_secret(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value) -> bool {
-    let look = &Look::at(value.of(scan.text));
+pub(crate) fn is_secret(scan: &Scan<'_>, pair: &NameValue<'_>, value: &Value) -> bool {
+    let look = &StringStats::at(value.of(scan.text));
     let bytes = look.bytes;
     if bytes.is_empty() || value.is_between_strings(scan.text) {
         return false;
@@ -25,34 +25,36 @@ pub(crate) fn is_secret(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value) -> bool
         return look.len() >= LONG_KEY
             && look.is_random()
             && !look.has_blank()
-            && !verdict::is_expression(bytes)
-            && !verdict::is_placeholder(bytes)
-            && !verdict::is_location(bytes);
+            && !placeholder::is_expression(bytes)
+            && !placeholder::is_placeholder(bytes)
+            && !placeholder::is_location(bytes);
     }
     let fits = match (scan.mode, value.quoting) {
         (Mode::Code, _) => is_secret_in_code(scan, pair, value, look),
         (Mode::Text, Quoting::Quoted) => is_secret_string(scan, pair, value, look),
         (Mode::Text, Quoting::Bare) => is_secret_word(scan, pair, value, look),
     };
-    fits && !verdict::is_placeholder(bytes) && !verdict::is_location(bytes)
+    fits && !placeholder::is_placeholder(bytes) && !placeholder::is_location(bytes)
 }
 
 /// Keys of caches, rows and messages are shorter, or made of words.
 const LONG_KEY: usize = 28;
 
 /// `key: …` in a file of settings; in a URL the name has a rule of its own.
-fn is_plain_key(pair: &Pair<'_>) -> bool {
+fn is_plain_key(pair: &NameValue<'_>) -> bool {
     pair.kind == Kind::Parameter
         && pair.name.eq_ignore_ascii_case(b"key")
-        && matches!(pair.carrier, Carrier::Colon | Carrier::Statement)
+        && matches!(pair.notation, Notation::Colon | Notation::Statement)
 }
 
 /// `pass` and `pin` are words of many meanings: results of tests, contacts of a chip, pages that stay on top.
-fn fits_short(pair: &Pair<'_>, look: &Look<'_>) -> bool {
+fn fits_short(pair: &NameValue<'_>, look: &StringStats<'_>) -> bool {
     let digits = look.bytes.iter().all(u8::is_ascii_digit);
     match pair.name.to_ascii_lowercase().as_slice() {
         b"pin" | b"otp" | b"totp" => digits && (4..=8).contains(&look.len()) || look.is_long_run(),
-        name if name.ends_with(b"code") => look.has_digit() && (4..=24).contains(&look.len()) && !look.has_blank(),
+        name if name.ends_with(b"code") => {
+            (look.has_digit() && (4..=24).contains(&look.len()) || look.is_random()) && !look.has_blank()
+        }
         b"pass" => look.len() >= 5 && !digits && !look.has_blank(),
         _ => look.is_random() || look.is_long_run() || is_upper(pair.name) && look.is_mixed() && look.len() >= 6,
     }
@@ -61,75 +63,75 @@ fn fits_short(pair: &Pair<'_>, look: &Look<'_>) -> bool {
 /// Generated credentials in source code have at least this many characters.
 const GENERATED: usize = 16;
 
-fn is_secret_in_code(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value, look: &Look<'_>) -> bool {
+fn is_secret_in_code(scan: &Scan<'_>, pair: &NameValue<'_>, value: &Value, look: &StringStats<'_>) -> bool {
     let bare = value.quoting == Quoting::Bare;
     let literal = !bare
-        || match pair.carrier {
-            Carrier::Parameter => true,
-            Carrier::Assignment => is_upper(pair.name) || ends(scan.text, value),
-            Carrier::Statement | Carrier::Colon => ends(scan.text, value),
+        || match pair.notation {
+            Notation::Parameter => true,
+            Notation::Assignment => is_upper(pair.name) || ends(scan.text, value),
+            Notation::Statement | Notation::Colon => ends(scan.text, value),
             _ => false,
         };
     look.len() >= GENERATED
         && literal
         && look.is_random()
         && !look.bytes.contains(&b' ')
-        && !(bare && verdict::is_expression(look.bytes))
-        && !verdict::is_fixture(look.bytes)
-        && (pair.kind != Kind::Parameter || pair.carrier == Carrier::Parameter)
+        && !(bare && placeholder::is_expression(look.bytes))
+        && !placeholder::is_fixture(look.bytes)
+        && (pair.kind != Kind::Parameter || pair.notation == Notation::Parameter)
 }
 
 /// A string beside a name.
-fn is_secret_string(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value, look: &Look<'_>) -> bool {
+fn is_secret_string(scan: &Scan<'_>, pair: &NameValue<'_>, value: &Value, look: &StringStats<'_>) -> bool {
     let bytes = look.bytes;
     let spaced = look.has_blank();
     let code = || scan.is_code(pair.start);
-    match pair.carrier {
-        Carrier::Call if !is_set_by_call(pair) || look.is_name() && !pair.set => return false,
-        Carrier::Directive if pair.kind == Kind::Vague || code() => return false,
+    match pair.notation {
+        Notation::Call if !is_set_by_call(pair) || look.is_name() && !pair.set => return false,
+        Notation::Directive if pair.kind == Kind::Vague || code() => return false,
         _ => {}
     }
     match pair.kind {
         Kind::Password | Kind::Short => {
             look.len() >= 3
-                && !verdict::is_prose(bytes)
-                && (!spaced || look.len() >= 8 || pair.carrier == Carrier::Field)
+                && !placeholder::is_prose(bytes)
+                && (!spaced || look.len() >= 8 || pair.notation == Notation::Field)
                 && !(is_label(look) && code())
         }
         Kind::Credential => {
             look.len() >= 6
-                && !(spaced && verdict::is_prose(bytes))
+                && !(spaced && placeholder::is_prose(bytes))
                 && !(look.is_number() && look.len() < GENERATED)
-                && !(look.is_wordy() && (verdict::is_fixture(bytes) || spaced || code()))
+                && !(look.is_wordy() && (placeholder::is_fixture(bytes) || spaced || code()))
         }
         Kind::Vague => {
             look.len() >= 6
                 && !spaced
                 && !look.is_number()
                 && bytes.first() != Some(&b'#')
-                && (pair.carrier == Carrier::Flag
+                && (pair.notation == Notation::Flag
                     || !look.is_wordy() && look.is_unwordly()
                     || look.len() >= 20 && !is_wordy_list(look))
                 && (!code() || look.is_mixed())
         }
         Kind::Parameter | Kind::Key => {
-            pair.carrier == Carrier::Parameter && fits_parameter(pair, look) && value.start > 0
+            pair.notation == Notation::Parameter && fits_parameter(pair, look) && value.start > 0
         }
     }
 }
 
 /// Several words joined, not one long generated run.
-fn is_wordy_list(look: &Look<'_>) -> bool {
+fn is_wordy_list(look: &StringStats<'_>) -> bool {
     look.is_wordy() && look.bytes.iter().any(|byte| matches!(byte, b'-' | b'_' | b'.' | b'/' | b':' | b' '))
 }
 
 /// A short text of letters: in a program it is a label, a key or a kind, rather than a password.
-fn is_label(look: &Look<'_>) -> bool {
+fn is_label(look: &StringStats<'_>) -> bool {
     look.is_wordy() && !look.has_digit()
 }
 
 /// Headers and variables are set by calls; other strings in a row mean nothing.
-fn is_set_by_call(pair: &Pair<'_>) -> bool {
+fn is_set_by_call(pair: &NameValue<'_>) -> bool {
     pair.name.contains(&b'-') || is_upper(pair.name) || pair.set
 }
 
@@ -138,43 +140,47 @@ fn is_upper(name: &[u8]) -> bool {
 }
 
 /// A bare word beside a name.
-fn is_secret_word(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value, look: &Look<'_>) -> bool {
-    if verdict::is_expression(look.bytes) {
+fn is_secret_word(scan: &Scan<'_>, pair: &NameValue<'_>, value: &Value, look: &StringStats<'_>) -> bool {
+    if placeholder::is_expression(look.bytes) {
         return false;
     }
     let text = scan.text;
-    match pair.carrier {
-        Carrier::Field | Carrier::Call => {
+    match pair.notation {
+        Notation::Field | Notation::Call => {
             pair.kind == Kind::Password && look.len() >= 4 && look.bytes.iter().all(u8::is_ascii_digit)
         }
-        Carrier::Parameter => fits_parameter(pair, look),
-        Carrier::Element => false,
-        Carrier::Assignment if is_upper(pair.name) => fits_environment(pair, look),
-        Carrier::Assignment if follows_sign(text, pair) || matches!(at(text, value.end), b'&' | URL_AND) => {
+        Notation::Parameter => fits_parameter(pair, look),
+        Notation::Element => false,
+        Notation::Assignment if is_upper(pair.name) => fits_environment(pair, look),
+        Notation::Assignment if follows_sign(text, pair) || matches!(at(text, value.end), b'&' | URL_AND) => {
             fits_parameter(pair, look)
         }
-        Carrier::Assignment if is_option(text, pair.start) => fits_flag(scan, pair, value, look),
-        Carrier::Assignment if pair.kind == Kind::Parameter => look.len() >= 40 && look.is_random(),
-        Carrier::Assignment => fits_setting(scan, pair, value, look),
-        Carrier::Colon | Carrier::Statement => fits_setting(scan, pair, value, look),
-        Carrier::Flag => fits_flag(scan, pair, value, look),
-        Carrier::Set if is_spoken(look.bytes) || !look.has_digit() && reads_on(text, value) => false,
-        Carrier::Set => {
+        Notation::Assignment if is_option(text, pair.start) => fits_flag(scan, pair, value, look),
+        Notation::Assignment if pair.kind == Kind::Parameter => look.len() >= 40 && look.is_random(),
+        Notation::Assignment => fits_setting(scan, pair, value, look),
+        Notation::Colon | Notation::Statement => fits_setting(scan, pair, value, look),
+        Notation::Flag => fits_flag(scan, pair, value, look),
+        Notation::Set if is_spoken(look.bytes) || !look.has_digit() && reads_on(text, value) => false,
+        Notation::Set => {
+            // A name with a path before it is no word of a sentence.
+            let path =
+                pair.name.contains(&b'.') || pair.start.checked_sub(1).is_some_and(|before| at(text, before) == b'/');
             is_upper(pair.name) && fits_environment(pair, look)
                 || look.is_mixed() && !look.is_wordy() && fits_kind(pair, look)
+                || path && pair.kind == Kind::Password && ends(text, value) && fits_kind(pair, look)
         }
-        Carrier::Directive => fits_directive(scan, pair, value, look),
-        Carrier::Cell => pair.kind != Kind::Parameter && !look.bytes.contains(&b' ') && fits_kind(pair, look),
+        Notation::Directive => fits_directive(scan, pair, value, look),
+        Notation::Cell => pair.kind != Kind::Parameter && !look.bytes.contains(&b' ') && fits_kind(pair, look),
     }
 }
 
 /// `a=b;password=…` and `a=b&password=…`.
-fn follows_sign(text: &[u8], pair: &Pair<'_>) -> bool {
+fn follows_sign(text: &[u8], pair: &NameValue<'_>) -> bool {
     pair.start.checked_sub(1).is_some_and(|before| matches!(at(text, before), b'?' | b'&' | b';' | URL_AND))
 }
 
 /// Whether the value can be what the name promises, whatever the notation.
-fn fits_kind(pair: &Pair<'_>, look: &Look<'_>) -> bool {
+fn fits_kind(pair: &NameValue<'_>, look: &StringStats<'_>) -> bool {
     let number = look.is_number();
     match pair.kind {
         Kind::Password | Kind::Short => {
@@ -189,18 +195,18 @@ fn fits_kind(pair: &Pair<'_>, look: &Look<'_>) -> bool {
 }
 
 /// Variables of an environment hold values, not names of other variables.
-fn fits_environment(pair: &Pair<'_>, look: &Look<'_>) -> bool {
+fn fits_environment(pair: &NameValue<'_>, look: &StringStats<'_>) -> bool {
     match pair.kind {
         Kind::Vague => {
             let word = look.len() >= 6
                 && look.bytes.iter().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'-');
-            !look.is_number() && (look.len() >= 6 && look.is_unwordly() || word && !verdict::is_fixture(look.bytes))
+            !look.is_number() && (look.len() >= 6 && look.is_unwordly() || word && !placeholder::is_fixture(look.bytes))
         }
         _ => fits_kind(pair, look),
     }
 }
 
-fn fits_parameter(pair: &Pair<'_>, look: &Look<'_>) -> bool {
+fn fits_parameter(pair: &NameValue<'_>, look: &StringStats<'_>) -> bool {
     let number = look.bytes.iter().all(u8::is_ascii_digit);
     match pair.kind {
         Kind::Password | Kind::Short | Kind::Credential => look.len() >= 3 && (!number || look.len() >= 4),
@@ -213,12 +219,12 @@ fn fits_parameter(pair: &Pair<'_>, look: &Look<'_>) -> bool {
 }
 
 /// Configuration, logs, and what looks like them in programs.
-fn fits_setting(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value, look: &Look<'_>) -> bool {
+fn fits_setting(scan: &Scan<'_>, pair: &NameValue<'_>, value: &Value, look: &StringStats<'_>) -> bool {
     let text = scan.text;
     if !(fits_kind(pair, look) || pair.kind == Kind::Vague && look.is_long_run()) {
         return false;
     }
-    if verdict::is_type(look.bytes) || verdict::is_variable(look.bytes, pair.name) {
+    if placeholder::is_type(look.bytes) || placeholder::is_variable(look.bytes, pair.name) {
         return false;
     }
     let ends = ends(text, value);
@@ -227,44 +233,44 @@ fn fits_setting(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value, look: &Look<'_>
         return look.is_random() && ends || strong && ends && is_first(text, pair.start) && !is_identifier(look);
     }
     // `a:b` without a blank is a list or a path; a setting has one.
-    let tight = pair.carrier == Carrier::Colon
+    let tight = pair.notation == Notation::Colon
         && pair.name.is_ascii()
         && !is_first(text, pair.start)
         && value.start.checked_sub(1).is_some_and(|before| at(text, before) == b':')
         && !precedes_setting(text, value);
     let object = pair.name.starts_with(b"self.") || pair.name.starts_with(b"this.");
-    let setting = !(object || tight || pair.carrier == Carrier::Statement && follows_comma(text, pair));
-    let told = pair.carrier == Carrier::Assignment
+    let setting = !(object || tight || pair.notation == Notation::Statement && follows_comma(text, pair));
+    let told = pair.notation == Notation::Assignment
         && pair.kind == Kind::Password
         && look.len() >= 6
         && at(text, value.end) == b' ';
     let glued = value.start.checked_sub(1).is_some_and(|before| matches!(at(text, before), b'=' | b':'));
-    let listed = pair.carrier == Carrier::Assignment && told || glued && precedes_setting(text, value);
+    let listed = pair.notation == Notation::Assignment && told || glued && precedes_setting(text, value);
     let plain = (ends || listed) && setting && !is_passed_on(text, pair, value);
     strong && (ends || look.is_mixed() && look.len() >= 6) || plain || precedes_setting(text, value) && look.is_mixed()
 }
 
 /// `f(user=user, password=pw)` passes variables on.
-fn is_passed_on(text: &[u8], pair: &Pair<'_>, value: &Value) -> bool {
+fn is_passed_on(text: &[u8], pair: &NameValue<'_>, value: &Value) -> bool {
     let before = pair.start.checked_sub(1).map_or(0, |index| at(text, index));
     let listed = matches!(at(text, value.end), b',' | b')');
     let called = before == b'(' && pair.start.checked_sub(2).is_some_and(|index| is_word(at(text, index)));
-    pair.carrier == Carrier::Assignment
+    pair.notation == Notation::Assignment
         && (called
             || listed
                 && follows_comma(text, pair)
-                && shape::is_name(shape::head(value.of(text)))
+                && string_stats::is_name(string_stats::head(value.of(text)))
                 && at(text, value.end) == b')')
 }
 
 /// `user, password = …` takes a tuple apart.
-fn follows_comma(text: &[u8], pair: &Pair<'_>) -> bool {
+fn follows_comma(text: &[u8], pair: &NameValue<'_>) -> bool {
     let before = |back: usize| pair.start.checked_sub(back).map_or(0, |index| at(text, index));
     before(1) == b' ' && before(2) == b','
 }
 
 /// The name of something in a program: words joined by underscores or capitals.
-fn is_identifier(look: &Look<'_>) -> bool {
+fn is_identifier(look: &StringStats<'_>) -> bool {
     let joined =
         look.bytes.contains(&b'_') || look.bytes.windows(2).any(|two| matches!(two, [b'a'..=b'z', b'A'..=b'Z']));
     let named =
@@ -305,7 +311,7 @@ fn precedes_setting(text: &[u8], value: &Value) -> bool {
 }
 
 /// The second word of a line: in a list whose second column is aligned any word counts, elsewhere a mixed one.
-fn fits_directive(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value, look: &Look<'_>) -> bool {
+fn fits_directive(scan: &Scan<'_>, pair: &NameValue<'_>, value: &Value, look: &StringStats<'_>) -> bool {
     if !matches!(pair.kind, Kind::Password | Kind::Credential | Kind::Short)
         || !ends(scan.text, value)
         || look.bytes.first() == Some(&b'-')
@@ -315,16 +321,18 @@ fn fits_directive(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value, look: &Look<'
     let mixed = look.is_mixed() && look.len() >= 6 && (pair.kind == Kind::Password || !look.is_wordy());
     let gap = value.start.checked_sub(2).and_then(|before| scan.text.get(before..value.start)).unwrap_or_default();
     let aligned = gap == b"  " || gap.ends_with(b"\t");
+    // `name value;` in the settings of a server; a name of several words is no word of a sentence.
+    let statement = at(scan.text, value.end) == b';' && pair.name.iter().any(|byte| matches!(byte, b'_' | b'-' | b'.'));
     mixed
-        || aligned
+        || (aligned || statement)
             && fits_kind(pair, look)
-            && !verdict::is_type(look.bytes)
-            && !verdict::is_variable(look.bytes, pair.name)
+            && !placeholder::is_type(look.bytes)
+            && !placeholder::is_variable(look.bytes, pair.name)
             && !scan.is_code(pair.start)
 }
 
 /// The argument of an option.
-fn fits_flag(scan: &Scan<'_>, pair: &Pair<'_>, value: &Value, look: &Look<'_>) -> bool {
+fn fits_flag(scan: &Scan<'_>, pair: &NameValue<'_>, value: &Value, look: &StringStats<'_>) -> bool {
     let text = scan.text;
     if !is_option(text, pair.start) || is_spoken(look.bytes) {
         return false;

@@ -1,9 +1,9 @@
 //! Kubernetes secrets: all values of their data, whatever their names.
 
 use crate::Mode;
+use crate::placeholder;
 use crate::rule::{Rule, compile};
 use crate::scan::Scan;
-use crate::verdict;
 use regex::bytes::Regex;
 use std::sync::LazyLock;
 
@@ -51,7 +51,7 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize) {
             if !inline && indentation <= margin {
                 break;
             }
-            if !verdict::is_placeholder(value.as_bytes()) {
+            if !placeholder::is_placeholder(value.as_bytes()) {
                 scan.report(rule, from + value.start(), from + value.end());
             }
             from += whole.end();

@@ -1,14 +1,14 @@
 //! The fifth set, first part: names, notations and values, each combined with the others at random.
 
-use super::Shape;
-use foldline_redact::made::Dice;
+use super::super::Shape;
+use foldline_redact::fixtures::Random;
 
 /// How often every notation is used, each time with another name and value.
 const ROUNDS: usize = 7;
 
 /// All combinations.
 pub(super) fn shapes() -> Vec<Shape> {
-    let mut dice = Dice::new(515_151);
+    let mut dice = Random::new(515_151);
     let mut shapes = Vec::new();
     for (group, notations) in NOTATIONS {
         for notation in *notations {
@@ -27,7 +27,7 @@ pub(super) fn shapes() -> Vec<Shape> {
     shapes
 }
 
-fn shape(group: &'static str, notation: &str, dice: &mut Dice) -> Shape {
+fn shape(group: &'static str, notation: &str, dice: &mut Random) -> Shape {
     let (names, values) = if dice.below(2) == 0 { (PASSWORDS, CHOSEN) } else { (CREDENTIALS, GENERATED) };
     let words: Vec<&str> = dice.pick(names).split(' ').collect();
     let value = format!("«{}»", dice.pick(values));

@@ -40,7 +40,7 @@ pub(crate) fn is_break(byte: u8) -> bool {
 }
 
 /// A text with its disguises taken off.
-pub(crate) struct View<'t> {
+pub(crate) struct Decoded<'t> {
     bytes: Cow<'t, [u8]>,
     marks: Vec<Mark>,
 }
@@ -57,7 +57,7 @@ struct Mark {
 /// Parameters of a colour or cursor sequence are shorter.
 const LONGEST_SEQUENCE: usize = 24;
 
-impl<'t> View<'t> {
+impl<'t> Decoded<'t> {
     pub(crate) fn of(raw: &'t [u8]) -> Self {
         let mut writer = Writer { raw, out: Vec::new(), marks: Vec::new(), copied: 0 };
         let mut finder = Finder::new(raw);
@@ -179,12 +179,12 @@ impl<'t> Writer<'t> {
         }
     }
 
-    fn finish(mut self) -> View<'t> {
+    fn finish(mut self) -> Decoded<'t> {
         if self.marks.is_empty() {
-            return View { bytes: Cow::Borrowed(self.raw), marks: Vec::new() };
+            return Decoded { bytes: Cow::Borrowed(self.raw), marks: Vec::new() };
         }
         self.out.extend_from_slice(self.raw.get(self.copied..).unwrap_or_default());
-        View { bytes: Cow::Owned(self.out), marks: self.marks }
+        Decoded { bytes: Cow::Owned(self.out), marks: self.marks }
     }
 }
 
@@ -375,7 +375,7 @@ mod tests {
     use super::*;
 
     fn plain(raw: &str) -> String {
-        View::of(raw.as_bytes()).bytes().iter().map(|&byte| char::from(byte)).collect()
+        Decoded::of(raw.as_bytes()).bytes().iter().map(|&byte| char::from(byte)).collect()
     }
 
     #[test]
@@ -412,7 +412,7 @@ mod tests {
     #[test]
     fn places_lead_back_to_the_original() {
         let raw = "é\\u003d\u{1b}[1mab\u{200b}c\\n";
-        let view = View::of(raw.as_bytes());
+        let view = Decoded::of(raw.as_bytes());
         let text = view.bytes().to_vec();
         let at = |byte: u8| text.iter().position(|&found| found == byte).unwrap();
         let span = |from: usize, to: usize| &raw[view.raw_start(from)..view.raw_end(to)];

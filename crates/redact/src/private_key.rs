@@ -3,10 +3,10 @@
 //! Keys appear with real line breaks, with `\n` spelled out in strings, behind line numbers, file names, diff marks and
 //! quotation marks. What stands between two lines of base64 is therefore a pattern, too.
 
+use crate::decoded::is_break;
 use crate::rule::{Rule, compile};
 use crate::scan::Scan;
 use crate::value::{at, is_quote};
-use crate::view::is_break;
 use regex::bytes::Regex;
 use std::sync::LazyLock;
 
@@ -16,7 +16,7 @@ const LARGEST: usize = 64 * 1024;
 /// What stands before the base64 of a line: the end of the last line, then a file name and a line number, marks.
 macro_rules! between {
     () => {
-        r#"(?:[ \t]*(?:<br ?/?>)?[,+.\\|"'`\x11-\x14\x17]{0,4}[ \t]*(?:\r?\n|[\x0b\x0c\r]| )(?:[ \t]*(?:[\w./@-]{1,80}[:-])?\d{1,7}(?:[:|\t) -]|\xE2\x86\x92))?[ \t>|+*#"'`\x11-\x14\x17-]{0,40}|[ \t"'`\x11-\x14\x17]{1,8}[,+][ \t]*["'`\x11-\x14\x17])"#
+        r#"(?:[ \t]*(?:<br ?/?>)?[,+.\\|$"'`\x11-\x14\x17]{0,4}[ \t]*(?:\r?\n|[\x0b\x0c\r]| )(?:[ \t]*(?:[\w./@-]{1,80}[:-])?\d{1,7}(?:[:|\t) -]|\xE2\x86\x92))?[ \t>|+*#"'`\x11-\x14\x17-]{0,40}|[ \t"'`\x11-\x14\x17]{1,8}[,+][ \t]*["'`\x11-\x14\x17])"#
     };
 }
 
@@ -24,7 +24,7 @@ macro_rules! between {
 pub(crate) fn begin(scan: &mut Scan<'_>, rule: &'static Rule, at_keyword: usize) {
     static KEY: LazyLock<Option<Regex>> = LazyLock::new(|| {
         compile(concat!(
-            r"\A-----BEGIN [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?-----",
+            r"\A-{4,5} ?BEGIN[ \x18][A-Z0-9 \x18]{0,32}PRIVATE[ \x18]KEY(?: BLOCK)? ?-{4,5}",
             // Lines like `Proc-Type: 4,ENCRYPTED`.
             r"(?:",
             between!(),
@@ -38,13 +38,14 @@ pub(crate) fn begin(scan: &mut Scan<'_>, rule: &'static Rule, at_keyword: usize)
             between!(),
             r"=?[A-Za-z0-9+/=]{1,76}){0,2}(?:",
             between!(),
-            r")?-{4,5}END [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?-----|",
+            r")?-{4,5} ?END[ \x18][A-Z0-9 \x18]{0,32}PRIVATE[ \x18]KEY(?: BLOCK)? ?-{4,5}|",
             between!(),
             r"[A-Za-z0-9+/]{2,76}={1,2})?",
         ))
     });
     const DASHES: usize = 4;
-    let Some(start) = at_keyword.checked_sub(DASHES) else { return };
+    let before = scan.text.get(..at_keyword).unwrap_or_default();
+    let start = at_keyword - before.iter().rev().take(DASHES).take_while(|&&byte| byte == b'-').count();
     let window = scan.text.get(start..scan.text.len().min(start + LARGEST)).unwrap_or_default();
     let Some(found) = KEY.as_ref().and_then(|key| key.find(window)) else { return };
     let end = trimmed(window.get(..found.end()).unwrap_or_default());

@@ -2,8 +2,8 @@
 
 use crate::mask::is_masked;
 use crate::rule::compile;
-use crate::shape::{head, is_filler, is_mixed, is_name, is_random, words};
-use crate::words::{FIXTURE_WORDS, GIVEAWAYS, STAND_INS, TELLING};
+use crate::string_stats::{head, is_filler, is_mixed, is_name, is_random, words};
+use crate::words::{FIXTURE_WORDS, PLACEHOLDER_PARTS, PLACEHOLDERS, SENTENCE_WORDS};
 use regex::bytes::Regex;
 use std::sync::LazyLock;
 
@@ -15,9 +15,9 @@ pub(crate) fn is_placeholder(value: &[u8]) -> bool {
     let holes = || head.iter().any(|byte| matches!(byte, b'.' | b'*' | b'[' | b'$' | b'{' | b'%' | b'<' | 0xE2));
     is_masked(value)
         || is_filler(head)
-        || STAND_INS.has(head)
+        || PLACEHOLDERS.has(head)
         || signs() && (matches(&REFERENCES, head) || holes() && matches(&HOLES, head))
-        || complete_words(head).any(|word| word.len() > 3 && (GIVEAWAYS.has(word) || is_filler(word)))
+        || complete_words(head).any(|word| word.len() > 3 && (PLACEHOLDER_PARTS.has(word) || is_filler(word)))
             && !is_random(head)
 }
 
@@ -110,7 +110,7 @@ pub(crate) fn is_prose(value: &[u8]) -> bool {
     if !head.contains(&b' ') {
         return false;
     }
-    let telling = words(head).filter(|word| TELLING.has(word)).count();
+    let telling = words(head).filter(|word| SENTENCE_WORDS.has(word)).count();
     telling > 0 && telling * 5 >= words(head).count() * 2
 }
 
@@ -145,7 +145,7 @@ pub(crate) fn is_variable(value: &[u8], name: &[u8]) -> bool {
 
 /// The words of a window. One that reaches its end may be the beginning of a longer one and does not count.
 fn complete_words(head: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let cut = head.len() >= crate::shape::WINDOW;
+    let cut = head.len() >= crate::string_stats::WINDOW;
     let whole = match head.iter().rposition(|byte| !byte.is_ascii_alphanumeric()) {
         Some(last) if cut => last,
         None if cut => 0,

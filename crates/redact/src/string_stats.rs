@@ -173,7 +173,7 @@ pub(crate) fn is_name(value: &[u8]) -> bool {
 
 /// What a value is made of, counted in one pass. Most questions about it are answered without looking again.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Look<'t> {
+pub(crate) struct StringStats<'t> {
     /// The value, as far as it is judged.
     pub(crate) bytes: &'t [u8],
     digits: usize,
@@ -186,7 +186,7 @@ pub(crate) struct Look<'t> {
     joints: usize,
 }
 
-impl<'t> Look<'t> {
+impl<'t> StringStats<'t> {
     pub(crate) fn at(value: &'t [u8]) -> Self {
         let mut look = Self { bytes: head(value), digits: 0, letters: 0, rises: 0, signs: 0, joints: 0 };
         let mut last = 0;

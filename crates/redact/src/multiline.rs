@@ -1,8 +1,8 @@
 //! Values that stand on the lines below their name: block scalars of YAML, here-documents, folded strings.
 
-use crate::shape;
+use crate::decoded::is_break;
+use crate::string_stats;
 use crate::value::{Memory, Quoting, Value, at};
-use crate::view::is_break;
 
 const MOST_LINES: usize = 64;
 /// The name of a block stands this far behind the beginning of its line, at most.
@@ -96,16 +96,22 @@ pub(crate) fn items(text: &[u8], from: usize) -> Vec<Value> {
     items
 }
 
-/// A generated value alone on the line after its name.
+/// A value alone on the line after its name: in quotes, or generated.
 pub(crate) fn next_line(text: &[u8], from: usize) -> Option<Value> {
     const LONGEST: usize = 2048;
     let line = past_break(text, from)?;
     let (_, start) = indentation(text, line);
     let rest = text.get(start..)?;
+    if matches!(rest.first(), Some(b'"' | b'\'')) {
+        let value = Value::quoted(text, start);
+        let closed = at(text, value.end) == at(text, start);
+        let alone = text.get(value.end + 1).is_none_or(|&byte| is_break(byte));
+        return (closed && alone && value.end < start + LONGEST).then_some(value);
+    }
     let inside = |byte: &&u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'' | b'{' | b'}' | b'<' | b'>');
     let length = rest.iter().take(LONGEST).take_while(inside).count();
     let alone = rest.get(length).is_none_or(|&byte| is_break(byte));
-    (alone && shape::is_random(rest.get(..length)?)).then_some(Value {
+    (alone && string_stats::is_random(rest.get(..length)?)).then_some(Value {
         start,
         end: start + length,
         quoting: Quoting::Bare,
