@@ -72,8 +72,8 @@ async fn agents_work_on_while_the_summariser_is_down() {
 async fn agents_work_on_while_the_summariser_is_slow() {
     let started = std::time::Instant::now();
     let asked = agents_work_on("never answers", Some(Act::Stall)).await;
-    // A busy machine takes longer than the pauses last.
-    let most = 6 + started.elapsed().as_secs() as usize / 10;
+    // A second fold may come before the first one has failed; a busy machine takes longer than the pauses last.
+    let most = 2 * PATHS.len() + started.elapsed().as_secs() as usize / 10;
     assert!((3..=most).contains(&asked), "one that failed is left alone for a while; it was asked {asked} times");
     agents_work_on("stops in the middle", Some(Act::StallAfter { text: "## Goal\n- run".to_owned(), pieces: 2 })).await;
 }
