@@ -111,22 +111,19 @@ impl Budgets {
         let window = policy.model.window.fixed().unwrap_or(model.window).max(1);
         let effective_window = effective(policy, model, window, inputs.max_output);
         let (window_f, effective_f) = (f64::from(window), f64::from(effective_window));
-        let base = match knobs.basis {
-            Basis::Window => 0.0,
-            Basis::Room => f64::from(inputs.outside).min(effective_f * MOST_OUTSIDE),
-        };
         // Shares are taken of shares, so rounding waits until the end: a difference of two rounded numbers
         // can fall where the exact one grows.
-        let extra = knobs.small_window_extra * curve::at(curve::SMALL_WINDOW, window_f);
-        let threshold = (knobs.threshold * (1.0 + extra)).min(MOST_THRESHOLD);
-        let plain = base + (effective_f - base) * threshold;
+        let plain = plain_trigger(knobs, inputs.outside, effective_f);
         let (trigger, trigger_cap) = capped(plain, model, inputs.summariser_window);
-        // A cap may lie below what nobody can compact; then shares are taken of the trigger itself.
-        let base = base.min(trigger * MOST_OUTSIDE);
+        // Where a cap holds the trigger down, budgets follow the window that this trigger would be the plain share of,
+        // and not the unused rest of the real one.
+        let used = match trigger_cap {
+            Some(_) => window_of_trigger(knobs, inputs.outside, trigger, effective_f),
+            None => effective_f,
+        };
+        let base = base(knobs, inputs.outside, used).min(trigger * MOST_OUTSIDE);
         let room = trigger - base;
-        // Where a cap holds the trigger down, budgets follow the window that this trigger would be the
-        // plain share of, and not the unused rest of the real one.
-        let working = (room / threshold).min(effective_f - base);
+        let working = (room / threshold(knobs, used)).min(used - base);
         let minimum = prune_minimum(knobs, working, room);
         let tail = tail(knobs, room, inputs.tail_need);
         let (handoff_min, handoff_max) = handoff(knobs, window_f, room);
@@ -211,6 +208,41 @@ fn less_the_wish(window: u32, wish: u32) -> u32 {
         ..=3.0 => whole(wish_f * 1.8 + (window_f - 2.0 * wish_f) * 0.2),
         _ => window - wish,
     }
+}
+
+/// What nobody can compact, as far as shares are not taken of it.
+fn base(knobs: &CompressionPolicy, outside: u32, effective: f64) -> f64 {
+    match knobs.basis {
+        Basis::Window => 0.0,
+        Basis::Room => f64::from(outside).min(effective * MOST_OUTSIDE),
+    }
+}
+
+/// The share of the room at which to act.
+fn threshold(knobs: &CompressionPolicy, effective: f64) -> f64 {
+    let extra = knobs.small_window_extra * curve::at(curve::SMALL_WINDOW, effective);
+    (knobs.threshold * (1.0 + extra)).min(MOST_THRESHOLD)
+}
+
+/// The trigger where no cap holds it down.
+fn plain_trigger(knobs: &CompressionPolicy, outside: u32, effective: f64) -> f64 {
+    let base = base(knobs, outside, effective);
+    base + (effective - base) * threshold(knobs, effective)
+}
+
+/// The effective window of which `trigger` is the plain trigger, up to the real one. The trigger grows with its window,
+/// so halving the interval finds it.
+fn window_of_trigger(knobs: &CompressionPolicy, outside: u32, trigger: f64, effective: f64) -> f64 {
+    const STEPS: usize = 60;
+    let (mut low, mut high) = (0.0, effective);
+    for _ in 0..STEPS {
+        let middle = (low + high) / 2.0;
+        match plain_trigger(knobs, outside, middle) < trigger {
+            true => low = middle,
+            false => high = middle,
+        }
+    }
+    high
 }
 
 /// The share of what is beyond the base, held down by a price step and by what the summariser can read.
