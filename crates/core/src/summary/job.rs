@@ -61,8 +61,8 @@ const LONGEST_NAME: usize = 100;
 const MEMORY_SHARE: u32 = 8;
 /// Characters of a request that tell what work is about.
 const LONGEST_REQUEST: usize = 500;
-/// Words per token in running text.
-const WORDS_PER_TOKEN: f64 = 0.7;
+/// Words per token in a record of technical work, where names and paths take several tokens each.
+const WORDS_PER_TOKEN: f64 = 0.62;
 
 impl SummaryJob {
     /// The job for a fold; `None` when the summariser's window has no room for it.
