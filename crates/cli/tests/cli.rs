@@ -126,6 +126,39 @@ fn a_plan_is_printed_and_nothing_is_written() {
 }
 
 #[test]
+fn a_plan_counts_as_the_session_has_learnt_to() {
+    let desk = Desk::new();
+    desk.write("state.json", r#"{"calibration":2.0}"#);
+    let input = example("two-hour-session.openai-chat.json");
+    let tokens = |args: &[&str]| -> u64 {
+        let plan =
+            desk.run(&[&["compress", input.to_str().unwrap(), "--dry-run", "--window", "1000000"], args].concat());
+        let rows: Vec<String> = text(&plan).lines().take_while(|line| !line.is_empty()).map(str::to_owned).collect();
+        rows.iter().filter_map(|row| row.split_whitespace().nth(3)?.parse::<u64>().ok()).sum()
+    };
+    let (blank, learnt) = (tokens(&[]), tokens(&["--state", "state.json"]));
+    assert!(learnt * 10 > blank * 19 && learnt * 10 < blank * 21, "{blank} and {learnt}");
+}
+
+#[test]
+fn an_inspection_predicts_what_a_plan_does() {
+    let desk = Desk::new();
+    for name in ["two-hour-session.anthropic.json", "damaged.anthropic.json"] {
+        let input = example(name);
+        let input = input.to_str().unwrap();
+        let found = desk.run(&["inspect", input, "--json", "--window", "20000"]);
+        let found: serde_json::Value = serde_json::from_str(&text(&found)).unwrap();
+        let plan = text(&desk.run(&["compress", input, "--dry-run", "--window", "20000"]));
+        let tokens = plan.lines().find_map(|line| line.strip_prefix("tokens")).unwrap().trim().to_owned();
+        let would = found["would"].as_str().unwrap();
+        assert!(
+            would.contains(&tokens) || tokens.starts_with(&format!("{} → {}", found["tokens"], found["tokens"])),
+            "{name}: {would} / {tokens}"
+        );
+    }
+}
+
+#[test]
 fn damage_is_shown_where_it_is_and_repairs_are_told() {
     let desk = Desk::new();
     let input = example("damaged.anthropic.json");

@@ -41,6 +41,11 @@ pub enum Keeping {
 }
 
 impl Keeping {
+    /// By whether somebody stores them.
+    pub(crate) fn of(keeps_originals: bool) -> Keeping {
+        if keeps_originals { Keeping::Kept } else { Keeping::Dropped }
+    }
+
     /// A handle as it stands in a note; nothing where it would lead nowhere.
     pub fn shown(self, handle: Handle) -> String {
         match self {

@@ -126,6 +126,12 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// A proxy that only passes on, for `load`: prints where it listens.
+    #[command(hide = true)]
+    PassThrough {
+        /// Where requests go.
+        upstream: std::net::SocketAddr,
+    },
     /// Measure whether 32 clients notice thousands of silent and slow connections beside them.
     Crowd {
         /// The binary; build it with --release.
@@ -289,6 +295,9 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Load { binary, requests, many, pin, json } => {
             let figures = load::measure(&load::Plan { binary, requests, many, pin }, tell)?;
             print(&if json { format!("{:#}\n", figures.to_json()) } else { figures.to_string() })?;
+        }
+        Command::PassThrough { upstream } => {
+            load::pass_through(upstream, |address| print(&format!("http://{address}\n")))?;
         }
         Command::Crowd { binary, silent, slow, pin } => {
             let plan = load::Plan { binary, requests: 0, many: 0, pin };

@@ -46,13 +46,6 @@ impl Pace {
         self.last = prompt;
     }
 
-    /// Takes note of a pause before the request that comes.
-    pub fn pause(&mut self, idle: Option<u32>, ttl: CacheTtl) {
-        if idle.is_some_and(|idle| idle > ttl.seconds()) {
-            self.cold += 1;
-        }
-    }
-
     /// The prompt was made shorter.
     pub fn shrink(&mut self, prompt: u64) {
         self.last = prompt;

@@ -169,7 +169,7 @@ fn requests(ledger: &Ledger) -> String {
 }
 
 /// What identifies a stretch of messages.
-pub(crate) fn covers(transcript: &Transcript<'_>, messages: &[usize]) -> Handle {
+fn covers(transcript: &Transcript<'_>, messages: &[usize]) -> Handle {
     let first = messages.first().and_then(|&index| transcript.messages.get(index));
     let last = messages.last().and_then(|&index| transcript.messages.get(index));
     match (first, last) {

@@ -46,6 +46,13 @@ pub struct Repaired {
     pub messages: usize,
 }
 
+impl Repaired {
+    /// The message of the source that a message of the document stems from.
+    pub fn origin_of(&self, message: usize) -> usize {
+        self.origin.get(message).copied().unwrap_or(message)
+    }
+}
+
 /// One thing that was done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {

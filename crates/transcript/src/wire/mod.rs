@@ -12,11 +12,11 @@ pub mod reply;
 pub mod sse;
 
 use crate::edit::Span;
-use crate::transcript::{Exchanges, Format, Shape, Transcript};
+use crate::transcript::{Exchanges, Format, Shape, Structure, Transcript};
 use items::Gathered;
 use json::{JsonError, Kind, Scanner};
 use std::borrow::Cow;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 pub use blocks::is_media;
 pub use detect::Found;
@@ -111,6 +111,7 @@ struct BodyFields<'a> {
     system: Option<Span>,
     tools: Option<Span>,
     marks: u32,
+    fields: Vec<(String, Span)>,
 }
 
 impl<'a> Reader<'a, '_> {
@@ -166,7 +167,10 @@ impl<'a> Reader<'a, '_> {
                     self.body.tools = some_value(self.text, scanner.skip()?);
                 }
                 "cache_control" => self.body.marks += u32::from(some_value(self.text, scanner.skip()?).is_some()),
-                _ => drop(scanner.skip()?),
+                _ => {
+                    let value = scanner.skip()?;
+                    self.body.fields.push((key.to_owned(), value));
+                }
             }
             Ok(())
         })?;
@@ -181,8 +185,7 @@ impl<'a> Reader<'a, '_> {
 
     fn finish(self, list: Span) -> Transcript<'a> {
         let gathered = self.gathered;
-        Transcript {
-            text: self.text,
+        let structure = Structure {
             format: self.found.format,
             shape: self.found.shape,
             exchanges: Exchanges::pair(self.text, self.found.format, &gathered.messages, &gathered.parts),
@@ -190,15 +193,17 @@ impl<'a> Reader<'a, '_> {
             parts: gathered.parts,
             inner: gathered.inner,
             list,
-            model: self.body.model,
+            model: self.body.model.map(Cow::into_owned),
             max_output: self.body.max_output,
             system: self.body.system,
             tools: self.body.tools,
             outer_marks: self.body.marks,
+            fields: self.body.fields,
             reported: gathered.reported,
             links: gathered.links,
             handoffs: OnceLock::new(),
-        }
+        };
+        Transcript::new(self.text, Arc::new(structure))
     }
 }
 

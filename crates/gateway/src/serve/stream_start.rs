@@ -8,7 +8,7 @@ use memchr::memmem;
 use serde_json::Value;
 
 /// Looks at events until one tells.
-pub struct Peek {
+pub struct StreamStart {
     dialect: Dialect,
     events: Events,
     held: BytesMut,
@@ -26,7 +26,7 @@ pub enum Preamble {
 
 /// What the beginning tells.
 #[derive(Debug, PartialEq)]
-pub enum Sight {
+pub enum Beginning {
     /// Nothing yet; these bytes may go to the client.
     Unclear(Bytes),
     /// An ordinary reply; these bytes are its beginning.
@@ -48,14 +48,14 @@ const LONGEST_GREETING: usize = 4 << 10;
 /// What the changes of a chunk may hold without saying anything yet.
 const SAYS_NOTHING: &[&str] = &["role", "content", "refusal", "reasoning_content"];
 
-impl Peek {
+impl StreamStart {
     /// Looks at a reply of this dialect.
-    pub fn new(dialect: Dialect, preamble: Preamble) -> Peek {
-        Peek { dialect, events: Events::default(), held: BytesMut::new(), preamble }
+    pub fn new(dialect: Dialect, preamble: Preamble) -> StreamStart {
+        StreamStart { dialect, events: Events::default(), held: BytesMut::new(), preamble }
     }
 
     /// Looks at a piece.
-    pub fn feed(&mut self, bytes: &[u8]) -> Sight {
+    pub fn feed(&mut self, bytes: &[u8]) -> Beginning {
         self.events.feed(bytes);
         let mut pass = BytesMut::new();
         while let Some(event) = self.events.next() {
@@ -74,13 +74,13 @@ impl Peek {
                         pass.extend_from_slice(&self.held.split());
                         pass.extend_from_slice(&event);
                         pass.extend_from_slice(&self.events.rest());
-                        Sight::Refused(refusal, pass.freeze())
+                        Beginning::Refused(refusal, pass.freeze())
                     }
                     None => self.ordinary(pass, &event),
                 };
             }
         }
-        if self.events.pending() > LONGEST { self.ordinary(pass, &[]) } else { Sight::Unclear(pass.freeze()) }
+        if self.events.pending() > LONGEST { self.ordinary(pass, &[]) } else { Beginning::Unclear(pass.freeze()) }
     }
 
     /// All that is held back, for when the wait is over.
@@ -89,11 +89,11 @@ impl Peek {
         self.held.split().freeze()
     }
 
-    fn ordinary(&mut self, mut pass: BytesMut, event: &[u8]) -> Sight {
+    fn ordinary(&mut self, mut pass: BytesMut, event: &[u8]) -> Beginning {
         pass.extend_from_slice(&self.held.split());
         pass.extend_from_slice(event);
         pass.extend_from_slice(&self.events.rest());
-        Sight::Ordinary(pass.freeze())
+        Beginning::Ordinary(pass.freeze())
     }
 
     /// An event that reports an error is read as the error reply that it stands for.
