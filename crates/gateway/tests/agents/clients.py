@@ -75,7 +75,9 @@ def through_interface(kind, *command):
 def npm(room, folder, package):
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "package.json").write_text('{"private":true}')
-    command = ["npm", "install", "--silent", "--no-audit", "--no-fund", package]
+    # A registry that does not answer is given up soon.
+    patience = ["--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000", "--fetch-timeout=60000"]
+    command = ["npm", "install", "--silent", "--no-audit", "--no-fund", *patience, package]
     environment = {**os.environ, "PATH": node_path(room), "npm_config_cache": str(room / "npm-cache")}
     return succeeds(command, cwd=folder, env=environment)
 
