@@ -71,6 +71,7 @@ mod named_value;
 mod parts;
 mod placeholder;
 mod private_key;
+mod random_token;
 mod repeat;
 mod rule;
 mod rules;

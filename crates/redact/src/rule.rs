@@ -76,6 +76,8 @@ pub enum Shape {
     KeyEnd,
     /// The name of a cookie header.
     Cookies,
+    /// A long string that only a generator makes. There is no keyword.
+    Random,
 }
 
 /// How far a secret reaches from where it begins.

@@ -270,7 +270,6 @@ const HEADERS: &[&str] = &[
     "X-Figma-Token: «<w40>»",
     "Ocp-Apim-Subscription-Key: «<h32>»",
     "X-CSRF-Token: «<w43>»",
-    "X-Hub-Signature-256: sha256=«<h64>»",
     "Sec-WebSocket-Protocol: auth, «<w43>»",
     "< set-authorization: Bearer «<w64>»",
     "> Authorization: Bearer «<w64>»",
