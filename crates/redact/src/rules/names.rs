@@ -1,7 +1,7 @@
 //! Secrets that only the name beside them gives away.
 //!
 //! The keywords are the parts of names that open the gate. Which names count is in `words.rs`, which values in
-//! `verdict.rs`, what binds a name to its value in `binding.rs`.
+//! `named_value.rs`, what binds a name to its value in `binding.rs`.
 
 use crate::rule::{Rule, Shape};
 
