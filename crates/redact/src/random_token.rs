@@ -6,7 +6,7 @@
 use crate::decoded::is_break;
 use crate::rule::compile;
 use crate::scan::Scan;
-use crate::string_stats::{entropy, has_digit, is_random, is_uuid};
+use crate::string_stats::{has_digit, is_random, is_uuid};
 use crate::value::at;
 use crate::words::words;
 use crate::{Mode, rules};
@@ -63,7 +63,7 @@ fn token(text: &[u8], start: usize, end: usize) -> Option<(usize, usize)> {
     }
     let announced = || is_announced(text, start) || is_named_behind(text, end);
     let secret = match Prefix::of(run) {
-        _ if is_license(run) => true,
+        _ if run.contains(&b'-') && is_license(run) => true,
         Prefix::Identifier => false,
         Prefix::Credential(length) => run.get(length..).is_some_and(is_random_body),
         Prefix::Other(length) => run.get(length..).is_some_and(|body| {
@@ -191,7 +191,9 @@ fn is_announced(text: &[u8], start: usize) -> bool {
     let before = text.get(start.saturating_sub(REACH)..start).unwrap_or_default();
     // A page that follows has a token of its own.
     let page = before.windows(4).any(|word| word.eq_ignore_ascii_case(b"page"));
-    !page && WORD.as_ref().is_some_and(|pattern| pattern.is_match(before))
+    // A mask is shorter than what it stands for; what it brings closer was too far away before.
+    let masked = before.windows(3).any(|three| three == b"***" || three == b"...");
+    !page && !masked && WORD.as_ref().is_some_and(|pattern| pattern.is_match(before))
 }
 
 /// A digest behind an underscore: build systems write theirs behind a dash.
@@ -233,10 +235,14 @@ fn is_named_behind(text: &[u8], end: usize) -> bool {
 fn is_random_string(run: &[u8]) -> bool {
     /// Identifiers that programs show to people are shorter.
     const LEAST: usize = 24;
+    /// A random string of that length has about twenty different signs.
+    const FEWEST_SIGNS: u32 = 14;
     const LONG: usize = 40;
     let (mut small, mut capitals, mut digits, mut changes, mut beyond_hex) = (0, 0, 0, 0, 0);
+    let mut distinct = 0_u128;
     let mut last = 0;
     for &byte in run {
+        distinct |= 1 << (byte & 127);
         let class = match byte {
             b'a'..=b'z' => {
                 small += 1;
@@ -263,41 +269,35 @@ fn is_random_string(run: &[u8]) -> bool {
     let long = run.len() >= LONG && letters_and_digits + 2 >= run.len() && capitals == 0 && digits >= 6;
     let mangled = [&b"_Z"[..], b"_R", b"AAAA", b"MII"].iter().any(|start| run.starts_with(start));
     (mixed && run.len() >= LEAST || long)
-        && !is_encoded_text(run)
         && beyond_hex >= 4
         && changes * 10 >= letters_and_digits * 3
+        && distinct.count_ones() >= FEWEST_SIGNS
         && !mangled
-        && entropy(run) >= 3.9
+        && !is_encoded_text(run)
 }
 
 /// Whether a run is text in base64, as vocabularies and the cursors of pages are.
 fn is_encoded_text(run: &[u8]) -> bool {
-    /// A generated string looks like text so far in one of a million.
+    /// Fifteen bytes: a generated string looks like text so far in one of a million.
     const LOOK: usize = 20;
     let digit = |byte: u8| match byte {
-        b'A'..=b'Z' => Some(byte - b'A'),
-        b'a'..=b'z' => Some(byte - b'a' + 26),
-        b'0'..=b'9' => Some(byte - b'0' + 52),
-        b'+' | b'-' => Some(62),
-        b'/' | b'_' => Some(63),
-        _ => None,
+        b'A'..=b'Z' => byte - b'A',
+        b'a'..=b'z' => byte - b'a' + 26,
+        b'0'..=b'9' => byte - b'0' + 52,
+        b'+' | b'-' => 62,
+        _ => 63,
     };
-    let head: Option<Vec<u8>> = run.iter().take(LOOK).map(|&byte| digit(byte)).collect();
-    let bytes: Vec<u8> = head
-        .unwrap_or_default()
-        .chunks_exact(4)
-        .flat_map(|four| {
-            let bits = four.iter().fold(0_u32, |bits, &six| bits << 6 | u32::from(six));
-            bits.to_be_bytes().into_iter().skip(1)
-        })
-        .collect();
-    let whole = match std::str::from_utf8(&bytes) {
-        Ok(_) => bytes.len(),
-        // The last character may be cut.
-        Err(error) if error.error_len().is_none() => error.valid_up_to(),
-        Err(_) => 0,
-    };
-    whole > 0 && !bytes.iter().any(|byte| byte.is_ascii_control() && !byte.is_ascii_whitespace())
+    let mut bytes = [0; LOOK / 4 * 3];
+    for (four, three) in run.chunks_exact(4).zip(bytes.chunks_exact_mut(3)) {
+        let bits = four.iter().fold(0_u32, |bits, &byte| bits << 6 | u32::from(digit(byte)));
+        let [_, decoded @ ..] = bits.to_be_bytes();
+        three.copy_from_slice(&decoded);
+        if decoded.iter().any(|byte| byte.is_ascii_control() && !byte.is_ascii_whitespace()) {
+            return false;
+        }
+    }
+    // The last character may be cut.
+    std::str::from_utf8(&bytes).map_or_else(|error| error.error_len().is_none() && error.valid_up_to() > 0, |_| true)
 }
 
 /// Whether a run is a line among lines of its like: armour, and what programs print of binary data.
@@ -305,15 +305,12 @@ fn is_line_of_data(text: &[u8], start: usize, end: usize) -> bool {
     /// Lines of data are as long as their program makes them, up to the last.
     const LONG: usize = 40;
     const WIDEST: usize = 100;
-    let part = |byte: &&u8| !is_break(**byte);
+    let mark = |byte: &&u8| !is_break(**byte) && !byte.is_ascii_alphanumeric();
     let before = text.get(start.saturating_sub(WIDEST)..start).unwrap_or_default();
-    let lead = before.iter().rev().take_while(part).count();
-    let after = text.get(end..).unwrap_or_default().iter().take(WIDEST);
-    let trail = after.take_while(part).count();
-    let marks = |from: usize, to: usize| {
-        text.get(from..to).unwrap_or_default().iter().all(|byte| !byte.is_ascii_alphanumeric())
-    };
-    if !marks(start - lead, start) || !marks(end, end + trail) {
+    let lead = before.iter().rev().take_while(mark).count();
+    let trail = text.get(end..).unwrap_or_default().iter().take(WIDEST).take_while(mark).count();
+    let edge = |index: Option<usize>| index.and_then(|index| text.get(index)).is_none_or(|&byte| is_break(byte));
+    if !edge((start - lead).checked_sub(1)) || !edge(Some(end + trail)) {
         return false;
     }
     let is_run = |line: &[u8]| {

@@ -394,7 +394,12 @@ impl<'t> Scan<'t> {
                     reveal: found.reveal,
                     settled: matches!(
                         found.rule.shape,
-                        Shape::Name | Shape::Option(_) | Shape::Command(_) | Shape::Cookies | Shape::Sentence
+                        Shape::Name
+                            | Shape::Option(_)
+                            | Shape::Command(_)
+                            | Shape::Cookies
+                            | Shape::Sentence
+                            | Shape::Random
                     ),
                 }),
                 _ => {}
