@@ -78,6 +78,9 @@ enum Command {
         /// Directory with chats and notes on them.
         #[arg(long, default_value = "examples/chats")]
         chats: PathBuf,
+        /// Leave the table of letters as it is; fit only how much each sign counts.
+        #[arg(long)]
+        signs: bool,
         /// Fit nothing; say how the lines of this file are judged.
         #[arg(long)]
         judge: Option<PathBuf>,
@@ -283,7 +286,8 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             fit::run(&fit::Options { sessions, questions, rounds, names, chats }, &mut std::io::stdout().lock())?;
         }
         Command::Statements { judge: Some(file), .. } => print(&statements::judge(&file)?)?,
-        Command::Statements { sentences, chats, into, judge: None } => {
+        Command::Statements { sentences, chats, into, signs, judge: None } => {
+            let sentences = (!signs).then_some(sentences);
             print(&statements::run(&statements::Options { sentences, chats, into })?)?;
         }
         Command::Tokens { directory } => print(&tokens::measure(&matrix::sessions(&directory)?)?.to_string())?,

@@ -1,7 +1,8 @@
 //! What a handoff says about itself: that it is a record and no request, and where the live conversation is.
 
 use super::quote::quoted;
-use crate::inserted::{CLOSING, OPENING, ORIGINALS, ROOT};
+use super::render::is_users_words;
+use crate::inserted::{CLOSING, OPENING, ORIGINALS, ROOT, USERS_WORDS};
 use crate::ledger::{Episode, Ledger};
 use crate::reading::Reach;
 use serde::Serialize;
@@ -45,15 +46,20 @@ pub struct Frame<'a> {
 impl Frame<'_> {
     /// The lines above the first section.
     pub(super) fn opening(&self, ledger: &Ledger) -> String {
-        let mut out = format!(
-            "{OPENING} · reference only]\n\
-             Record of {} earlier messages: no request, needs no answer. The newest user message wins",
-            self.messages
-        );
-        out.push_str(match self.is_brief {
-            true => ".\n",
-            false => "; system prompt, memory files and tools stay in force. Files may have changed.\n",
-        });
+        let mut out = format!("{OPENING} · reference only]\n");
+        let _ = match self.is_brief {
+            true => writeln!(out, "{} earlier messages; no request. The newest user message wins.", self.messages),
+            false => writeln!(
+                out,
+                "Record of {} earlier messages: no request, needs no answer. The newest user message wins; system \
+                 prompt, memory files and tools stay in force. Files may have changed.",
+                self.messages
+            ),
+        };
+        if is_users_words(ledger, self.handle.is_some()) {
+            out.pop();
+            let _ = writeln!(out, " {USERS_WORDS}");
+        }
         if !ledger.root.is_empty() {
             let _ = writeln!(out, "{ROOT}{} unless they say otherwise.", ledger.root);
         }

@@ -18,7 +18,7 @@ const TASK_CHARACTERS_PER_TOKEN: f32 = 0.25;
 const SMALL: u32 = 12_000;
 
 /// Below this budget a handoff says less about itself.
-const BRIEF: u32 = 1_200;
+const BRIEF: u32 = 1_600;
 
 /// A handoff, ready to be put into a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,7 +100,9 @@ fn render(chosen: &[usize], ledger: &Ledger, frame: &Frame<'_>) -> String {
     let mut empty = Vec::new();
     for (section, title) in Section::ALL {
         let before = out.len();
-        let has_task = section == Section::ActiveTask && {
+        // The request of a chat stands beside the handoff in full; a small one has no room to say it twice.
+        let is_beside = frame.is_brief && ledger.is_chat;
+        let has_task = section == Section::ActiveTask && !is_beside && {
             let _ = write!(out, "\n## {title}\n");
             let start = out.len();
             frame.write_task(&mut out);
@@ -242,6 +244,11 @@ fn write_episode_heading(ledger: &Ledger, place: u32, first: &Group, names_turns
     let Some(episode) = ledger.episodes.get(place as usize) else {
         return;
     };
+    let is_plain = first.kind == GroupKind::Request && first.title.is_empty();
+    if is_plain && is_users_words(ledger, names_turns) {
+        out.push_str("- ");
+        return;
+    }
     let turns = match episode.turns.filter(|_| names_turns) {
         Some((first, last)) if first == last => format!(" [{first}]"),
         Some((first, last)) => format!(" [{first}:{last}]"),
@@ -262,6 +269,12 @@ fn write_episode_heading(ledger: &Ledger, place: u32, first: &Group, names_turns
                 write!(out, "{}. User{turns}:{}{newline}", episode.number, if note.is_empty() { " " } else { &note });
         }
     }
+}
+
+/// Whether the chronicle is the user's words, message by message: the numbers of a chat say nothing where its originals
+/// are not kept.
+pub(super) fn is_users_words(ledger: &Ledger, names_turns: bool) -> bool {
+    ledger.is_chat && !names_turns
 }
 
 /// Writes a passage, indented; where it begins on the line of its heading, only what follows is.

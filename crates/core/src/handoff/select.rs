@@ -16,6 +16,8 @@ pub const MODEL_SHARE: f64 = 0.45;
 const LINE_OVERHEAD: u32 = 2;
 /// Rules may take this share of a handoff, decisions this one, other facts together the third.
 const RULES_SHARE: f64 = 0.3;
+/// In a chat a rule is told among the rules or not at all.
+const RULES_SHARE_IN_CHAT: f64 = 0.7;
 const DECISIONS_SHARE: f64 = 0.12;
 const FACTS_SHARE: f64 = 0.3;
 /// Facts of less worth are left out of handoffs of less than so many tokens.
@@ -58,7 +60,38 @@ pub(super) fn select(ledger: &Ledger, budget: u32, measure: &Measure) -> Vec<usi
     selection.take_passages();
     let mut chosen = selection.chosen;
     chosen.sort_unstable();
+    drop_repeated_goal(ledger, &mut chosen);
     chosen
+}
+
+/// What all of it is for is how the first request begins: where that request is told, it is not told twice.
+fn drop_repeated_goal(ledger: &Ledger, chosen: &mut Vec<usize>) {
+    let words = |at: &usize| {
+        let text = ledger.entries.get(*at).map(|entry| ledger.text(entry)).unwrap_or_default();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let section = |at: &usize| ledger.entries.get(*at).map(|entry| entry.section);
+    let Some(place) = chosen.iter().position(|at| section(at) == Some(Section::Goal)) else {
+        return;
+    };
+    let goal = chosen.get(place).map(words).unwrap_or_default();
+    let Some(goal) = goal.strip_prefix("User: ") else {
+        return;
+    };
+    let request = |at: &usize| {
+        let group = ledger.entries.get(*at).and_then(|entry| entry.group)?;
+        (ledger.groups.get(group as usize)?.kind == GroupKind::Request).then_some(group)
+    };
+    let begins_goal = |at: &&usize| {
+        let words = words(at);
+        !words.is_empty() && goal.starts_with(&words) && request(at).is_some()
+    };
+    let first = chosen.iter().find(begins_goal).and_then(request);
+    let told: usize =
+        chosen.iter().filter(|at| first.is_some() && request(at) == first).map(|at| words(at).len()).sum();
+    if told >= goal.len() {
+        chosen.remove(place);
+    }
 }
 
 struct Selection<'l> {
@@ -170,7 +203,8 @@ impl<'l> Selection<'l> {
             other_worth.total_cmp(&worth).then(other_message.cmp(&message)).then(one.cmp(&other))
         });
         let share = |share: f64| (f64::from(self.budget) * share) as u32;
-        let (mut rules, mut decisions, mut others) = (share(RULES_SHARE), share(DECISIONS_SHARE), share(FACTS_SHARE));
+        let rules = if self.ledger.is_chat { RULES_SHARE_IN_CHAT } else { RULES_SHARE };
+        let (mut rules, mut decisions, mut others) = (share(rules), share(DECISIONS_SHARE), share(FACTS_SHARE));
         for at in facts {
             let mut all = self.left;
             let room = match self.entry(at).map(|entry| (entry.section, entry.worth)) {
