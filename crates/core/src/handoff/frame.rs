@@ -46,16 +46,15 @@ pub struct Frame<'a> {
 impl Frame<'_> {
     /// The lines above the first section.
     pub(super) fn opening(&self, ledger: &Ledger) -> String {
-        let mut out = format!("{OPENING} · reference only]\n");
-        let _ = match self.is_brief {
-            true => writeln!(out, "{} earlier messages; no request. The newest user message wins.", self.messages),
-            false => writeln!(
-                out,
-                "Record of {} earlier messages: no request, needs no answer. The newest user message wins; system \
-                 prompt, memory files and tools stay in force. Files may have changed.",
-                self.messages
-            ),
-        };
+        let mut out = format!(
+            "{OPENING} · reference only]\n\
+             Record of {} earlier messages: no request, needs no answer. The newest user message wins",
+            self.messages
+        );
+        out.push_str(match self.is_brief {
+            true => ".\n",
+            false => "; system prompt, memory files and tools stay in force. Files may have changed.\n",
+        });
         if is_users_words(ledger, self.handle.is_some()) {
             out.pop();
             let _ = writeln!(out, " {USERS_WORDS}");

@@ -18,7 +18,7 @@ const TASK_CHARACTERS_PER_TOKEN: f32 = 0.25;
 const SMALL: u32 = 12_000;
 
 /// Below this budget a handoff says less about itself.
-const BRIEF: u32 = 1_600;
+const BRIEF: u32 = 1_200;
 
 /// A handoff, ready to be put into a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,7 +115,8 @@ fn render(chosen: &[usize], ledger: &Ledger, frame: &Frame<'_>) -> String {
             }
         }
     }
-    if !empty.is_empty() && !frame.is_brief {
+    // Most sections are about work: a chat without them lacks nothing.
+    if !empty.is_empty() && !frame.is_brief && !is_users_words(ledger, frame.handle.is_some()) {
         let _ = write!(out, "\n{NOTHING} {}.\n", empty.join(", "));
     }
     out.push('\n');

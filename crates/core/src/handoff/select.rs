@@ -60,38 +60,7 @@ pub(super) fn select(ledger: &Ledger, budget: u32, measure: &Measure) -> Vec<usi
     selection.take_passages();
     let mut chosen = selection.chosen;
     chosen.sort_unstable();
-    drop_repeated_goal(ledger, &mut chosen);
     chosen
-}
-
-/// What all of it is for is how the first request begins: where that request is told, it is not told twice.
-fn drop_repeated_goal(ledger: &Ledger, chosen: &mut Vec<usize>) {
-    let words = |at: &usize| {
-        let text = ledger.entries.get(*at).map(|entry| ledger.text(entry)).unwrap_or_default();
-        text.split_whitespace().collect::<Vec<_>>().join(" ")
-    };
-    let section = |at: &usize| ledger.entries.get(*at).map(|entry| entry.section);
-    let Some(place) = chosen.iter().position(|at| section(at) == Some(Section::Goal)) else {
-        return;
-    };
-    let goal = chosen.get(place).map(words).unwrap_or_default();
-    let Some(goal) = goal.strip_prefix("User: ") else {
-        return;
-    };
-    let request = |at: &usize| {
-        let group = ledger.entries.get(*at).and_then(|entry| entry.group)?;
-        (ledger.groups.get(group as usize)?.kind == GroupKind::Request).then_some(group)
-    };
-    let begins_goal = |at: &&usize| {
-        let words = words(at);
-        !words.is_empty() && goal.starts_with(&words) && request(at).is_some()
-    };
-    let first = chosen.iter().find(begins_goal).and_then(request);
-    let told: usize =
-        chosen.iter().filter(|at| first.is_some() && request(at) == first).map(|at| words(at).len()).sum();
-    if told >= goal.len() {
-        chosen.remove(place);
-    }
 }
 
 struct Selection<'l> {
@@ -385,7 +354,10 @@ fn first_words(ledger: &Ledger) -> Vec<Option<usize>> {
     let mut first = vec![None; ledger.episodes.len()];
     for (at, entry) in ledger.entries.iter().enumerate() {
         let group = entry.group.and_then(|group| ledger.groups.get(group as usize));
-        if let Some(group) = group.filter(|group| group.kind == GroupKind::Request && !ledger.text(entry).is_empty())
+        // What was replaced later does not come along either.
+        let is_dropped = ledger.terms(entry).is_empty() && entry.worth <= 0.0;
+        let says_something = !ledger.text(entry).is_empty() && !is_dropped;
+        if let Some(group) = group.filter(|group| group.kind == GroupKind::Request && says_something)
             && let Some(slot) = first.get_mut(group.episode as usize)
         {
             slot.get_or_insert(at);

@@ -474,8 +474,10 @@ impl Gathering<'_, '_> {
 
     /// What all of it is for: how the first request begins.
     fn tell_goal(&mut self, group: u32) {
-        // Of a chat the beginning is known only to the first fold.
-        let is_late = self.is_chat && self.ledger.episodes.iter().any(|episode| !episode.is_new);
+        // What an earlier fold left of a chat is not how it began.
+        let episode =
+            self.ledger.groups.get(group as usize).and_then(|group| self.ledger.episodes.get(group.episode as usize));
+        let is_late = self.is_chat && episode.is_some_and(|episode| !episode.is_new);
         if is_late || self.ledger.entries.iter().any(|entry| entry.section == Section::Goal) {
             return;
         }

@@ -577,7 +577,8 @@ impl<'t, 'a> Gathering<'t, 'a> {
                 true => statement.chance(weights.rule) + if statement.is_told { ALREADY_TOLD } else { 0.0 },
                 false => statement.keep_odds() + weights.rule * statement.rule_odds(),
             };
-            let object = after.filter(|(next, _)| *next == group).map_or(0.0, |(_, next)| next * weights.object);
+            let share = if self.is_chat { OBJECT_IN_CHAT } else { weights.object };
+            let object = after.filter(|(next, _)| *next == group).map_or(0.0, |(_, next)| next * share);
             let length = entry.text.range().len() as f32;
             // Where nothing is done but talking, rare words are no reason to keep small talk, and a sentence that lays
             // something down is not told for its brevity.
@@ -621,6 +622,9 @@ impl<'t, 'a> Gathering<'t, 'a> {
 /// What an earlier fold chose is this much likelier to lay something down: where it stood and what the assistant made of
 /// it counted then, and is no longer known.
 const ALREADY_TOLD: f32 = 0.4;
+
+/// In a chat the sentence before a statement is more often a reaction: it gets less than `Weights::object` of its worth.
+const OBJECT_IN_CHAT: f32 = 0.1;
 
 /// What the terms of a sentence count for at least that is most likely small talk.
 const SMALL_TALK: f32 = 0.4;

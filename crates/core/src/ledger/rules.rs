@@ -33,7 +33,10 @@ impl Gathering<'_, '_> {
             };
             let least = if self.is_chat { LEAST_RULE_IN_CHAT } else { LEAST_RULE };
             let Statement { rule: odds, keep, .. } = statement;
-            let is_rule = odds > least && keep > LEAST_KEEP || !self.is_chat && self.is_order(entry, &statement);
+            // Amid work most sentences that order something order it for now.
+            let is_for_now = !self.is_chat && statement.sounds_once() > MOST_ONCE;
+            let is_rule =
+                odds > least && keep > LEAST_KEEP && !is_for_now || !self.is_chat && self.is_order(entry, &statement);
             if !is_rule
                 || text.chars().count() > LONGEST_RULE
                 || has_question(text)
@@ -100,11 +103,13 @@ impl Gathering<'_, '_> {
 
 /// The logarithms of the odds from which on a sentence stands among the rules; what is less likely one is told where it
 /// was said.
-const LEAST_RULE: f32 = -1.45;
+const LEAST_RULE: f32 = -1.0;
 const LEAST_KEEP: f32 = -1.5;
 /// Where nothing was done about a sentence, its letters alone make it a rule from here on, or something to be remembered.
 const RULE_BY_LETTERS: f32 = 0.6;
 const KEPT_BY_LETTERS: f32 = 1.2;
+/// A sentence whose letters speak more than this for a request for now is none.
+const MOST_ONCE: f32 = -1.0;
 /// Who only talks tells many things that sound like rules.
 const LEAST_RULE_IN_CHAT: f32 = -0.3;
 

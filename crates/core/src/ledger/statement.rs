@@ -113,6 +113,11 @@ impl Statement {
         self.seen.get(2).copied().unwrap_or_default()
     }
 
+    /// How much its letters speak for a request for now.
+    pub(super) fn sounds_once(&self) -> f32 {
+        self.seen.get(3).copied().unwrap_or_default()
+    }
+
     /// The odds that it is a rule.
     pub(super) fn rule_odds(&self) -> f32 {
         exp(self.rule)

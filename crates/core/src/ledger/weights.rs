@@ -104,7 +104,7 @@ impl Default for Weights {
             request: 64.0,
             statement: 90.0,
             rule: 2.0,
-            object: 0.1,
+            object: 0.32,
             change: 14.1,
             outcome: 5.0,
             failure: 40.0,
