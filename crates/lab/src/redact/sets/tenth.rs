@@ -185,11 +185,8 @@ const COOKIES: &[&str] = &[
     "Set-Cookie: refresh_token=«<w64>»; Path=/auth",
 ];
 
-const TELEGRAM: &[&str] = &[
-    "TELEGRAM_BOT_TOKEN=«<d10>:AA<w33>»",
-    "bot«<d9>:AA<w33>»",
-    "token «<d10>:AA<w33>» for the bot",
-];
+const TELEGRAM: &[&str] =
+    &["TELEGRAM_BOT_TOKEN=«<d10>:AA<w33>»", "bot«<d9>:AA<w33>»", "token «<d10>:AA<w33>» for the bot"];
 
 const KEYS: &[&str] = &[
     "-----BEGIN RSA PRIVATE KEY-----\nMIIE«<b60>\n<b64>\n<b64>»\n-----END RSA PRIVATE KEY-----\n",
@@ -236,9 +233,5 @@ const PARAMETERS: &[&str] = &[
     "https://x.example/?auth_token=«<a24>»",
 ];
 
-const PHONES: &[&str] = &[
-    "text «+1 415 555 <d4>» now",
-    "call «+49 170 <d7>»",
-    "phone: «+33 6 <d2> <d2> <d2> <d2>»",
-    "«+447<d9>»",
-];
+const PHONES: &[&str] =
+    &["text «+1 415 555 <d4>» now", "call «+49 170 <d7>»", "phone: «+33 6 <d2> <d2> <d2> <d2>»", "«+447<d9>»"];
