@@ -11,6 +11,7 @@ pub mod ninth;
 pub mod second;
 pub mod seventh;
 pub mod sixth;
+pub mod tenth;
 pub mod third;
 
 use foldline_redact::{Mode, fixtures, redact};
@@ -21,7 +22,7 @@ use std::fmt;
 pub type Set = (&'static str, fn() -> Vec<Shape>);
 
 /// All sets. All but the first were written after the rules and measured before they were changed for them.
-pub const SETS: [Set; 9] = [
+pub const SETS: [Set; 10] = [
     ("first", first::shapes),
     ("second", second::shapes),
     ("third", third::shapes),
@@ -31,6 +32,7 @@ pub const SETS: [Set; 9] = [
     ("seventh", seventh::shapes),
     ("eighth", eighth::shapes),
     ("ninth", ninth::shapes),
+    ("tenth", tenth::shapes),
 ];
 
 /// One text with secrets.
