@@ -5,7 +5,7 @@
 
 use crate::Failure;
 use crate::chats::Chat;
-use crate::fit::json_files;
+use crate::matrix::sessions;
 use foldline_core::ledger::letters::{KINDS, SLOTS, slots};
 use foldline_core::ledger::statement::{SIGNS, contrasts, write_fitted};
 use foldline_core::ledger::{Statement, Stretches, Weights, Wishes, gather};
@@ -203,7 +203,7 @@ struct Said {
 }
 
 fn read_chats(folder: &Path, table: &[[f32; KINDS]]) -> Result<Vec<Vec<Said>>, Failure> {
-    json_files(folder)?
+    sessions(folder)?
         .iter()
         .map(|file| {
             let chat: Chat = serde_json::from_str(&std::fs::read_to_string(file)?)?;

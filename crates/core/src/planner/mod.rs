@@ -136,9 +136,7 @@ impl<'t, 'a> Planner<'t, 'a> {
     pub(crate) fn pruner(&self) -> Pruner<'t, 'a> {
         let above = self.policy.compression.prune_above;
         let admits = self.policy.compression.admission.then_some(self.budgets.admission_above);
-        Pruner::new(self.transcript, self.counts, self.measure, above, self.keeping())
-            .admitting(admits)
-            .outlining(self.policy.compression.outlines)
+        Pruner::new(self.transcript, self.counts, self.measure, above, self.keeping()).admitting(admits)
     }
 
     /// The zones that the policy asks for.

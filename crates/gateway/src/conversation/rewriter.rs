@@ -4,8 +4,8 @@ use super::ask::{Ask, Timestamp};
 use super::fault::Fault;
 use super::fold::{FoldTask, Planned};
 use super::prepared::{Prepared, Turn};
-use super::refusal::Refusal;
 use super::{Conversations, ReportedUsage};
+use crate::refusal::Refusal;
 use foldline_core::summary::Summary;
 
 /// Rewrites requests. Whatever goes wrong in it, panics included, the request goes out as it came.

@@ -4,7 +4,7 @@
 
 use super::ask::CredentialId;
 use super::inner::Inner;
-use super::refusal::{Refusal, RefusalKind};
+use crate::refusal::{Refusal, RefusalKind};
 use foldline_store::WindowRow;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;

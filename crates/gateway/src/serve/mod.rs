@@ -11,7 +11,6 @@ mod compress;
 mod crowd;
 mod decode;
 mod entrance;
-mod events;
 mod exchange;
 mod gateway;
 mod headers;
