@@ -58,7 +58,6 @@
 //!
 //! # Features
 //!
-//! - `tree-sitter`: outlines of source code by grammars (`compression.outlines: parser`). Needs a C compiler.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

@@ -187,7 +187,5 @@ pub(crate) fn pruner<'t, 'a>(
 ) -> Pruner<'t, 'a> {
     let knobs = &policy.compression;
     let admits = knobs.admission.then_some(setting.budgets.admission_above);
-    Pruner::new(transcript, counts, &setting.measure, knobs.prune_above, keeping)
-        .admitting(admits)
-        .outlining(knobs.outlines)
+    Pruner::new(transcript, counts, &setting.measure, knobs.prune_above, keeping).admitting(admits)
 }

@@ -400,6 +400,11 @@ impl<'a> Transcript<'a> {
         self.raw(part.name)
     }
 
+    /// Whether there is a message, beside records that a client keeps in its session file.
+    pub fn has_begun(&self) -> bool {
+        self.messages.iter().any(|message| message.role != Role::Meta)
+    }
+
     /// Whether a person (or their client) says something here: a user message with words or
     /// media of its own, not only tool results.
     pub fn speaks(&self, index: usize) -> bool {

@@ -24,6 +24,12 @@ use std::time::Instant;
 pub fn run(args: &Compress) -> Result<Verdict, Failure> {
     let started = Instant::now();
     let settings = settings(&args.tuning, summariser_flags(args))?;
+    let report = args.report.as_deref().map(Path::new);
+    for path in [args.output.as_deref(), report, args.state.as_deref()].into_iter().flatten() {
+        if path != Path::new("-") && !args.dry_run {
+            output::check_writable(path)?;
+        }
+    }
     let document = input::read(&args.source)?;
     let read = started.elapsed();
     let state = load_state(args.state.as_deref())?;

@@ -17,7 +17,6 @@ mod parsed_request;
 mod prepare;
 mod prepared;
 mod purpose;
-mod refusal;
 mod reject;
 mod request_context;
 mod rewriter;
@@ -32,12 +31,12 @@ mod task;
 mod tests;
 mod windows;
 
+pub use crate::refusal::{Refusal, RefusalKind, read_refusal};
 pub use ask::{Ask, Bypass, CredentialId, Dialect, PurposeHint, SessionId, Timestamp, Writer};
 pub use fault::Fault;
 
 pub use foldline_transcript::wire::reply::ReportedUsage;
 pub use prepared::{Durability, Outcome, Prepared, Turn};
-pub use refusal::{Refusal, RefusalKind, read_refusal};
 pub use rewriter::Rewriter;
 pub use sessions::{SessionView, Sums, Totals, TurnEvent};
 pub use settings::{ConversationSettings, Mode};

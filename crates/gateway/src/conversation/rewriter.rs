@@ -3,9 +3,9 @@
 use super::ask::{Ask, Timestamp};
 use super::fault::Fault;
 use super::prepared::{Prepared, Turn};
-use super::refusal::Refusal;
 use super::task::{FoldTask, Planned};
 use super::{Conversations, ReportedUsage};
+use crate::refusal::Refusal;
 use foldline_core::summary::Summary;
 
 /// Rewrites requests. Whatever goes wrong in it, panics included, the request goes out as it came.

@@ -76,7 +76,8 @@ pub(super) struct Rules {
 
 impl Rules {
     fn of(mut settings: ConversationSettings) -> Rules {
-        // The note would stand outside the messages, where it breaks every cached prefix and outlives no turn.
+        // The note would stand outside the messages, where it breaks every cached prefix and outlives no turn. `Setup`
+        // says so to whoever asks for it.
         settings.policy.compression.system_note = false;
         let knobs = &mut settings.policy.compression;
         if knobs.low_water == AutoOr::Auto {

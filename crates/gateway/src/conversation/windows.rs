@@ -3,8 +3,8 @@
 //! the same. Kept in the store, so that nobody is refused again after a restart.
 
 use super::ask::CredentialId;
-use super::refusal::{Refusal, RefusalKind};
 use super::shared::Shared;
+use crate::refusal::{Refusal, RefusalKind};
 use foldline_store::WindowRow;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;

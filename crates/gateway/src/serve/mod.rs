@@ -20,7 +20,6 @@ mod compress;
 mod crowd;
 mod decode;
 mod entrance;
-mod events;
 mod exchange;
 mod gateway;
 mod headers;

@@ -1,15 +1,14 @@
 //! The beginning of a streamed reply: a provider may say 200 and then, in its first event, that the request is too
 //! large. As long as no event has reached the client, the request can still be sent again.
 
-use super::events::{self, Events};
-use crate::conversation::{Dialect, Refusal, read_refusal};
+use crate::conversation::{Refusal, read_refusal};
 use bytes::{Bytes, BytesMut};
+use foldline_transcript::wire::events::{self, Events};
 use memchr::memmem;
 use serde_json::Value;
 
 /// Looks at events until one tells.
 pub struct StreamStart {
-    dialect: Dialect,
     events: Events,
     held: BytesMut,
     preamble: Preamble,
@@ -49,16 +48,16 @@ const LONGEST_GREETING: usize = 4 << 10;
 const SAYS_NOTHING: &[&str] = &["role", "content", "refusal", "reasoning_content"];
 
 impl StreamStart {
-    /// Looks at a reply of this dialect.
-    pub fn new(dialect: Dialect, preamble: Preamble) -> StreamStart {
-        StreamStart { dialect, events: Events::default(), held: BytesMut::new(), preamble }
+    /// Looks at a reply.
+    pub fn new(preamble: Preamble) -> StreamStart {
+        StreamStart { events: Events::default(), held: BytesMut::new(), preamble }
     }
 
     /// Looks at a piece.
     pub fn feed(&mut self, bytes: &[u8]) -> Beginning {
         self.events.feed(bytes);
         let mut pass = BytesMut::new();
-        while let Some(event) = self.events.next() {
+        while let Some(event) = self.events.next_event().map(<[u8]>::to_vec) {
             let payload = events::payload(&event);
             let name = events::name(&event);
             if payload.is_empty() {
@@ -100,7 +99,7 @@ impl StreamStart {
     fn refusal(&self, name: &[u8], payload: &[u8]) -> Option<Refusal> {
         let names_error = matches!(name, b"error" | b"response.failed");
         let carries_error = name.is_empty() && memmem::find(payload, b"\"error\"").is_some();
-        if names_error || carries_error { read_refusal(self.dialect, STATUS, payload) } else { None }
+        if names_error || carries_error { read_refusal(STATUS, payload) } else { None }
     }
 }
 

@@ -1,9 +1,9 @@
 //! Usage in Chat Completions streams: asked for where the client did not, and taken out of the reply again.
 
-use super::events::{self, Events};
 use bytes::Bytes;
 use foldline_transcript::Transcript;
 use foldline_transcript::edit::Span;
+use foldline_transcript::wire::events::{self, Events};
 use foldline_transcript::wire::field;
 use serde_json::Value;
 
@@ -52,10 +52,10 @@ impl Strip {
     pub fn feed(&mut self, bytes: &[u8]) -> Bytes {
         self.events.feed(bytes);
         let mut out = Vec::with_capacity(bytes.len());
-        while let Some(event) = self.events.next() {
+        while let Some(event) = self.events.next_event() {
             let is_whole = !std::mem::take(&mut self.passing);
-            if !(is_whole && is_usage_only(&event)) {
-                out.extend_from_slice(&event);
+            if !(is_whole && is_usage_only(event)) {
+                out.extend_from_slice(event);
             }
         }
         if self.passing || self.events.pending() > LONGEST {
@@ -67,7 +67,7 @@ impl Strip {
 
     /// What is left when the stream ends, whole or not.
     pub fn finish(&mut self) -> Bytes {
-        self.events.rest()
+        self.events.rest().into()
     }
 }
 

@@ -112,8 +112,12 @@ fn stage_of(rule: Rule, format: Format) -> Stage {
     }
 }
 
-/// Repairs a transcript; `None` when nothing is wrong with it.
+/// Repairs a transcript; `None` when nothing is wrong with it, or when it has no message: one that we make up would be
+/// all there is.
 pub fn repair(transcript: &Transcript<'_>) -> Option<Repaired> {
+    if !transcript.has_begun() {
+        return None;
+    }
     let findings = find(transcript);
     if findings.is_empty() {
         return None;

@@ -4,6 +4,7 @@
 mod blocks;
 pub mod compose;
 mod detect;
+pub mod events;
 pub mod field;
 pub(crate) mod gemini;
 mod items;
@@ -71,6 +72,24 @@ pub fn read(text: &str, format: Option<Format>) -> Result<Transcript<'_>, WireEr
     }
     .map_err(|error| fail(found.field, error))?;
     Ok(reader.finish(list))
+}
+
+/// Refuses a document that is evidently of another format than `said`. Reading it as `said` would take its calls and
+/// results for damage, and repair would remove them.
+///
+/// ```
+/// use foldline_transcript::{Format, wire};
+///
+/// let body = r#"{"messages":[{"role":"tool","tool_call_id":"a","content":"ok"}]}"#;
+/// let error = wire::check_format(body, Format::Anthropic).unwrap_err();
+/// assert_eq!(error.message, "the content is openai-chat, not anthropic");
+/// ```
+pub fn check_format(text: &str, said: Format) -> Result<(), WireError> {
+    let fail = |error| WireError::new(text, "", error);
+    match detect::contradiction(text, said).map_err(fail)? {
+        Some(message) => Err(fail(JsonError { offset: 0, message: message.into(), element: None })),
+        None => Ok(()),
+    }
 }
 
 /// Reads messages as they stand in a document, without what is around them: with commas between them, or on lines.
