@@ -87,7 +87,7 @@ fn names_speaker(words: &str) -> bool {
     let item =
         words.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches(['.', ')', '-', '*', ' ', '\t']);
     let begins = |speaker: &&str| item.get(..speaker.len()).is_some_and(|start| start.eq_ignore_ascii_case(speaker));
-    SPEAKERS.iter().any(|speaker| begins(&speaker))
+    SPEAKERS.iter().any(begins)
 }
 
 /// A heading as bold words, a gap as words.

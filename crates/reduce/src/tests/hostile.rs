@@ -62,7 +62,7 @@ fn time_is_linear_on_hostile_inputs() {
         ("code", "Read", "a.zig", "fn a() {\n"),
     ];
     for (name, tool, argument, piece) in shapes {
-        let source = Source { tool, argument, focus: &["slow"], ..Source::default() };
+        let source = Source { tool, argument, focus: &["slow"] };
         let factor = 16;
         // Quadratic time would grow by the square of the factor; a busy machine stays far below.
         let grown = growth(&source, |size| piece.repeat(size / piece.len()), 1 << 17, factor);
@@ -120,7 +120,7 @@ fn nothing_panics_on_short_and_odd_texts() {
             ("WebFetch", "u"),
             ("Task", ""),
         ] {
-            let source = Source { tool, argument, focus: &["a"], ..Source::default() };
+            let source = Source { tool, argument, focus: &["a"] };
             assert_eq!(reduce(&source, text), None, "{text:?}");
             let _ = reduce(&source, &text.repeat(1000));
             let _ = reduce(&source, &format!("{text}\n").repeat(1000));

@@ -379,7 +379,7 @@ const DISGUISED: &[&str] = &[
     "<td>API key</td><td><code>«<a32>»</code></td>",
     "password:&nbsp;«<m9>»",
     "password&#58; «<m9>»",
-    "Pass​word: «<m9>»",
+    "Pass\u{200b}word: «<m9>»",
     "ｐａｓｓｗｏｒｄ：«<m9>»",
     "pаssword: «<m9>»",
     "\\\"DB_PASSWORD=«<m9>»\\\"",
