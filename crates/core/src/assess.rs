@@ -47,6 +47,8 @@ pub struct Size {
 pub struct Situation<'s> {
     /// How large the conversation is.
     pub size: Size,
+    /// Tokens that admission takes off huge outputs; `size` is without them, prices are weighed with them.
+    pub admitted: u64,
     /// Tokens that no fold touches: system prompt, tools and the head.
     pub fixed: u64,
     /// Whether it is what the last compaction left, with nothing new in it.
@@ -96,7 +98,7 @@ impl Situation<'_> {
         let mut pace = self.state.pace;
         pace.cold += u32::from(self.is_cold());
         let outlook = Outlook {
-            tokens: self.size.tokens,
+            tokens: self.size.tokens + self.admitted,
             fixed: self.fixed,
             idle: self.idle,
             ttl: self.policy.model.cache_ttl,

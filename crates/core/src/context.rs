@@ -237,6 +237,7 @@ impl ContextEngine for Foldline {
         };
         let situation = Situation {
             size: Size { tokens: prompt_tokens, messages: usize::MAX, bytes: 0 },
+            admitted: 0,
             fixed: 0,
             is_settled: false,
             policy: &self.policy,

@@ -128,6 +128,7 @@ impl<'a> Sound<'a> {
                 messages: self.transcript().messages.len(),
                 bytes: self.text().len() as u64,
             },
+            admitted: saved,
             fixed: counts.outside() + counts.between(0, policy.compression.protect_first_n as usize),
             is_settled: self.is_settled(state),
             policy,

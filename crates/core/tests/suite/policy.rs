@@ -17,8 +17,8 @@ fn size(tokens: u64) -> Size {
 
 fn decide(size: Size, policy: &Policy, budgets: &Budgets, state: &SessionState, trigger: Trigger) -> Verdict {
     let model = &ModelProfile::with_window(budgets.window);
-    let (fixed, is_settled, target, idle) = (0, false, None, None);
-    Situation { size, fixed, is_settled, policy, model, budgets, state, trigger, target, idle }.assess()
+    let (admitted, fixed, is_settled, target, idle) = (0, 0, false, None, None);
+    Situation { size, admitted, fixed, is_settled, policy, model, budgets, state, trigger, target, idle }.assess()
 }
 
 fn of_window(policy: &Policy, window: u32) -> Budgets {

@@ -263,6 +263,7 @@ impl<'a> Path<'_, 'a> {
                 messages: self.parsed.transcript.messages.len().saturating_add_signed(replaced as isize),
                 bytes: self.bytes(checkpoint),
             },
+            admitted: 0,
             fixed: self.tally.outside + opening,
             is_settled: false,
             policy: self.policy,

@@ -97,8 +97,9 @@ mod tests {
 
     fn choose(size: Size, policy: &Policy, budgets: &Budgets, state: &SessionState, beside: Beside) -> Move {
         let model = &ModelProfile::with_window(100_000);
-        let (fixed, is_settled, target, idle, trigger) = (0, false, None, None, Trigger::Engine);
-        let situation = Situation { size, fixed, is_settled, policy, model, budgets, state, trigger, target, idle };
+        let (admitted, fixed, is_settled, target, idle, trigger) = (0, 0, false, None, None, Trigger::Engine);
+        let situation =
+            Situation { size, admitted, fixed, is_settled, policy, model, budgets, state, trigger, target, idle };
         match schedule(&situation, beside, Reports::Known) {
             Schedule::Never => Move::Forward,
             Schedule::Beside(due) => Move::Beside(due.trigger),

@@ -180,6 +180,7 @@ impl Game<'_> {
                 messages: self.held.len(),
                 bytes: self.held.iter().map(|(raw, _)| raw.len() as u64 + 1).sum(),
             },
+            admitted: 0,
             fixed: self.session.outside + head,
             is_settled: false,
             policy,
