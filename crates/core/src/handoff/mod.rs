@@ -13,3 +13,4 @@ pub use crate::inserted::{
 pub use frame::{Frame, Standing};
 pub use render::{Handoff, tell, write};
 pub use select::MODEL_SHARE;
+pub(crate) use select::in_turn;

@@ -63,6 +63,24 @@ pub(super) fn select(ledger: &Ledger, budget: u32, measure: &Measure) -> Vec<usi
     chosen
 }
 
+/// The order in which a model's lines are taken while there is room, given the section of each: one line of every section
+/// before the second line of any. What came of the requests is taken newest first, because the newest work goes on.
+pub(crate) fn in_turn(sections: &[Section]) -> Vec<usize> {
+    let mut by_section: [Vec<usize>; Section::ALL.len()] = Default::default();
+    for (at, section) in sections.iter().enumerate() {
+        if let Some(lines) = by_section.get_mut(*section as usize) {
+            lines.push(at);
+        }
+    }
+    if let Some(outcomes) = by_section.get_mut(Section::CompletedActions as usize) {
+        outcomes.reverse();
+    }
+    let mut ranked: Vec<(usize, usize)> =
+        by_section.iter().flat_map(|lines| lines.iter().copied().enumerate()).collect();
+    ranked.sort_unstable();
+    ranked.into_iter().map(|(_, at)| at).collect()
+}
+
 struct Selection<'l> {
     ledger: &'l Ledger,
     measure: &'l Measure,
@@ -132,24 +150,15 @@ impl<'l> Selection<'l> {
         }
     }
 
-    /// What a model wrote, up to its share: one line of each section before the second line of any. What came of the
-    /// requests is taken newest first, because the newest work is what goes on. The words of a request that come along
-    /// are not the model's and do not count towards its share.
+    /// What a model wrote, up to its share. The words of a request that come along are not the model's and do not count
+    /// towards it.
     fn take_words(&mut self) {
-        let mut by_section: [Vec<usize>; Section::ALL.len()] = Default::default();
-        for (index, entry) in self.ledger.entries.iter().enumerate() {
-            if let (Author::Model, Some(lines)) = (entry.by, by_section.get_mut(entry.section as usize)) {
-                lines.push(index);
-            }
-        }
-        if let Some(outcomes) = by_section.get_mut(Section::CompletedActions as usize) {
-            outcomes.reverse();
-        }
-        let mut lines: Vec<(usize, usize)> =
-            by_section.iter().flat_map(|lines| lines.iter().copied().enumerate()).collect();
-        lines.sort_unstable();
+        let words: Vec<usize> = (0..self.ledger.entries.len())
+            .filter(|&at| self.entry(at).is_some_and(|e| e.by == Author::Model))
+            .collect();
+        let sections: Vec<Section> = words.iter().filter_map(|&at| Some(self.entry(at)?.section)).collect();
         let mut share = (f64::from(self.budget) * MODEL_SHARE) as u32;
-        for (_, entry) in lines {
+        for entry in in_turn(&sections).into_iter().filter_map(|nth| words.get(nth).copied()) {
             let cost = self.cost(entry);
             if cost <= share.min(self.left) {
                 share -= cost;

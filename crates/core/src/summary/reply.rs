@@ -4,6 +4,7 @@ use super::gist::Gist;
 use super::prompt::{ASKED, Brief};
 use super::source::tokens;
 use super::tidy::Tidy;
+use crate::handoff::in_turn;
 use crate::inserted::Section;
 use foldline_redact::{Mode, redact};
 
@@ -96,24 +97,16 @@ impl Words {
         out
     }
 
-    /// The words within `budget` tokens: every section gives its first lines before any gives its last.
+    /// The words within `budget` tokens.
     pub(super) fn within(mut self, budget: u32) -> Words {
         if tokens(&self.text()) <= budget {
             return self;
         }
-        let mut depths = [0_usize; Section::ALL.len()];
-        let mut ranked: Vec<(usize, usize)> = Vec::with_capacity(self.lines.len());
-        for (at, (section, _)) in self.lines.iter().enumerate() {
-            if let Some(depth) = depths.get_mut(*section as usize) {
-                ranked.push((*depth, at));
-                *depth += 1;
-            }
-        }
-        ranked.sort_unstable();
+        let sections: Vec<Section> = self.lines.iter().map(|(section, _)| *section).collect();
         let mut left = budget;
         let mut kept: Vec<usize> = Vec::new();
-        for (depth, at) in ranked {
-            let cost = self.lines.get(at).map_or(u32::MAX, |(_, line)| tokens(line)) + if depth == 0 { 8 } else { 1 };
+        for at in in_turn(&sections) {
+            let cost = self.lines.get(at).map_or(u32::MAX, |(_, line)| tokens(line) + 1);
             if cost <= left {
                 left -= cost;
                 kept.push(at);

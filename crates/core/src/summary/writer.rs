@@ -90,6 +90,7 @@ impl Writer {
         if words.is_empty() {
             return Err(BadReply::NothingUsable);
         }
+        // A bound for replies that run away. How much of the rest is told is up to the handoff, which counts exactly.
         self.words = Some(words.within(self.job.reply_room()));
         Ok(())
     }
@@ -133,7 +134,7 @@ impl Writer {
         let (words, checked) = verify(self.words?, &material, &self.job.user);
         Some(Written {
             covers: self.job.covers,
-            words: words.within(self.job.budget),
+            words,
             checked,
             effort: Effort { calls: self.calls, model: self.job.model.clone(), tokens: self.tokens, rescued: None },
         })
