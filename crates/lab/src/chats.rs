@@ -4,7 +4,7 @@
 //! languages). The chat grows in equal steps; after each, it is folded to a share of everything said so far.
 
 use crate::Failure;
-use crate::fit::json_files;
+use crate::matrix::sessions;
 use foldline_core::ledger::Weights;
 use foldline_core::{Job, Policy, Request, SessionState, Trigger, compact};
 use foldline_measure::retention::Page;
@@ -37,6 +37,14 @@ impl Chat {
 pub(crate) struct Held {
     pub(crate) text: String,
     must_hold: Vec<String>,
+    /// The message that says it, counted from 0.
+    message: usize,
+}
+
+impl Held {
+    fn is_told(&self, text: &str) -> bool {
+        self.must_hold.iter().all(|words| text.contains(words.as_str()))
+    }
 }
 
 /// A value that was replaced.
@@ -143,14 +151,14 @@ pub fn run(options: &Options) -> Result<Survival, Failure> {
 /// The same with other weights.
 pub fn run_with(options: &Options, weights: &Weights) -> Result<Survival, Failure> {
     let mut all = Vec::new();
-    for file in json_files(&options.chats)? {
+    for file in sessions(&options.chats)? {
         let chat: Chat = serde_json::from_str(&std::fs::read_to_string(&file)?)?;
-        let text = folded(&chat, options, weights)?;
-        if let Some(folder) = &options.into {
+        let texts = folded(&chat, options, weights)?;
+        if let Some((folder, last)) = options.into.as_ref().zip(texts.last()) {
             std::fs::create_dir_all(folder)?;
-            std::fs::write(folder.join(name_of(&file)), &text)?;
+            std::fs::write(folder.join(name_of(&file)), &last.text)?;
         }
-        all.push(left(&chat, &text));
+        all.push(left(&chat, &texts));
     }
     Ok(Survival(all))
 }
@@ -159,8 +167,16 @@ fn name_of(file: &Path) -> String {
     format!("{}.txt", file.file_stem().unwrap_or_default().to_string_lossy())
 }
 
-/// The lines that are left after all folds.
-fn folded(chat: &Chat, options: &Options, weights: &Weights) -> Result<String, Failure> {
+/// What is left after a fold.
+struct Folded {
+    /// Messages that had been spoken.
+    spoken: usize,
+    text: String,
+}
+
+/// The lines that are left after each fold.
+fn folded(chat: &Chat, options: &Options, weights: &Weights) -> Result<Vec<Folded>, Failure> {
+    let mut texts = Vec::new();
     let mut messages: Vec<Value> = Vec::new();
     let mut state = SessionState::default();
     let step = chat.messages.len().div_ceil(options.folds);
@@ -175,32 +191,43 @@ fn folded(chat: &Chat, options: &Options, weights: &Weights) -> Result<String, F
         let target = Some((tokens as f64 * options.share) as u64);
         let request = Request { trigger: Trigger::Manual, target, weights: weights.clone(), ..Request::default() };
         let current = body(&messages);
-        let done = compact(&current, &Policy::default(), &state, &Job { request, ..Job::default() })?;
+        // The first steps of a short chat may be smaller than any handoff: they are folded with the next one.
+        let done = match compact(&current, &Policy::default(), &state, &Job { request, ..Job::default() }) {
+            Ok(done) => done,
+            Err(_) if spoken < chat.messages.len() => continue,
+            Err(error) => return Err(error.into()),
+        };
         let after: Value = serde_json::from_str(&done.body)?;
         messages = after.get("messages").and_then(Value::as_array).cloned().unwrap_or_default();
         state = done.state;
+        let page = body(&messages);
+        let page = Page::of(&wire::read(&page, None)?);
+        texts.push(Folded { spoken, text: page.lines().collect::<Vec<_>>().join("\n") });
     }
-    let last = body(&messages);
-    let page = Page::of(&wire::read(&last, None)?);
-    Ok(page.lines().collect::<Vec<_>>().join("\n"))
+    Ok(texts)
 }
 
 fn body(messages: &[Value]) -> String {
     json!({"model": "claude-sonnet-4-5", "max_tokens": 4096, "messages": messages}).to_string()
 }
 
-fn left(chat: &Chat, text: &str) -> Left {
-    let holds = |held: &&Held| held.must_hold.iter().all(|words| text.contains(words.as_str()));
-    let count = |all: &[Held]| (all.iter().filter(holds).count(), all.len());
+fn left(chat: &Chat, folds: &[Folded]) -> Left {
+    let text = folds.last().map_or("", |last| last.text.as_str());
+    let count = |all: &[Held]| (all.iter().filter(|held| held.is_told(text)).count(), all.len());
     let chosen = chat.choices.iter().filter(|choice| text.contains(&choice.chosen)).count();
     let outdated = chat.corrections.iter().filter(|one| text.contains(&one.old) && !text.contains(&one.new));
-    let lost = chat.rules.iter().map(|held| ("rule", held)).chain(chat.facts.iter().map(|held| ("fact", held)));
+    let notes = chat.rules.iter().map(|held| ("rule", held)).chain(chat.facts.iter().map(|held| ("fact", held)));
+    let lost = notes.filter(|(_, held)| !held.is_told(text)).map(|(kind, held)| {
+        // The folds that had it and did not tell it.
+        let gone = folds.iter().position(|fold| fold.spoken > held.message && !held.is_told(&fold.text));
+        format!("{kind}, by fold {}: {}", gone.unwrap_or_default() + 1, held.text)
+    });
     Left {
         language: chat.language.clone(),
         rules: count(&chat.rules),
         facts: count(&chat.facts),
         choices: (chosen, chat.choices.len()),
         outdated: outdated.map(|one| format!("{}: {} (now {})", one.about, one.old, one.new)).collect(),
-        lost: lost.filter(|(_, held)| !holds(held)).map(|(kind, held)| format!("{kind}: {}", held.text)).collect(),
+        lost: lost.collect(),
     }
 }

@@ -5,9 +5,9 @@
 
 use crate::Failure;
 use crate::chats::Chat;
-use crate::fit::json_files;
+use crate::matrix::sessions;
 use foldline_core::ledger::letters::{KINDS, SLOTS, slots};
-use foldline_core::ledger::statement::{SIGNS, contrasts, write_fitted};
+use foldline_core::ledger::statement::{BY_LETTERS, SIGNS, letter_signs, write_fitted, write_signs};
 use foldline_core::ledger::{Statement, Stretches, Weights, Wishes, gather};
 use foldline_transcript::wire;
 use std::fmt::Write as _;
@@ -15,8 +15,9 @@ use std::path::{Path, PathBuf};
 
 /// What is fitted on.
 pub struct Options {
-    /// Folder with labelled sentences: a class, a tab, a sentence in each line of its `.tsv` files.
-    pub sentences: PathBuf,
+    /// Folder with labelled sentences: a class, a tab, a sentence in each line of its `.tsv` files. Without it the table
+    /// of letters stays as it is.
+    pub sentences: Option<PathBuf>,
     /// Folder with chats and notes.
     pub chats: PathBuf,
     /// Where the fitted numbers go.
@@ -44,15 +45,12 @@ type Table = Vec<[f32; KINDS + 1]>;
 
 /// Fits everything, and says how well it does.
 pub fn run(options: &Options) -> Result<String, Failure> {
-    let sentences = read_sentences(&options.sentences)?;
-    let mut out = format!("{} sentences\n", sentences.len());
-    let _ =
-        writeln!(out, "of held-out sentences (a fifth at a time) {:.1} % have the right class", crossed(&sentences));
-    let table = fit_table(&sentences.iter().collect::<Vec<_>>());
-    let relative: Vec<[f32; KINDS]> =
-        table.iter().take(SLOTS).map(|[kinds @ .., talk]| kinds.map(|weight| weight - talk)).collect();
-    // The chats are judged with the table that was just fitted, not with the one this program was built with.
-    let chats = read_chats(&options.chats, &relative)?;
+    let mut out = String::new();
+    let table = match &options.sentences {
+        Some(folder) => Some(fit_letters(folder, &mut out)?),
+        None => None,
+    };
+    let chats = read_chats(&options.chats, table.as_deref())?;
     judge_chats(&chats, &mut out);
     let all: Vec<&Said> = chats.iter().flatten().collect();
     let (rule, keep) = (fit_signs(&all, |kind| kind == Kind::Rule), fit_signs(&all, |kind| kind != Kind::Other));
@@ -61,17 +59,34 @@ pub fn run(options: &Options) -> Result<String, Failure> {
         let _ = writeln!(out, "{name:<26}{rule:>8.2}{keep:>8.2}");
     }
     if let Some(into) = &options.into {
-        std::fs::write(into, write_fitted(&rule, &keep, &relative))?;
+        let fitted = match &table {
+            Some(table) => write_fitted(&rule, &keep, table),
+            None => write_signs(&rule, &keep),
+        };
+        std::fs::write(into, fitted)?;
         let _ = writeln!(out, "written to {}", into.display());
     }
     Ok(out)
+}
+
+/// Fits the table of letters: for each slot how much it speaks for each kind against talk.
+fn fit_letters(folder: &Path, out: &mut String) -> Result<Vec<[f32; KINDS]>, Failure> {
+    let sentences = read_sentences(folder)?;
+    let _ = writeln!(
+        out,
+        "{} sentences; of held-out ones (a fifth at a time) {:.1} % have the right class",
+        sentences.len(),
+        crossed(&sentences)
+    );
+    let table = fit_table(&sentences.iter().collect::<Vec<_>>());
+    Ok(table.iter().take(SLOTS).map(|[kinds @ .., talk]| kinds.map(|weight| weight - talk)).collect())
 }
 
 /// How the lines of a file are judged, as logarithms of odds.
 pub fn judge(file: &Path) -> Result<String, Failure> {
     let mut out = format!("{:>6}{:>6}   by letters: rule, keep, once\n", "rule", "keep");
     for line in std::fs::read_to_string(file)?.lines() {
-        let Statement { rule, keep, seen: [_, letters @ .., _] } = Statement::alone(line);
+        let Statement { rule, keep, seen: [_, letters @ .., _], .. } = Statement::alone(line);
         let letters: String = letters.iter().take(KINDS).map(|sign| format!("{sign:>6.2}")).collect();
         let _ = writeln!(out, "{rule:>6.2}{keep:>6.2}{letters}  {line}");
     }
@@ -110,7 +125,7 @@ impl Sentence {
             }
         }
         let mut form = Statement::alone(text).seen;
-        form.iter_mut().skip(1).take(KINDS).for_each(|sign| *sign = 0.0);
+        form.iter_mut().skip(1).take(BY_LETTERS).for_each(|sign| *sign = 0.0);
         Sentence { class, slots, norm, form }
     }
 
@@ -202,8 +217,8 @@ struct Said {
     bytes: usize,
 }
 
-fn read_chats(folder: &Path, table: &[[f32; KINDS]]) -> Result<Vec<Vec<Said>>, Failure> {
-    json_files(folder)?
+fn read_chats(folder: &Path, table: Option<&[[f32; KINDS]]>) -> Result<Vec<Vec<Said>>, Failure> {
+    sessions(folder)?
         .iter()
         .map(|file| {
             let chat: Chat = serde_json::from_str(&std::fs::read_to_string(file)?)?;
@@ -220,17 +235,13 @@ fn read_chats(folder: &Path, table: &[[f32; KINDS]]) -> Result<Vec<Vec<Said>>, F
         .collect()
 }
 
-fn said(chat: &Chat, text: &str, statement: &Statement, table: &[[f32; KINDS]]) -> Said {
+/// A sentence as it is judged with `table`, or else with the one that this program was built with.
+fn said(chat: &Chat, text: &str, statement: &Statement, table: Option<&[[f32; KINDS]]>) -> Said {
     let mut seen = statement.seen;
-    let mut letters = [0.0; KINDS];
-    let mut count = 0.0_f32;
-    slots(text, |slot| {
-        let weights = table.get(slot).copied().unwrap_or_default();
-        letters.iter_mut().zip(weights).for_each(|(sum, weight)| *sum += weight);
-        count += 1.0;
-    });
-    let letters = contrasts(letters.map(|sum| sum / count.max(1.0).sqrt()));
-    seen.iter_mut().skip(1).zip(letters).for_each(|(sign, letters)| *sign = letters);
+    if let Some(table) = table {
+        let letters = letter_signs(text, |text| look_up(text, table));
+        seen.iter_mut().skip(1).zip(letters).for_each(|(sign, letters)| *sign = letters);
+    }
     // A note may quote a part of a sentence, or several.
     let is_in = |note: &str| note.contains(text) || (text.chars().count() > 8 && text.contains(note));
     let kind = match () {
@@ -239,6 +250,17 @@ fn said(chat: &Chat, text: &str, statement: &Statement, table: &[[f32; KINDS]]) 
         () => Kind::Other,
     };
     Said { seen, kind, bytes: text.len() }
+}
+
+fn look_up(text: &str, table: &[[f32; KINDS]]) -> [f32; KINDS] {
+    let mut letters = [0.0; KINDS];
+    let mut count = 0.0_f32;
+    slots(text, |slot| {
+        let weights = table.get(slot).copied().unwrap_or_default();
+        letters.iter_mut().zip(weights).for_each(|(sum, weight)| *sum += weight);
+        count += 1.0;
+    });
+    letters.map(|sum| sum / count.max(1.0).sqrt())
 }
 
 /// Logistic regression; what is wanted is rare and counts three times.

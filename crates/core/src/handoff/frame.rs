@@ -1,7 +1,8 @@
 //! What a handoff says about itself: that it is a record and no request, and where the live conversation is.
 
 use super::quote::quoted;
-use crate::inserted::{CLOSING, OPENING, ORIGINALS, ROOT};
+use super::render::is_users_words;
+use crate::inserted::{CLOSING, OPENING, ORIGINALS, ROOT, USERS_WORDS};
 use crate::ledger::{Episode, Ledger};
 use crate::reading::Reach;
 use serde::Serialize;
@@ -54,6 +55,10 @@ impl Frame<'_> {
             true => ".\n",
             false => "; system prompt, memory files and tools stay in force. Files may have changed.\n",
         });
+        if is_users_words(ledger, self.handle.is_some()) {
+            out.pop();
+            let _ = writeln!(out, " {USERS_WORDS}");
+        }
         if !ledger.root.is_empty() {
             let _ = writeln!(out, "{ROOT}{} unless they say otherwise.", ledger.root);
         }

@@ -1,7 +1,7 @@
 //! Writing a handoff: the chosen entries, section by section, within a budget.
 
 use super::frame::Frame;
-use super::quote::quoted;
+use super::quote::{quoted, quoted_name, quoted_passage};
 use super::select::select;
 use crate::inserted::{GAP, NOTHING, SPEAKERS, STEP, Section, UNDER, WORDLESS};
 use crate::ledger::{Entry, Group, GroupKind, Held, Ledger, REQUEST_BESIDE};
@@ -100,7 +100,9 @@ fn render(chosen: &[usize], ledger: &Ledger, frame: &Frame<'_>) -> String {
     let mut empty = Vec::new();
     for (section, title) in Section::ALL {
         let before = out.len();
-        let has_task = section == Section::ActiveTask && {
+        // The request of a chat stands beside the handoff in full; a small one has no room to say it twice.
+        let is_beside = frame.is_brief && ledger.is_chat;
+        let has_task = section == Section::ActiveTask && !is_beside && {
             let _ = write!(out, "\n## {title}\n");
             let start = out.len();
             frame.write_task(&mut out);
@@ -113,7 +115,8 @@ fn render(chosen: &[usize], ledger: &Ledger, frame: &Frame<'_>) -> String {
             }
         }
     }
-    if !empty.is_empty() && !frame.is_brief {
+    // Most sections are about work: a chat without them lacks nothing.
+    if !empty.is_empty() && !frame.is_brief && !is_users_words(ledger, frame.handle.is_some()) {
         let _ = write!(out, "\n{NOTHING} {}.\n", empty.join(", "));
     }
     out.push('\n');
@@ -204,7 +207,7 @@ fn write_chronicle(entries: &[usize], ledger: &Ledger, names_turns: bool, out: &
         let title = if is_request { "User:" } else { group.title.as_str() };
         let speaks = SPEAKERS.contains(&title);
         if begins && !(is_request && is_new) {
-            let _ = write!(out, "{STEP}- {}", quoted(&ledger.relative(title)));
+            let _ = write!(out, "{STEP}- {}", quoted_name(&ledger.relative(title)));
             out.push(if speaks && !text.is_empty() { ' ' } else { '\n' });
         }
         let leaves_out = match previous {
@@ -242,6 +245,11 @@ fn write_episode_heading(ledger: &Ledger, place: u32, first: &Group, names_turns
     let Some(episode) = ledger.episodes.get(place as usize) else {
         return;
     };
+    let is_plain = first.kind == GroupKind::Request && first.title.is_empty();
+    if is_plain && is_users_words(ledger, names_turns) {
+        out.push_str("- ");
+        return;
+    }
     let turns = match episode.turns.filter(|_| names_turns) {
         Some((first, last)) if first == last => format!(" [{first}]"),
         Some((first, last)) => format!(" [{first}:{last}]"),
@@ -264,9 +272,15 @@ fn write_episode_heading(ledger: &Ledger, place: u32, first: &Group, names_turns
     }
 }
 
+/// Whether the chronicle is the user's words, message by message: the numbers of a chat say nothing where its originals
+/// are not kept.
+pub(super) fn is_users_words(ledger: &Ledger, names_turns: bool) -> bool {
+    ledger.is_chat && !names_turns
+}
+
 /// Writes a passage, indented; where it begins on the line of its heading, only what follows is.
 fn write_passage(text: &str, indent: &str, on_heading: bool, out: &mut String) {
-    for (at, line) in quoted(text).lines().filter(|line| !line.trim().is_empty()).enumerate() {
+    for (at, line) in quoted_passage(text).lines().filter(|line| !line.trim().is_empty()).enumerate() {
         match on_heading && at == 0 {
             true => out.push_str(line.trim_start()),
             false => {
@@ -314,7 +328,7 @@ fn write_files(entries: &[usize], ledger: &Ledger, out: &mut String) {
             continue;
         };
         if heading.replace(group_at) != Some(group_at) {
-            let _ = writeln!(out, "- {}", quoted(&ledger.relative(&group.title)));
+            let _ = writeln!(out, "- {}", quoted_name(&ledger.relative(&group.title)));
         }
         write_passage(&ledger.shown(entry), "  ", false, out);
     }

@@ -16,6 +16,8 @@ pub const MODEL_SHARE: f64 = 0.45;
 const LINE_OVERHEAD: u32 = 2;
 /// Rules may take this share of a handoff, decisions this one, other facts together the third.
 const RULES_SHARE: f64 = 0.3;
+/// In a chat a rule is told among the rules or not at all.
+const RULES_SHARE_IN_CHAT: f64 = 0.7;
 const DECISIONS_SHARE: f64 = 0.12;
 const FACTS_SHARE: f64 = 0.3;
 /// Facts of less worth are left out of handoffs of less than so many tokens.
@@ -130,20 +132,27 @@ impl<'l> Selection<'l> {
         }
     }
 
-    /// What a model wrote, a line of each section before the second of any, up to its share.
+    /// What a model wrote, up to its share: one line of each section before the second line of any. What came of the
+    /// requests is taken newest first, because the newest work is what goes on. The words of a request that come along
+    /// are not the model's and do not count towards its share.
     fn take_words(&mut self) {
-        let share = (f64::from(self.budget) * MODEL_SHARE) as u32;
-        let mut depths = [0_usize; Section::ALL.len()];
-        let mut words: Vec<(usize, usize)> = Vec::new();
+        let mut by_section: [Vec<usize>; Section::ALL.len()] = Default::default();
         for (index, entry) in self.ledger.entries.iter().enumerate() {
-            if let (Author::Model, Some(depth)) = (entry.by, depths.get_mut(entry.section as usize)) {
-                words.push((*depth, index));
-                *depth += 1;
+            if let (Author::Model, Some(lines)) = (entry.by, by_section.get_mut(entry.section as usize)) {
+                lines.push(index);
             }
         }
-        words.sort_unstable();
-        for (_, entry) in words {
-            if self.budget - self.left + self.cost(entry) <= share {
+        if let Some(outcomes) = by_section.get_mut(Section::CompletedActions as usize) {
+            outcomes.reverse();
+        }
+        let mut lines: Vec<(usize, usize)> =
+            by_section.iter().flat_map(|lines| lines.iter().copied().enumerate()).collect();
+        lines.sort_unstable();
+        let mut share = (f64::from(self.budget) * MODEL_SHARE) as u32;
+        for (_, entry) in lines {
+            let cost = self.cost(entry);
+            if cost <= share.min(self.left) {
+                share -= cost;
                 self.take(entry);
             }
         }
@@ -163,7 +172,8 @@ impl<'l> Selection<'l> {
             other_worth.total_cmp(&worth).then(other_message.cmp(&message)).then(one.cmp(&other))
         });
         let share = |share: f64| (f64::from(self.budget) * share) as u32;
-        let (mut rules, mut decisions, mut others) = (share(RULES_SHARE), share(DECISIONS_SHARE), share(FACTS_SHARE));
+        let rules = if self.ledger.is_chat { RULES_SHARE_IN_CHAT } else { RULES_SHARE };
+        let (mut rules, mut decisions, mut others) = (share(rules), share(DECISIONS_SHARE), share(FACTS_SHARE));
         for at in facts {
             let mut all = self.left;
             let room = match self.entry(at).map(|entry| (entry.section, entry.worth)) {
@@ -344,7 +354,10 @@ fn first_words(ledger: &Ledger) -> Vec<Option<usize>> {
     let mut first = vec![None; ledger.episodes.len()];
     for (at, entry) in ledger.entries.iter().enumerate() {
         let group = entry.group.and_then(|group| ledger.groups.get(group as usize));
-        if let Some(group) = group.filter(|group| group.kind == GroupKind::Request && !ledger.text(entry).is_empty())
+        // What was replaced later does not come along either.
+        let is_dropped = ledger.terms(entry).is_empty() && entry.worth <= 0.0;
+        let says_something = !ledger.text(entry).is_empty() && !is_dropped;
+        if let Some(group) = group.filter(|group| group.kind == GroupKind::Request && says_something)
             && let Some(slot) = first.get_mut(group.episode as usize)
         {
             slot.get_or_insert(at);

@@ -14,7 +14,7 @@ pub use mark::{
     CLOSING, Maker, OPENING, Record, asks_for_handoff, handoff_part, is_handoff, is_handoff_text, is_only_handoff,
     originals, own_words, record, record_in, root,
 };
-pub(crate) use mark::{NOTHING, ORIGINALS, ROOT};
+pub(crate) use mark::{NOTHING, ORIGINALS, ROOT, USERS_WORDS};
 pub(crate) use previous::{GAP, IN_SHORT, SPEAKERS, STEP, UNDER, WORDLESS};
 pub use previous::{Line, recall};
 pub use section::Section;

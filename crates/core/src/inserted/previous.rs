@@ -65,15 +65,23 @@ pub(crate) const WORDLESS: &str = "…";
 /// Reads a handoff back, whoever made it.
 pub fn recall(record: &Record<'_>) -> Vec<Line> {
     match record.maker {
-        Maker::Foldline => remember(&record.body),
+        Maker::Foldline => {
+            let framing = record.text.split_once("\n## ").map_or("", |(framing, _)| framing);
+            remember(&record.body, framing.contains(mark::USERS_WORDS))
+        }
         Maker::Other => recall_foreign(&record.body),
     }
 }
 
 /// Reads the body of a handoff of ours back. What stands under no known heading becomes critical context.
-fn remember(body: &str) -> Vec<Line> {
-    let mut reader =
-        Reader { section: Section::CriticalContext, lines: Vec::new(), source: Source::User, is_open: false };
+fn remember(body: &str, is_users_words: bool) -> Vec<Line> {
+    let mut reader = Reader {
+        section: Section::CriticalContext,
+        lines: Vec::new(),
+        source: Source::User,
+        is_open: false,
+        unnumbered: is_users_words.then_some(0),
+    };
     for line in body.lines() {
         reader.read(line.trim_end());
     }
@@ -87,6 +95,8 @@ struct Reader {
     source: Source,
     /// Whether a line that is indented further goes on with the last passage.
     is_open: bool,
+    /// The number of the latest episode where they are told without numbers, as the messages of a chat are.
+    unnumbered: Option<u32>,
 }
 
 impl Reader {
@@ -117,6 +127,14 @@ impl Reader {
     }
 
     fn read_chronicle(&mut self, line: &str) {
+        if let (Some(number), Some(words)) = (self.unnumbered.as_mut(), line.strip_prefix("- ")) {
+            *number += 1;
+            let words = words.to_owned();
+            self.lines.push(Line::Episode { section: self.section, number: *number, turns: None, words });
+            self.source = Source::User;
+            self.is_open = true;
+            return;
+        }
         if let Some((number, turns, words)) = episode_line(line) {
             self.source = Source::User;
             self.lines.push(Line::Episode { section: self.section, number, turns, words: words.to_owned() });
@@ -210,7 +228,18 @@ fn turn_range(text: &str) -> Option<(u32, u32)> {
 
 #[cfg(test)]
 mod tests {
-    use super::episode_line;
+    use super::{Line, episode_line, remember};
+    use crate::inserted::{Section, Source};
+
+    #[test]
+    fn the_words_of_a_chat_are_read_back_message_by_message() {
+        let body = "## Completed Actions\n- No nuts. […] Imke is allergic.\n   - Assistant: Noted.\n- See you.";
+        let section = Section::CompletedActions;
+        let said = |number, words: &str| Line::Episode { section, number, turns: None, words: words.to_owned() };
+        let noted = Line::Step { title: "Assistant:".into(), source: Source::Answer, text: "Noted.".into() };
+        assert_eq!(remember(body, true), [said(1, "No nuts. […] Imke is allergic."), noted, said(2, "See you.")]);
+        assert!(matches!(remember(body, false).first(), Some(Line::Fact { .. })), "older ones are facts");
+    }
 
     #[test]
     fn a_line_that_begins_an_episode_is_read_back() {

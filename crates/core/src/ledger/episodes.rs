@@ -28,7 +28,7 @@ const SHORT_REPLY: usize = 60;
 const BARE_REPLY: usize = 20;
 /// What was agreed on comes right after the state, with at most so many bytes of reply and of what it answers.
 pub(super) const DECISION_WORTH: f32 = 36.0;
-const LONGEST_CHOICE: usize = 160;
+const LONGEST_CHOICE: usize = 80;
 const LONGEST_OFFER: usize = 240;
 /// A request alone, without its words.
 const BARE_REQUEST_WORTH: f32 = 4.0;
@@ -40,11 +40,6 @@ const LONGEST_GOAL: usize = 200;
 const CHAT_GOAL_WORTH: f32 = 8.0;
 /// A request with fewer terms is a greeting.
 const FEWEST_TERMS: usize = 4;
-
-/// A later sentence with this share of an earlier one's weight is about the same thing.
-const SAME_SUBJECT: f32 = 0.6;
-/// So many of the latest sentences are compared with each other.
-const MOST_COMPARED: usize = 600;
 
 /// Where a question stands that is to be answered: in the last bytes of what was said.
 const LAST_WORDS: usize = 200;
@@ -292,9 +287,10 @@ impl Gathering<'_, '_> {
             if let Some(entry) = place.and_then(|place| entries.get_mut(place)) {
                 entry.joined = at > 0;
                 if source == Source::User {
-                    let at = (!self.talk.is_remembering).then_some((at, all.len()));
+                    let is_first = at == 0 && !self.talk.is_remembering;
                     entry.statement = Some(statements.len() as u32);
-                    statements.push(Statement::of(sentence, entry.terms.range().len(), Place { at, answers }));
+                    let statement = Statement::of(sentence, entry.terms.range().len(), Place { is_first, answers });
+                    statements.push(Statement { is_told: self.talk.is_remembering, ..statement });
                 }
             }
         }
@@ -319,10 +315,14 @@ impl Gathering<'_, '_> {
         let Some(answered) = offered(&self.talk.latest_words, reply).filter(|_| asks) else {
             return;
         };
-        let choice = first_line(words, LONGEST_CHOICE);
-        let text = format!("- User: \"{choice}\" — to the assistant's \"{}\"", answered.join(" … "));
         // Who names what was offered chooses; who says something else may only talk on.
         let chooses = named_option(reply).is_some() || answered.iter().any(|offer| self.shares_terms(offer, reply));
+        if self.is_chat && !chooses {
+            return;
+        }
+        // What else is said in a chat is told as such.
+        let choice = if self.is_chat { reply.to_owned() } else { first_line(words, LONGEST_CHOICE) };
+        let text = format!("- User: \"{choice}\" — to the assistant's \"{}\"", answered.join(" … "));
         self.fact(index, Section::KeyDecisions, &text, if chooses { DECISION_WORTH } else { DECISION_WORTH / 2.0 });
     }
 
@@ -474,7 +474,11 @@ impl Gathering<'_, '_> {
 
     /// What all of it is for: how the first request begins.
     fn tell_goal(&mut self, group: u32) {
-        if self.ledger.entries.iter().any(|entry| entry.section == Section::Goal) {
+        // What an earlier fold left of a chat is not how it began.
+        let episode =
+            self.ledger.groups.get(group as usize).and_then(|group| self.ledger.episodes.get(group.episode as usize));
+        let is_late = self.is_chat && episode.is_some_and(|episode| !episode.is_new);
+        if is_late || self.ledger.entries.iter().any(|entry| entry.section == Section::Goal) {
             return;
         }
         let mut entries = self.ledger.entries.iter().filter(|entry| entry.group == Some(group)).peekable();
@@ -483,10 +487,12 @@ impl Gathering<'_, '_> {
         };
         let mut words = String::new();
         for entry in entries {
-            if words.len() >= LONGEST_GOAL {
+            let more = format!("{words} {}", self.ledger.text(entry)).trim().to_owned();
+            // Whole sentences, unless the first alone is too long.
+            if !words.is_empty() && more.len() > LONGEST_GOAL {
                 break;
             }
-            words = format!("{words} {}", self.ledger.text(entry)).trim().to_owned();
+            words = more;
         }
         let words = if words.is_empty() { self.live_words(message) } else { words };
         if !words.is_empty() {
@@ -510,44 +516,6 @@ impl Gathering<'_, '_> {
         let words: Vec<String> =
             parts.map(|part| speech::spoken(&inserted::own_words(self.transcript, part))).collect();
         words.join("\n").trim().to_owned()
-    }
-
-    /// What a user said is replaced by what they said later about the same thing: most of its words come back, with
-    /// others among them.
-    pub(super) fn drop_replaced(&mut self) {
-        let value = |term: u32| self.ledger.values.get(term as usize).copied().unwrap_or_default();
-        // A request is not taken back by a similar one; only what was laid down is.
-        let is_held = |entry: &super::Entry| match entry.source {
-            Some(source) => source == Source::User && self.is_chat,
-            None => entry.section == Section::Constraints,
-        };
-        let said: Vec<usize> =
-            (0..self.ledger.entries.len()).filter(|&at| self.ledger.entries.get(at).is_some_and(is_held)).collect();
-        let said = said.get(said.len().saturating_sub(MOST_COMPARED)..).unwrap_or_default();
-        let mut replaced = Vec::new();
-        for (place, &at) in said.iter().enumerate() {
-            let Some(entry) = self.ledger.entries.get(at) else { continue };
-            let own = self.ledger.terms(entry);
-            let weight: f32 = own.iter().map(|&term| value(term)).sum();
-            let is_replaced = said.iter().skip(place + 1).any(|&later| {
-                let Some(next) = self.ledger.entries.get(later) else { return false };
-                let shared = self.ledger.terms(next);
-                let again = own.iter().filter(|term| shared.binary_search(term).is_ok());
-                next.message > entry.message
-                    && next.source == entry.source
-                    && own.len() > 2
-                    && again.map(|&term| value(term)).sum::<f32>() > weight * SAME_SUBJECT
-            });
-            if is_replaced {
-                replaced.push(at);
-            }
-        }
-        for at in replaced {
-            if let Some(entry) = self.ledger.entries.get_mut(at) {
-                entry.terms = super::Stretch::default();
-                entry.worth = 0.0;
-            }
-        }
     }
 
     fn drop_group(&mut self, group: u32) {

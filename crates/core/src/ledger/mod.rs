@@ -6,6 +6,7 @@
 //! made elsewhere. State, rules and what is left to do are entries of their own sections.
 
 mod code;
+mod corrections;
 mod diff;
 mod episodes;
 mod exits;
@@ -188,6 +189,8 @@ pub struct Ledger {
     pub secrets: Known,
     /// The number of the newest message.
     pub newest: u32,
+    /// Whether nothing was done but talking.
+    pub is_chat: bool,
     /// The weights that were in force.
     pub weights: Weights,
     /// Sentences of the user.
@@ -541,6 +544,12 @@ impl<'t, 'a> Gathering<'t, 'a> {
             self.bring_into_focus(focus);
         }
         self.ledger.weights = self.weights.clone();
+        let is_talk = |group: &Group| match group.kind {
+            GroupKind::Request | GroupKind::InShort => true,
+            GroupKind::Step => inserted::SPEAKERS.contains(&group.title.as_str()),
+            GroupKind::File => false,
+        };
+        self.ledger.is_chat = self.is_chat && self.ledger.groups.iter().all(is_talk);
         self.ledger
     }
 
@@ -564,15 +573,23 @@ impl<'t, 'a> Gathering<'t, 'a> {
         for entry in entries.iter_mut().rev() {
             let statement = entry.statement.and_then(|at| statements.get(at as usize));
             let (Some(statement), Some(group)) = (statement, entry.group) else { continue };
-            let odds = statement.keep_odds() + weights.rule * statement.rule_odds();
-            let object = after.filter(|(next, _)| *next == group).map_or(0.0, |(_, odds)| odds * weights.object);
+            let own = match self.is_chat {
+                true => statement.chance(weights.rule) + if statement.is_told { ALREADY_TOLD } else { 0.0 },
+                false => statement.keep_odds() + weights.rule * statement.rule_odds(),
+            };
+            let share = if self.is_chat { OBJECT_IN_CHAT } else { weights.object };
+            let object = after.filter(|(next, _)| *next == group).map_or(0.0, |(_, next)| next * share);
             let length = entry.text.range().len() as f32;
-            entry.worth += weights.statement * (odds + object) * length.sqrt();
-            // Where nothing is done but talking, rare words are no reason to keep small talk.
-            if self.is_chat {
-                entry.counts = (odds + object).clamp(SMALL_TALK, 1.0);
+            // Where nothing is done but talking, rare words are no reason to keep small talk, and a sentence that lays
+            // something down is not told for its brevity.
+            match self.is_chat {
+                true => {
+                    entry.worth += weights.statement * (own + object) * length.sqrt() * length.sqrt().sqrt();
+                    entry.counts = (own + object).clamp(SMALL_TALK, 1.0);
+                }
+                false => entry.worth += weights.statement * (own + object) * length.sqrt(),
             }
-            after = Some((group, odds));
+            after = Some((group, own));
         }
     }
 
@@ -601,6 +618,13 @@ impl<'t, 'a> Gathering<'t, 'a> {
         }
     }
 }
+
+/// What an earlier fold chose is this much likelier to lay something down: where it stood and what the assistant made of
+/// it counted then, and is no longer known.
+const ALREADY_TOLD: f32 = 0.4;
+
+/// In a chat the sentence before a statement is more often a reaction: it gets less than `Weights::object` of its worth.
+const OBJECT_IN_CHAT: f32 = 0.1;
 
 /// What the terms of a sentence count for at least that is most likely small talk.
 const SMALL_TALK: f32 = 0.4;

@@ -1,8 +1,8 @@
 //! How likely a sentence of the user lays something down: a rule, a fact, a decision.
 //!
 //! Two things tell: its letters ([`letters`](super::letters)) and its form, which is much the same in every language: statements are
-//! longer than reactions, have numbers and names, are no questions, do not open a message unless the assistant had
-//! asked something, and the assistant comes back to their words. `foldline-lab statements` fits both.
+//! longer than reactions, have numbers and names, are no questions, answer one of the assistant's, and the assistant comes
+//! back to their words. `lab fit statements` fits both.
 
 use super::episodes::has_question;
 use super::letters::{KINDS, SLOTS, Table};
@@ -13,18 +13,20 @@ pub const SIGNS: [&str; 15] = [
     "letters of a rule",
     "letters of a rule or fact",
     "letters of a request for now",
+    "a clause of a rule",
+    "a clause of a rule or fact",
+    "a clause of a request for now",
     "length",
     "question",
     "number",
-    "opens the message",
     "answers a question",
-    "closes the message",
-    "alone",
     "name",
     "exclaims",
     "quotes",
     "taken up",
 ];
+/// How many of the signs behind the first are told by the letters.
+pub const BY_LETTERS: usize = 2 * KINDS;
 /// The place of what is only known when the conversation has been read.
 const TAKEN_UP: usize = SIGNS.len() - 1;
 
@@ -42,13 +44,15 @@ pub struct Statement {
     pub rule: f32,
     /// … that it lays anything down.
     pub keep: f32,
+    /// Whether an earlier handoff told it.
+    pub is_told: bool,
 }
 
 /// Where a sentence stands.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
-    /// Its number in the message, and how many there are; `None` when that is no longer known.
-    pub(super) at: Option<(usize, usize)>,
+    /// Whether it is known to open its message.
+    pub(super) is_first: bool,
     /// Whether the assistant had asked something.
     pub(super) answers: bool,
 }
@@ -57,36 +61,33 @@ impl Statement {
     /// What can be seen of a sentence before the conversation is known to its end.
     pub(super) fn of(sentence: &str, terms: usize, place: Place) -> Statement {
         let flag = |is: bool| f32::from(u8::from(is));
-        let [rule, keep, once] = contrasts(table().look_up(sentence));
-        let (is_first, is_last, is_alone) = match place.at {
-            Some((at, of)) => (at == 0, at + 1 == of && of > 1, of == 1 && !place.answers),
-            None => (false, false, false),
-        };
+        let [rule, keep, once, rule_clause, keep_clause, once_clause] =
+            letter_signs(sentence, |text| table().look_up(text));
         let seen = [
             1.0,
             rule,
             keep,
             once,
+            rule_clause,
+            keep_clause,
+            once_clause,
             ln(1 + terms as u32),
             flag(has_question(sentence)),
             flag(sentence.chars().any(char::is_numeric)),
-            flag(is_first && !place.answers),
-            flag(is_first && place.answers),
-            flag(is_last),
-            flag(is_alone),
+            flag(place.is_first && place.answers),
             flag(has_name(sentence)),
             flag(sentence.ends_with(['!', '！'])),
             flag(sentence.contains(['"', '“', '„', '«', '「'])),
             0.0,
         ];
-        let mut statement = Statement { seen, rule: 0.0, keep: 0.0 };
+        let mut statement = Statement { seen, rule: 0.0, keep: 0.0, is_told: false };
         statement.judge();
         statement
     }
 
     /// A sentence by itself.
     pub fn alone(sentence: &str) -> Statement {
-        Statement::of(sentence, sentence.split_whitespace().count(), Place { at: None, answers: false })
+        Statement::of(sentence, sentence.split_whitespace().count(), Place { is_first: false, answers: false })
     }
 
     /// Notes how many of its words the assistant came back to.
@@ -112,6 +113,11 @@ impl Statement {
         self.seen.get(2).copied().unwrap_or_default()
     }
 
+    /// How much its letters speak for a request for now.
+    pub(super) fn sounds_once(&self) -> f32 {
+        self.seen.get(3).copied().unwrap_or_default()
+    }
+
     /// The odds that it is a rule.
     pub(super) fn rule_odds(&self) -> f32 {
         exp(self.rule)
@@ -121,14 +127,47 @@ impl Statement {
     pub(super) fn keep_odds(&self) -> f32 {
         exp(self.keep)
     }
+
+    /// How likely it lays anything down, a rule counting `rule` times more.
+    pub(super) fn chance(&self, rule: f32) -> f32 {
+        let chance = |odds: f32| odds / (1.0 + odds);
+        chance(self.keep_odds()) + rule * chance(self.rule_odds())
+    }
 }
 
-/// How much the letters speak for a rule, for anything worth keeping and for a request for now, each against what else
-/// a sentence can be.
-pub fn contrasts([rule, fact, once]: [f32; KINDS]) -> [f32; KINDS] {
+/// How much the letters of a sentence speak for a rule, for anything worth keeping and for a request for now; then how
+/// much those of the clause do that speaks most for it. People give their reasons in the same breath: the clause that
+/// lays something down may be a small part of its sentence.
+pub fn letter_signs(sentence: &str, look_up: impl Fn(&str) -> [f32; KINDS]) -> [f32; BY_LETTERS] {
+    let [rule, keep, once] = contrasts(look_up(sentence));
+    let mut most = [rule, keep, once];
+    let parts = || clauses(sentence);
+    if parts().nth(1).is_some() {
+        for clause in parts().take(MOST_CLAUSES) {
+            most.iter_mut().zip(contrasts(look_up(clause))).for_each(|(most, own)| *most = most.max(own));
+        }
+    }
+    let [rule_clause, keep_clause, once_clause] = most;
+    [rule, keep, once, rule_clause, keep_clause, once_clause]
+}
+
+/// Each kind against what else a sentence can be.
+fn contrasts([rule, fact, once]: [f32; KINDS]) -> [f32; KINDS] {
     const TALK: f32 = 0.0;
     [rule - fact.max(once).max(TALK), rule.max(fact) - once.max(TALK), once - rule.max(fact).max(TALK)]
 }
+
+/// The clauses of a sentence that are long enough to say something.
+fn clauses(sentence: &str) -> impl Iterator<Item = &str> {
+    let is_mark =
+        |c: char| matches!(c, ',' | ';' | ':' | '，' | '；' | '：' | '、' | '،' | '؛' | '–' | '—' | '(' | ')');
+    let is_long = |clause: &&str| clause.len() >= SHORTEST_CLAUSE;
+    sentence.split(is_mark).map(str::trim).filter(is_long)
+}
+
+/// In bytes: fewer are an interjection in any script.
+const SHORTEST_CLAUSE: usize = 14;
+const MOST_CLAUSES: usize = 6;
 
 fn table() -> Table<'static> {
     Table { scale: number(2 * SIGNS.len()), weights: FITTED.get(HEADER..).unwrap_or_default() }
@@ -150,6 +189,13 @@ pub fn write_fitted(rule: &[f32; SIGNS.len()], keep: &[f32; SIGNS.len()], table:
     let header = rule.iter().chain(keep).chain(std::iter::once(&scale));
     let mut out: Vec<u8> = header.flat_map(|number| number.to_le_bytes()).collect();
     out.extend(table.iter().take(SLOTS).flatten().map(|weight| (weight / scale).round() as i8 as u8));
+    out
+}
+
+/// Writes fitted weights of the signs beside the table of letters that is in force.
+pub fn write_signs(rule: &[f32; SIGNS.len()], keep: &[f32; SIGNS.len()]) -> Vec<u8> {
+    let mut out: Vec<u8> = rule.iter().chain(keep).flat_map(|number| number.to_le_bytes()).collect();
+    out.extend(FITTED.get(out.len()..).unwrap_or_default());
     out
 }
 
@@ -179,24 +225,33 @@ fn exp(power: f32) -> f32 {
 mod tests {
     use super::*;
 
-    fn keep(sentence: &str, at: usize, of: usize) -> f32 {
-        let place = Place { at: Some((at, of)), answers: false };
-        Statement::of(sentence, sentence.split_whitespace().count(), place).keep
+    fn keep(sentence: &str) -> f32 {
+        Statement::alone(sentence).keep
     }
 
     #[test]
     fn statements_stand_above_reactions_and_questions() {
-        let rule = keep("The budget is 4,200 and nothing above it without asking me first.", 1, 3);
+        let rule = keep("The budget is 4,200 and nothing above it without asking me first.");
         for other in ["Ha, you must be kidding!", "How was your weekend?", "Thanks a lot."] {
-            assert!(keep(other, 0, 1) + 2.0 < rule, "{other}");
+            assert!(keep(other) + 2.0 < rule, "{other}");
         }
-        let german = keep("Am 14. Mai kommt Henrik mit dem Wagen.", 1, 3);
-        assert!(german > keep("Na toll, das fängt ja gut an.", 0, 2));
+        let german = keep("Am 14. Mai kommt Henrik mit dem Wagen.");
+        assert!(german > keep("Na toll, das fängt ja gut an."));
+    }
+
+    #[test]
+    fn a_reason_in_the_same_breath_does_not_hide_a_rule() {
+        let signs = |sentence: &str| letter_signs(sentence, |text| table().look_up(text));
+        let [whole, _, _, clause, ..] =
+            signs("Nada de treino em descida, o joelho incha no dia seguinte e eu fico mancando feito pirata.");
+        assert!(clause > whole, "{clause} {whole}");
+        let [whole, _, _, clause, ..] = signs("Never deploy on Fridays.");
+        assert_eq!(clause, whole, "one clause is the sentence");
     }
 
     #[test]
     fn odds_rise_with_what_is_taken_up() {
-        let mut statement = Statement::of("The flat is in Leipzig.", 5, Place { at: Some((1, 2)), answers: false });
+        let mut statement = Statement::alone("The flat is in Leipzig.");
         let before = statement.keep_odds();
         statement.take_up(8);
         assert!(statement.keep_odds() > before);

@@ -92,6 +92,11 @@ impl Terms {
         self.usage.get(term as usize).is_some_and(|usage| usage.texts.iter().sum::<u32>() * COMMON_SHARE >= self.texts)
     }
 
+    /// Whether a term has a digit.
+    pub(super) fn is_number(&self, term: u32) -> bool {
+        self.usage.get(term as usize).is_some_and(|usage| usage.number)
+    }
+
     fn intern(&mut self, found: &Found<'_>) -> u32 {
         let next = self.usage.len() as u32;
         let id = *self.ids.entry(digest(found)).or_insert(next);

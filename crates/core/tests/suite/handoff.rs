@@ -55,6 +55,24 @@ fn afternoon(format: Format) -> Writer {
     writer
 }
 
+#[test]
+fn a_chat_tells_a_rule_once_and_only_the_newest_value() {
+    let mut writer = Writer::new(Format::Anthropic);
+    writer.user(
+        "We run a campaign by the sea. Never kill an animal in any scene you write for me, not even a guard dog.",
+    );
+    writer.assistant("Understood, no animal gets hurt in any scene.");
+    writer.user("Their patron promised 600 gold for proof about the drowned sailors.");
+    writer.assistant("600 gold is a good reward for proof.");
+    writer.user("I lowered it: the reward for proof about the drowned sailors is 450 gold.");
+    writer.assistant("Noted, 450 gold.");
+    chatter(&mut writer);
+    let (_, text) = folded(&writer);
+    assert_eq!(text.matches("Never kill an animal").count(), 1, "{text}");
+    assert!(section(&text, "Constraints & Preferences").contains("Never kill an animal"), "{text}");
+    assert!(text.contains("is 450 gold") && !text.contains("promised 600 gold"), "{text}");
+}
+
 /// Short words, so that what was before them is folded.
 fn chatter(writer: &mut Writer) {
     for turn in 0..16 {

@@ -1,0 +1,97 @@
+//! What a user said is replaced by what they said later about the same thing.
+
+use super::{Entry, Gathering, Source, Stretch};
+use crate::inserted::Section;
+
+/// A later sentence with this share of an earlier one's weight is about the same thing.
+const SAME_SUBJECT: f32 = 0.6;
+/// With this share it is, too, if each has a number that the other lacks: a value was changed.
+const SAME_VALUE: f32 = 0.4;
+/// So many words in common make it likely that a value was changed.
+const FEWEST_SHARED: usize = 2;
+/// How much likelier that makes it that the later sentence lays something down.
+const CHANGED_VALUE: f32 = 0.5;
+/// So many of the latest sentences are compared with each other.
+const MOST_COMPARED: usize = 600;
+
+/// What a later sentence is to an earlier one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Later {
+    /// It says the same thing anew.
+    Replaces,
+    /// It may give a new value for the same thing.
+    MayChange,
+    /// It is about something else.
+    Other,
+}
+
+impl Gathering<'_, '_> {
+    /// Drops what was replaced, and holds on to what replaced it.
+    pub(super) fn drop_replaced(&mut self) {
+        // A request is not taken back by a similar one; only what was laid down is.
+        let is_held = |entry: &Entry| match entry.source {
+            Some(source) => source == Source::User && self.is_chat,
+            None => entry.section == Section::Constraints,
+        };
+        let said: Vec<usize> =
+            (0..self.ledger.entries.len()).filter(|&at| self.ledger.entries.get(at).is_some_and(is_held)).collect();
+        let said = said.get(said.len().saturating_sub(MOST_COMPARED)..).unwrap_or_default();
+        let mut replaced = Vec::new();
+        let mut changes = Vec::new();
+        for (place, &at) in said.iter().enumerate() {
+            for &later in said.iter().skip(place + 1) {
+                match self.compare(at, later) {
+                    Later::Replaces => replaced.push(at),
+                    Later::MayChange => {}
+                    Later::Other => continue,
+                }
+                changes.push(later);
+            }
+        }
+        changes.sort_unstable();
+        changes.dedup();
+        for at in changes {
+            if let Some(entry) = self.ledger.entries.get_mut(at).filter(|entry| entry.source.is_some()) {
+                let length = entry.text.range().len() as f32;
+                entry.worth += self.weights.statement * CHANGED_VALUE * length.sqrt() * length.sqrt().sqrt();
+            }
+        }
+        for at in replaced {
+            if let Some(entry) = self.ledger.entries.get_mut(at) {
+                entry.terms = Stretch::default();
+                entry.worth = 0.0;
+            }
+        }
+    }
+
+    /// Compares a sentence with one that was said later. Rules and other sentences stand apart.
+    fn compare(&self, at: usize, later: usize) -> Later {
+        let (Some(entry), Some(next)) = (self.ledger.entries.get(at), self.ledger.entries.get(later)) else {
+            return Later::Other;
+        };
+        let (own, others) = (self.ledger.terms(entry), self.ledger.terms(next));
+        if next.message <= entry.message || next.source != entry.source || own.len() <= 2 {
+            return Later::Other;
+        }
+        let value = |term: u32| self.ledger.values.get(term as usize).copied().unwrap_or_default();
+        let weight = |terms: &mut dyn Iterator<Item = u32>| terms.map(value).sum::<f32>();
+        let is_shared = |term: &u32| others.binary_search(term).is_ok();
+        let shared = weight(&mut own.iter().copied().filter(is_shared));
+        if shared > weight(&mut own.iter().copied()) * SAME_SUBJECT {
+            return Later::Replaces;
+        }
+        let is_number = |term: &u32| self.terms.is_number(*term);
+        let changes_value = own.iter().any(|term| is_number(term) && !is_shared(term))
+            && others.iter().any(|term| is_number(term) && own.binary_search(term).is_err());
+        if !self.is_chat || !changes_value {
+            return Later::Other;
+        }
+        let words = own.iter().copied().filter(|term| !is_number(term));
+        let telling = words.clone().filter(|term| is_shared(term) && !self.terms.is_common(*term)).count();
+        match telling >= FEWEST_SHARED {
+            true if shared > weight(&mut words.into_iter()) * SAME_VALUE => Later::Replaces,
+            true => Later::MayChange,
+            false => Later::Other,
+        }
+    }
+}
