@@ -7,14 +7,23 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(name = "foldline", version, propagate_version = true, max_term_width = 100)]
 #[command(after_help = "Examples:
-  foldline compress session.json -o smaller.json     compact a transcript
-  foldline inspect session.json                      see where its tokens are
-  cat session.jsonl | foldline compress --force      fold what comes in, whatever its size
-  foldline compress big.json --target-tokens 12000   make it fit, or say why it cannot
-  foldline search importer timeout                   find words in what was removed
+  # compact a transcript
+  foldline compress session.json -o smaller.json
+  # see where its tokens are
+  foldline inspect session.json
+  # fold what comes in, whatever its size
+  cat session.jsonl | foldline compress --force
+  # make it fit, or say why it cannot
+  foldline compress big.json --target-tokens 12k
+  # find words in what was removed
+  foldline search importer timeout
 
-Exit codes: 0 done, 1 a check found violations, 2 bad usage or input, 3 the target cannot be met,
-4 the summariser failed and abort_on_failure is set, or the model of eval --ask answered nothing.")]
+Exit codes:
+  0  done
+  1  a check found violations
+  2  bad usage or input
+  3  the target cannot be met
+  4  the summariser failed and abort_on_failure is set, or the model of eval --ask answered nothing")]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -130,6 +139,13 @@ pub struct Tuning {
     pub store: Option<String>,
 }
 
+/// A number of tokens, as settings take it: `12000`, `12k`, `1.5M`.
+pub fn tokens(text: &str) -> Result<u64, String> {
+    let kind = foldline_core::settings::tokens(1, u64::from(u32::MAX));
+    let number = kind.read(text).ok().and_then(|value| value.as_u64());
+    number.ok_or_else(|| format!("expected {}, as 12000 or 12k", kind.expected()))
+}
+
 /// `foldline compress`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -137,7 +153,7 @@ pub struct Tuning {
   foldline compress session.json --window 128000 --preset runway --report -
   foldline compress session.json --force --focus \"database schema\"
   foldline compress session.json --force --pin \"Never push to main.\" --pin \"*deadline*\"
-  foldline compress session.json --target-tokens 12000 -o smaller.json
+  foldline compress session.json --target-tokens 12k -o smaller.json
   foldline compress session.json --force --summarizer http://127.0.0.1:8080 --summarizer-model qwen
   FOLDLINE_SUMMARIZER_KEY=… foldline compress session.json --summarizer https://api.example/v1 --summarizer-model small
   foldline compress request.json --cache-marks system-and-3 --set model.cache_ttl=1h
@@ -160,8 +176,8 @@ pub struct Compress {
     /// pattern for sentences of the user.
     #[arg(long = "pin", value_name = "TEXT")]
     pub pins: Vec<String>,
-    /// Tokens that the result must fit.
-    #[arg(long, value_name = "N")]
+    /// Tokens that the result must fit, as `12000` or `12k`.
+    #[arg(long, value_name = "TOKENS", value_parser = tokens)]
     pub target_tokens: Option<u64>,
     /// Who writes the handoff: `none` (the ledger) or the base URL of an API.
     #[arg(long, value_name = "none|URL")]
@@ -223,9 +239,11 @@ pub struct Validate {
 #[command(after_help = "Examples:
   kubectl logs api | foldline redact > shareable.log
   foldline redact src/config.rs --mode code
-  foldline redact .env --list            what was found, masked; exit code 1 when there is something
+  # what was found, masked; exit code 1 when there is something
+  foldline redact .env --list
   foldline redact dump.txt --list --json
-  foldline redact --rules                what is looked for: name, meaning, keywords, pattern")]
+  # what is looked for: name, meaning, keywords, pattern
+  foldline redact --rules")]
 pub struct Redact {
     /// The text; standard input when left out or `-`.
     pub file: Option<PathBuf>,
@@ -299,8 +317,10 @@ pub enum Config {
 /// `foldline serve`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  foldline serve                                          loopback, port 8787, OpenAI and Anthropic
-  foldline serve --upstream-openai http://127.0.0.1:8080  a server of your own
+  # loopback, port 8787, OpenAI, Anthropic and Gemini
+  foldline serve
+  # a server of your own
+  foldline serve --upstream-openai http://127.0.0.1:8080
   foldline serve --preset runway --listen 127.0.0.1:9000
   foldline serve --config foldline.yaml --log-format json
 
@@ -355,4 +375,45 @@ pub enum LogFormat {
     Text,
     /// One JSON object a line.
     Json,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    /// Calls `check` with every command's help text behind its options.
+    fn each_epilogue(command: &clap::Command, check: &mut dyn FnMut(&str, &str)) {
+        if let Some(text) = command.get_after_help() {
+            check(command.get_name(), &text.to_string());
+        }
+        command.get_subcommands().for_each(|command| each_epilogue(command, check));
+    }
+
+    #[test]
+    fn help_can_be_read_in_a_narrow_terminal() {
+        let mut seen = 0;
+        each_epilogue(&Cli::command(), &mut |name, text| {
+            seen += 1;
+            let lines: Vec<&str> = text.lines().collect();
+            for pair in lines.windows(2) {
+                let is_prose = |line: &str| !line.is_empty() && !line.starts_with(' ');
+                assert!(!is_prose(pair[0]) || !is_prose(pair[1]), "{name}: clap breaks lines, not we: {pair:?}");
+            }
+            for line in lines {
+                assert!(!line.trim_start().contains("    "), "{name}: a column beside an example breaks: {line}");
+            }
+        });
+        assert!(seen > 10);
+    }
+
+    #[test]
+    fn tokens_are_read_as_settings_are() {
+        assert_eq!(tokens("12k"), Ok(12_000));
+        assert_eq!(tokens("1.5M"), Ok(1_500_000));
+        assert_eq!(tokens("12000"), Ok(12_000));
+        for wrong in ["", "0", "k", "-1", "1.5", "12kk"] {
+            assert!(tokens(wrong).is_err(), "{wrong}");
+        }
+    }
 }

@@ -3,6 +3,8 @@
 use crate::args::{FormatName, Source};
 use crate::failure::Failure;
 use foldline_core::Format;
+use foldline_transcript::Transcript;
+use foldline_transcript::wire::{self, WireError};
 use std::io::Read;
 use std::path::Path;
 
@@ -41,7 +43,20 @@ pub fn read(source: &Source) -> Result<Document, Failure> {
         Some(rest) => rest.to_owned(),
         None => text,
     };
+    if let Some(said) = format_of(source.format) {
+        wire::check_format(&text, said).map_err(|error| {
+            Failure::input(format!("{name}: {error}\nhint: without --format, the format is detected"))
+        })?;
+    }
     Ok(Document { text, name })
+}
+
+/// Reads one of many documents in the format that the user says they have, unless its content contradicts that.
+pub fn transcript(text: &str, said: Option<Format>) -> Result<Transcript<'_>, WireError> {
+    if let Some(said) = said {
+        wire::check_format(text, said)?;
+    }
+    wire::read(text, said)
 }
 
 /// The format that the user asks for.

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use anstyle::Style;
 use std::io::{IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Whether the reader sees colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,6 +55,18 @@ pub fn tell(text: &str) {
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 
+/// Fails now if a file could not be written later: work that takes long should not end in that.
+pub fn check_writable(path: &Path) -> Result<(), Failure> {
+    if path.is_file() || !path.exists() {
+        let part = part_beside(path);
+        std::fs::write(&part, "").and_then(|()| std::fs::remove_file(&part)).map_err(|error| unwritable(path, &error))
+    } else if path.is_dir() {
+        Err(unwritable(path, &std::io::ErrorKind::IsADirectory.into()))
+    } else {
+        Ok(())
+    }
+}
+
 /// Writes a file whole: beside it first, then in its place, so that a failure leaves the old one.
 pub fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
     write_bytes(path, text.as_bytes())
@@ -62,17 +74,24 @@ pub fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
 
 /// Writes a file whole, whatever is in it.
 pub fn write_bytes(path: &Path, text: &[u8]) -> Result<(), Failure> {
-    let fail = |error: std::io::Error| Failure::input(format!("cannot write {}: {error}", path.display()));
     // A device or pipe has no beside.
     if path.exists() && !path.is_file() {
-        return std::fs::write(path, text).map_err(fail);
+        return std::fs::write(path, text).map_err(|error| unwritable(path, &error));
     }
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.part", std::process::id()));
-    let part = path.with_file_name(name);
+    let part = part_beside(path);
     let written = std::fs::write(&part, text).and_then(|()| std::fs::rename(&part, path));
     if written.is_err() {
         let _ = std::fs::remove_file(&part);
     }
-    written.map_err(fail)
+    written.map_err(|error| unwritable(path, &error))
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::input(format!("cannot write {}: {error}", path.display()))
+}
+
+fn part_beside(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.part", std::process::id()));
+    path.with_file_name(name)
 }

@@ -126,6 +126,39 @@ fn a_plan_is_printed_and_nothing_is_written() {
 }
 
 #[test]
+fn a_plan_counts_as_the_session_has_learnt_to() {
+    let desk = Desk::new();
+    desk.write("state.json", r#"{"calibration":2.0}"#);
+    let input = example("two-hour-session.openai-chat.json");
+    let tokens = |args: &[&str]| -> u64 {
+        let plan =
+            desk.run(&[&["compress", input.to_str().unwrap(), "--dry-run", "--window", "1000000"], args].concat());
+        let rows: Vec<String> = text(&plan).lines().take_while(|line| !line.is_empty()).map(str::to_owned).collect();
+        rows.iter().filter_map(|row| row.split_whitespace().nth(3)?.parse::<u64>().ok()).sum()
+    };
+    let (blank, learnt) = (tokens(&[]), tokens(&["--state", "state.json"]));
+    assert!(learnt * 10 > blank * 19 && learnt * 10 < blank * 21, "{blank} and {learnt}");
+}
+
+#[test]
+fn an_inspection_predicts_what_a_plan_does() {
+    let desk = Desk::new();
+    for name in ["two-hour-session.anthropic.json", "damaged.anthropic.json"] {
+        let input = example(name);
+        let input = input.to_str().unwrap();
+        let found = desk.run(&["inspect", input, "--json", "--window", "20000"]);
+        let found: serde_json::Value = serde_json::from_str(&text(&found)).unwrap();
+        let plan = text(&desk.run(&["compress", input, "--dry-run", "--window", "20000"]));
+        let tokens = plan.lines().find_map(|line| line.strip_prefix("tokens")).unwrap().trim().to_owned();
+        let would = found["would"].as_str().unwrap();
+        assert!(
+            would.contains(&tokens) || tokens.starts_with(&format!("{} → {}", found["tokens"], found["tokens"])),
+            "{name}: {would} / {tokens}"
+        );
+    }
+}
+
+#[test]
 fn damage_is_shown_where_it_is_and_repairs_are_told() {
     let desk = Desk::new();
     let input = example("damaged.anthropic.json");
@@ -166,6 +199,82 @@ fn input_that_is_no_transcript_is_refused_with_its_place() {
             assert!(done.stdout.is_empty(), "{what}: nothing but the result goes to standard output");
         }
     }
+}
+
+#[test]
+fn a_format_that_the_content_contradicts_is_refused() {
+    let desk = Desk::new();
+    let examples = [
+        ("small.anthropic.json", "anthropic"),
+        ("small.openai-chat.json", "openai-chat"),
+        ("small.openai-responses.json", "openai-responses"),
+        ("trajectory.sharegpt.json", "sharegpt"),
+        ("claude-code-session.jsonl", "claude-code"),
+    ];
+    for (file, format) in examples {
+        let file = example(file);
+        for said in ["openai-chat", "openai-responses", "anthropic", "claude-code", "sharegpt", "gemini"] {
+            for verb in ["compress", "inspect", "validate"] {
+                let done = desk.run(&[verb, file.to_str().unwrap(), "--format", said]);
+                match said == format {
+                    true => assert_eq!(code(&done), 0, "{}", errors(&done)),
+                    false => {
+                        assert_eq!(code(&done), 2, "{verb} {format} as {said}");
+                        assert!(errors(&done).contains(&format!("the content is {format}, not {said}")), "{done:?}");
+                        assert!(done.stdout.is_empty());
+                    }
+                }
+            }
+        }
+    }
+    let said = r#"{"messages":[{"role":"user","content":"Hi"},{"role":"assistant","content":"Hello"}]}"#;
+    for format in ["openai-chat", "anthropic"] {
+        let done = desk.feed(&["compress", "--format", format], said.as_bytes());
+        assert_eq!((code(&done), text(&done)), (0, said.to_owned()), "plain texts may be either");
+    }
+}
+
+#[test]
+fn a_conversation_without_a_message_stays_as_it_is() {
+    let desk = Desk::new();
+    for empty in ["[]", r#"{"messages":[]}"#, r#"{"model":"gpt-5","input":[]}"#, r#"{"contents":[]}"#] {
+        for more in [&[][..], &["--force"]] {
+            let done = desk.feed(&[&["compress"], more].concat(), empty.as_bytes());
+            assert_eq!((code(&done), text(&done)), (0, empty.to_owned()), "{}", errors(&done));
+        }
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_told_before_any_work() {
+    let desk = Desk::new();
+    let input = example("two-hour-session.anthropic.json");
+    std::fs::create_dir(desk.path("folder")).unwrap();
+    for flag in ["--report", "--output", "--state"] {
+        for place in ["nowhere/file.json", "folder"] {
+            let done = desk.run(&["compress", input.to_str().unwrap(), flag, place]);
+            assert_eq!(code(&done), 2, "{flag} {place}");
+            assert!(errors(&done).contains(&format!("cannot write {place}")), "{}", errors(&done));
+            assert!(done.stdout.is_empty() && !desk.path("data").exists(), "{flag}: nothing was done");
+        }
+    }
+    let done = desk.run(&["compress", input.to_str().unwrap(), "--report", "report.json", "-o", "out.json"]);
+    assert_eq!(code(&done), 0, "{}", errors(&done));
+    let left: Vec<_> = std::fs::read_dir(desk.path("")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(!left.iter().any(|name| name.to_string_lossy().ends_with(".part")), "{left:?}");
+}
+
+#[test]
+fn numbers_of_tokens_may_be_short() {
+    let desk = Desk::new();
+    let input = example("two-hour-session.anthropic.json");
+    let short = desk.run(&["compress", input.to_str().unwrap(), "--target-tokens", "40k"]);
+    let long = desk.run(&["compress", input.to_str().unwrap(), "--target-tokens", "40000"]);
+    assert_eq!(code(&short), 0, "{}", errors(&short));
+    assert_eq!(text(&short), text(&long));
+    let wrong = desk.run(&["compress", input.to_str().unwrap(), "--target-tokens", "many"]);
+    assert_eq!(code(&wrong), 2);
+    assert!(errors(&wrong).contains("a number of tokens"), "{}", errors(&wrong));
 }
 
 #[test]
@@ -254,36 +363,4 @@ fn inspect_shows_where_the_tokens_are() {
     let shares: f64 =
         found["by_source"].as_array().unwrap().iter().map(|share| share["percent"].as_f64().unwrap()).sum();
     assert!((shares - 100.0).abs() < 0.5, "the sources add up to the whole: {shares}");
-}
-
-#[test]
-fn definitions_that_no_line_shows_are_found_by_a_parser_where_that_is_asked_for() {
-    let desk = Desk::new();
-    // A return type on a line of its own, as in many C files.
-    let function = |n: usize| {
-        format!("static struct order *\nload_{n} (const char *path)\n{{\n{}}}\n\n", "  step (path);\n".repeat(9))
-    };
-    let file: String = (0..30).map(function).collect();
-    let messages = serde_json::json!({"model": "m", "messages": [
-        {"role": "user", "content": "Read orders.c."},
-        {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "read_file", "input": {"path": "orders.c"}}]},
-        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": file}]},
-    ]});
-    desk.write("in.json", &messages.to_string());
-    let outline = |outlines: &str| {
-        let setting = format!("compression.outlines={outlines}");
-        let admitting = ["--set", "compression.admission=true", "--set", "compression.admission_above=300"];
-        let done = desk.run(&[&["compress", "in.json", "--set", &setting], admitting.as_slice()].concat());
-        assert_eq!(code(&done), 0, "{}", errors(&done));
-        text(&done)
-    };
-    assert!(outline("lines").contains("; 0 definitions]"), "{}", outline("lines"));
-    let parsed = outline("parser");
-    assert!(
-        parsed.contains("; 30 definitions]") && parsed.contains("static struct order * load_7 (const char *path)"),
-        "{parsed}"
-    );
-    let wrong = desk.run(&["compress", "in.json", "--set", "compression.outlines=guess"]);
-    assert_eq!(code(&wrong), 2);
-    assert!(errors(&wrong).contains("lines") && errors(&wrong).contains("parser"), "{}", errors(&wrong));
 }

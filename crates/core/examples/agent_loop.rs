@@ -6,7 +6,7 @@
 //! ```
 
 use foldline_core::TokenUsage;
-use foldline_core::{ContextEngine, Foldline, Policy, Trigger};
+use foldline_core::{ContextEngine, Foldline, Policy, Request};
 use foldline_transcript::validate::validate;
 use foldline_transcript::wire;
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ fn run(engine: &mut impl ContextEngine, turns: usize) -> Result<String, Box<dyn 
     for turn in 0..turns {
         let mut body = request(&messages);
         if engine.preflight(&body)?.acts() {
-            let folded = engine.compact(&body, Trigger::Engine, None)?;
+            let folded = engine.compact(&body, &Request::default())?.body;
             let violations = validate(&wire::read(&folded, None)?);
             writeln!(log, "turn {turn:>3}: {} → {} bytes, {} violations", body.len(), folded.len(), violations.len())?;
             body = folded;

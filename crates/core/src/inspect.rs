@@ -1,10 +1,10 @@
 //! Where the tokens of a transcript are: by source, by tool, in the largest outputs, in repetitions.
 
-use crate::engine::{Job, count, judge};
+use crate::assess::Verdict;
 use crate::ledger::Held;
-use crate::planner::{Planner, Request, standing};
-use crate::policy::Policy;
-use crate::state::SessionState;
+use crate::planner::{held, plan, standing, zones};
+use crate::request::Inputs;
+use crate::sound::{Sound, assess};
 use crate::tokens::Source;
 use crate::zone::Zone;
 use foldline_transcript::recall::Handle;
@@ -108,16 +108,13 @@ pub struct Inspection {
     pub held: Vec<Held>,
 }
 
-/// Looks a transcript over.
-pub fn inspect(transcript: &Transcript<'_>, policy: &Policy, job: &Job, state: &SessionState) -> Inspection {
-    let setting = job.setting(transcript, policy, state);
-    let counts = count(transcript, &setting, state);
-    let setting = setting.counted(transcript, &counts, policy);
-    let request = Request::default();
-    let planner = Planner::new(transcript, &counts, policy, &setting, &request);
-    let zones = planner.zones();
-    let verdict = judge(transcript, &counts, policy, &setting, state, &request);
-    let forced = planner.plan();
+/// Looks a document over. What it says about a compaction is what one would plan.
+pub fn inspect(sound: &Sound<'_>, inputs: &Inputs<'_>) -> Inspection {
+    let (transcript, counts, setting) = (&sound.transcript(), &sound.counts, &sound.setting);
+    let verdict = assess(sound, inputs);
+    let zones = zones(sound, inputs);
+    let forced = plan(sound, Verdict::Act(verdict.reason().to_owned()), inputs);
+    let origin = |message: usize| sound.repairs().map_or(message, |repaired| repaired.origin_of(message));
     let total = counts.total().max(1);
     let percent = |tokens: u64| tokens as f64 * 100.0 / total as f64;
     let mut sources = Sources::default();
@@ -164,8 +161,8 @@ pub fn inspect(transcript: &Transcript<'_>, policy: &Policy, job: &Job, state: &
         model_known: setting.model.known,
         window: setting.budgets.window,
         trigger: setting.budgets.trigger,
-        messages: transcript.messages.len(),
-        bytes: transcript.text.len(),
+        messages: sound.input().transcript().messages.len(),
+        bytes: sound.input().text().len(),
         tokens: counts.total(),
         source: counts.source,
         window_used: counts.total() as f64 / f64::from(setting.budgets.window.max(1)),
@@ -175,7 +172,7 @@ pub fn inspect(transcript: &Transcript<'_>, policy: &Policy, job: &Job, state: &
         largest: largest
             .into_iter()
             .map(|(tokens, message, part)| LargeOutput {
-                message,
+                message: origin(message),
                 tool: transcript.tool_of(part).to_owned(),
                 argument: argument_of(transcript, part),
                 tokens: tokens.into(),
@@ -192,14 +189,14 @@ pub fn inspect(transcript: &Transcript<'_>, policy: &Policy, job: &Job, state: &
         head: zone(0, zones.head),
         middle: zone(zones.head, zones.tail),
         tail: zone(zones.tail, zones.messages),
-        violations: validate(transcript).len(),
+        violations: validate(&sound.input().transcript()).len(),
         state: standing(transcript),
         verdict: verdict.reason().to_owned(),
         would: match forced {
             Ok(plan) => format!("{} ({} → {} tokens)", plan.reason, plan.tokens.before, plan.tokens.after),
             Err(error) => error.to_string(),
         },
-        held: planner.held(),
+        held: held(sound, inputs),
     }
 }
 

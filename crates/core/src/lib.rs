@@ -35,8 +35,10 @@
 //!   content, and [`explain`] for people.
 //! - A [`Policy`] holds every setting; [`settings`] checks, layers and documents them, and lets other crates add sections
 //!   of their own. [`models`] knows windows and prices.
-//! - When a model should write the handoff, [`Compaction::summary_job`] says what to ask it, and the outcome goes into the
-//!   next call as [`Request::summary`]. See [`summary`].
+//! - The steps are public, each for itself: [`planning`] has [`read`](planning::read), [`assess`](planning::assess),
+//!   [`plan`](planning::plan) and [`apply`](planning::apply).
+//! - When a model should write the handoff, [`ContextEngine::compact_with`] takes a closure that asks it. Whoever asks by
+//!   other means runs [`Compaction::summary_job`] and goes on with [`resume`](planning::resume). See [`summary`].
 //! - What is removed can be kept: [`Plan::originals`] lists it, [`reading`] shows it again in pages.
 //!
 //! Settings are typed, and checked with the place they came from:
@@ -56,11 +58,11 @@
 //!
 //! # Features
 //!
-//! - `tree-sitter`: outlines of source code by grammars (`compression.outlines: parser`). Needs a C compiler.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
 mod apply;
+mod assess;
 pub mod cache;
 mod context;
 mod engine;
@@ -78,20 +80,28 @@ pub mod policy;
 mod prune;
 pub mod reading;
 pub mod report;
+mod request;
 mod setting;
 pub mod settings;
+mod sound;
 mod state;
 pub mod summary;
 pub mod tokens;
 mod zone;
 
-pub use context::{ContextEngine, Foldline, Status, TokenUsage};
-pub use engine::{Compaction, EngineError, Job, compact};
+pub use context::{Compacted, ContextEngine, Foldline, Prompt, Removed, Status, TokenUsage};
+pub use engine::{Compaction, EngineError, compact};
 pub use event::Event;
 pub use foldline_transcript::{Format, Transcript};
 pub use plan::{Outcome, Plan};
-pub use planner::{Request, Trigger};
 pub use policy::Policy;
 pub use report::Report;
+pub use request::{Job, Request, Trigger};
 pub use setting::Setting;
+pub use sound::Sound;
 pub use state::SessionState;
+
+/// The examples of the README compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

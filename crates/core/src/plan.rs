@@ -1,15 +1,18 @@
 //! A plan: what will be done to a transcript and why, and what will not and why not. Pure data.
 
+use crate::assess::Verdict;
 use crate::handoff::{Handoff, Standing};
-use crate::ledger::Author;
-use crate::policy::Fidelity;
-use crate::summary::Checked;
+use crate::ledger::{Author, Ledger};
+use crate::policy::{Fidelity, Policy};
+use crate::state::Cause;
+use crate::summary::{Checked, Failure, SummariserReport, Summary, SummaryJob};
 use crate::tokens::Source;
 use crate::zone::Zones;
 use foldline_reduce::wording::counted;
 use foldline_transcript::recall::{Handle, Original};
 use foldline_transcript::repair::Repaired;
 use serde::Serialize;
+use std::sync::Arc;
 
 /// How it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -148,6 +151,68 @@ pub struct Fold {
     pub by: Author,
     /// What holding a model's words against the source found.
     pub checked: Checked,
+    /// What it was written from.
+    pub(crate) draft: Draft,
+}
+
+/// What a handoff is written from, kept until a model's words come.
+#[derive(Clone, Debug)]
+pub(crate) struct Draft {
+    /// The facts of the folded messages, without a model's words.
+    pub(crate) ledger: Arc<Ledger>,
+    /// Tokens that the handoff may take.
+    pub(crate) budget: u32,
+}
+
+/// Ledgers follow from the folded messages, which are compared already.
+impl PartialEq for Draft {
+    fn eq(&self, other: &Draft) -> bool {
+        self.budget == other.budget
+    }
+}
+
+/// How it goes with the model that should write a handoff.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Writing {
+    /// What to ask it; [`resume`](crate::planning::resume) goes on with what it says.
+    pub job: Option<SummaryJob>,
+    /// What it said, or how it failed.
+    pub summary: Option<Summary>,
+    /// Why it did not write.
+    pub failure: Option<Failure>,
+    /// What became of the fold.
+    pub(crate) aftermath: Aftermath,
+}
+
+/// What becomes of a fold when a model should write its handoff.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Aftermath {
+    /// No model was asked, or it wrote.
+    #[default]
+    Nothing,
+    /// It failed, and the input comes back.
+    Aborted,
+    /// It failed, and the fold waits.
+    Held,
+    /// It failed, and the ledger wrote alone.
+    Ledger,
+}
+
+impl Writing {
+    /// What the report says about the summariser.
+    pub(crate) fn report(&self) -> SummariserReport {
+        let instead = match self.aftermath {
+            Aftermath::Nothing => None,
+            Aftermath::Aborted => Some("aborted"),
+            Aftermath::Held => Some("unchanged"),
+            Aftermath::Ledger => Some("ledger"),
+        };
+        match (&self.summary, &self.failure, instead) {
+            (_, Some(failure), Some(instead)) => SummariserReport::of_failure(failure, instead),
+            (Some(Summary::Written(written)), _, _) => SummariserReport::of_words(written),
+            _ => SummariserReport::default(),
+        }
+    }
 }
 
 /// Before and after.
@@ -193,6 +258,10 @@ pub struct Plan {
     pub standing: Standing,
     /// Things a person should know.
     pub warnings: Vec<String>,
+    /// Why anything is done at all, or nothing.
+    pub verdict: Verdict,
+    /// How it goes with the model that should write the handoff.
+    pub writing: Writing,
 }
 
 impl Plan {
@@ -202,9 +271,17 @@ impl Plan {
         self.steps.iter().map(|step| step.message).chain(fold).min()
     }
 
-    /// Adds what was repaired before planning; message indexes come back to those of the input.
-    pub(crate) fn note_repairs(&mut self, repaired: &Repaired) {
-        let origin = |index: usize| repaired.origin.get(index).copied().unwrap_or(index);
+    /// The same plan as it concerns the input: with what was repaired before planning, and message indexes of the input.
+    #[must_use]
+    pub fn of_input(mut self, repaired: Option<&Repaired>) -> Plan {
+        if let (Some(repaired), true) = (repaired, self.outcome != Outcome::Aborted) {
+            self.note_repairs(repaired);
+        }
+        self
+    }
+
+    fn note_repairs(&mut self, repaired: &Repaired) {
+        let origin = |index: usize| repaired.origin_of(index);
         for step in &mut self.steps {
             step.message = origin(step.message);
         }
@@ -239,6 +316,15 @@ impl Plan {
             self.reason =
                 format!("{} made the transcript valid; {}", counted(repaired.fixes.len(), "repair"), self.reason);
         }
+    }
+
+    /// Why its fold saves too little, if it does.
+    pub fn saved_too_little(&self, policy: &Policy) -> Option<Cause> {
+        let fold = self.fold.as_ref()?;
+        let saved = 1.0 - self.tokens.after as f64 / self.tokens.before.max(1) as f64;
+        let is_long = u64::from(fold.handoff.tokens) * 2 > fold.tokens;
+        let cause = if is_long { Cause::LongSummary } else { Cause::Dense };
+        (saved < policy.compression.min_saving).then_some(cause)
     }
 
     /// Whether anything is to be done.

@@ -5,7 +5,7 @@
 
 use crate::ledger::{Act, Call, exit_code, understand};
 use crate::plan::{Step, StepKind};
-use crate::policy::{Fidelity, Outlines};
+use crate::policy::Fidelity;
 use crate::tokens::{Counts, Measure};
 use foldline_reduce::wording::counted;
 use foldline_reduce::{self as reduce, Talk};
@@ -41,6 +41,11 @@ pub enum Keeping {
 }
 
 impl Keeping {
+    /// By whether somebody stores them.
+    pub(crate) fn of(keeps_originals: bool) -> Keeping {
+        if keeps_originals { Keeping::Kept } else { Keeping::Dropped }
+    }
+
     /// A handle as it stands in a note; nothing where it would lead nowhere.
     pub fn shown(self, handle: Handle) -> String {
         match self {
@@ -85,8 +90,6 @@ pub struct Pruner<'t, 'a> {
     signed_from: usize,
     /// From how many tokens on an output is admitted in reduced form; what it becomes then depends on it alone.
     admits_above: Option<u32>,
-    /// How definitions are found in source code.
-    outlines: Outlines,
     /// How names stand in the conversation; gathered when the first output is reduced.
     talk: OnceCell<Talk>,
 }
@@ -137,7 +140,6 @@ impl<'t, 'a> Pruner<'t, 'a> {
             newest_media,
             signed_from: signature::current_turn(transcript),
             admits_above: None,
-            outlines: Outlines::default(),
             talk: OnceCell::new(),
         }
     }
@@ -145,11 +147,6 @@ impl<'t, 'a> Pruner<'t, 'a> {
     /// The same for a policy that admits outputs of more tokens than this in reduced form.
     pub fn admitting(self, above: Option<u32>) -> Pruner<'t, 'a> {
         Pruner { admits_above: above, ..self }
-    }
-
-    /// The same for a policy that finds definitions in another way.
-    pub fn outlining(self, outlines: Outlines) -> Pruner<'t, 'a> {
-        Pruner { outlines, ..self }
     }
 
     /// How names stand in the conversation.
@@ -234,7 +231,7 @@ impl<'t, 'a> Pruner<'t, 'a> {
     ) -> Option<Proposal> {
         let argument = call.map_or("", |call| call.target.as_ref());
         let tool = self.transcript.tool_of(part_index);
-        let source = reduce::Source { tool, argument, focus: &[], outlines: self.outlines };
+        let source = reduce::Source { tool, argument, focus: &[] };
         let reduced = match self.is_huge(words) {
             true => reduce::reduce(&source, words),
             false => reduce::reduce_amid(&source, self.talk(), words),
@@ -284,7 +281,7 @@ impl<'t, 'a> Pruner<'t, 'a> {
         let source = recall::content(transcript, part);
         let original = Original::of_part(transcript, part_index, &source);
         let path = understand(transcript, part).path;
-        let text = shorten_leaves(&source, path.as_deref(), self.outlines, &self.keeping.shown(original.handle))?;
+        let text = shorten_leaves(&source, path.as_deref(), &self.keeping.shown(original.handle))?;
         self.proposal(part_index, StepKind::Arguments, text, original)
     }
 
@@ -437,7 +434,7 @@ fn media_type<'a>(transcript: &Transcript<'a>, part: &Part) -> Cow<'a, str> {
 
 /// The same JSON with long strings made shorter, everything else as it is written; `None` when there are none or
 /// it is no JSON.
-fn shorten_leaves(source: &str, path: Option<&str>, outlines: Outlines, shown: &str) -> Option<String> {
+fn shorten_leaves(source: &str, path: Option<&str>, shown: &str) -> Option<String> {
     Scanner::new(source, 0).skip().ok()?;
     let mut edits = Edits::new();
     let mut scanner = Scanner::new(source, 0);
@@ -447,7 +444,7 @@ fn shorten_leaves(source: &str, path: Option<&str>, outlines: Outlines, shown: &
         let is_key = scanner.next_byte() == Some(b':');
         if !is_key && literal.len() > 2 * ARGUMENT_HEAD {
             let text = json::decode(literal.inner().of(source));
-            if let Some(short) = shorter(&text, path, outlines, shown) {
+            if let Some(short) = shorter(&text, path, shown) {
                 edits.replace(literal, json::encode(&short));
             }
         }
@@ -456,13 +453,13 @@ fn shorten_leaves(source: &str, path: Option<&str>, outlines: Outlines, shown: &
 }
 
 /// What stays of a long string: of what goes into a file an outline with its size, of anything else the beginning.
-fn shorter(text: &str, path: Option<&str>, outlines: Outlines, shown: &str) -> Option<String> {
+fn shorter(text: &str, path: Option<&str>, shown: &str) -> Option<String> {
     if reduce::is_reduced(text) {
         return None;
     }
     let has_lines = memchr::memchr_iter(b'\n', text.as_bytes()).nth(FEWEST_LINES).is_some();
     let outline = path.filter(|_| has_lines).and_then(|path| {
-        let source = reduce::Source { tool: WRITTEN, argument: path, focus: &[], outlines };
+        let source = reduce::Source { tool: WRITTEN, argument: path, focus: &[] };
         reduce::reduce(&source, text)
     });
     if let Some(outline) = outline {

@@ -1,7 +1,10 @@
 //! What a session remembers between compactions: small, serialisable, owned by the caller.
+//!
+//! It changes by [`SessionEvent`]s alone, all of them in [`SessionState::apply`]. Whoever keeps the memory while a
+//! compaction is made applies its events to the memory as it stands by then: nothing that was learnt meanwhile is lost.
 
 use crate::cache::Pace;
-use crate::summary::Cooldown;
+use crate::summary::{Cooldown, Failure, Summary};
 use crate::tokens::Calibration;
 use serde::{Deserialize, Serialize};
 
@@ -52,4 +55,166 @@ pub struct Usage {
     pub prompt: u64,
     /// Messages of the request that they stand for.
     pub messages: usize,
+}
+
+/// Something that a session remembers.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum SessionEvent {
+    /// A request came when the cached prefix had expired.
+    CacheExpired,
+    /// The middle became a handoff.
+    Folded {
+        /// Why that saved too little, if it did.
+        too_little: Option<Cause>,
+        /// What is left.
+        left: Left,
+    },
+    /// Outputs were reduced in place, and that was enough.
+    Pruned {
+        /// What is left.
+        left: Left,
+    },
+    /// It was time to act, and there was nothing to do.
+    FoundNothing,
+    /// The provider reported the usage of a request.
+    Reported {
+        /// Prompt tokens, cached ones included.
+        prompt: u64,
+        /// Messages of the request; `None` where the caller keeps the base of later counts itself.
+        messages: Option<usize>,
+        /// Tokens that we had counted.
+        counted: u64,
+        /// The pressure mark: below it there is real room.
+        pressure: u64,
+    },
+    /// The provider reported the usage of a request that left before the latest rewrite: only counting learns from it.
+    ReportedLate {
+        /// Prompt tokens, cached ones included.
+        prompt: u64,
+        /// Tokens that we had counted.
+        counted: u64,
+    },
+    /// A model wrote a summary.
+    SummariserAnswered,
+    /// A model was asked for a summary in vain.
+    SummariserFailed {
+        /// Why.
+        failure: Failure,
+        /// When, in milliseconds since 1970.
+        at_ms: i64,
+    },
+    /// A handoff was made without the model that should have written it.
+    WrittenWithoutModel,
+    /// The conversation reached the pressure mark, and somebody was told.
+    PressureReached,
+    /// It fell below the mark again.
+    PressureFell,
+    /// The provider rejected what a compaction made of a request.
+    Rejected,
+    /// Another model reads the conversation from here on.
+    ModelSwitched,
+}
+
+/// What a compaction leaves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// Tokens.
+    pub tokens: u64,
+    /// Bytes of the document.
+    pub bytes: usize,
+    /// Its handle.
+    pub handle: String,
+}
+
+impl SessionEvent {
+    /// How it went when a model was asked.
+    pub fn of_summary(summary: &Summary, at_ms: i64) -> SessionEvent {
+        match summary {
+            Summary::Written(_) => SessionEvent::SummariserAnswered,
+            Summary::Failed(failure) => SessionEvent::SummariserFailed { failure: failure.clone(), at_ms },
+        }
+    }
+}
+
+impl SessionState {
+    /// Takes note of an event. Nothing else changes a memory.
+    pub fn apply(&mut self, event: &SessionEvent) {
+        match event {
+            SessionEvent::CacheExpired => self.pace.cold += 1,
+            SessionEvent::Folded { too_little, left } => {
+                self.folds += 1;
+                self.strikes = if too_little.is_some() { self.strikes + 1 } else { 0 };
+                self.cause = *too_little;
+                self.shrink(left);
+            }
+            SessionEvent::Pruned { left } => {
+                self.prunes += 1;
+                self.shrink(left);
+            }
+            SessionEvent::FoundNothing => {
+                // That is a strike, or the question comes back every turn.
+                self.strikes += 1;
+                self.cause = Some(Cause::Dense);
+            }
+            SessionEvent::Reported { prompt, messages, counted, pressure } => {
+                self.calibration.observe(saturated(*counted), saturated(*prompt));
+                self.usage = messages.map(|messages| Usage { prompt: *prompt, messages });
+                self.pace.observe(*prompt);
+                self.landed = match self.awaiting_usage {
+                    true => Some(*prompt),
+                    false => self.landed.map(|landed| landed.min(*prompt)),
+                };
+                self.awaiting_usage = false;
+                // Just below the trigger is where a fold that saved too little lands: only real room is a new beginning.
+                if prompt < pressure {
+                    self.strikes = 0;
+                    self.cause = None;
+                }
+            }
+            SessionEvent::ReportedLate { prompt, counted } => {
+                self.calibration.observe(saturated(*counted), saturated(*prompt));
+                self.usage = None;
+            }
+            SessionEvent::SummariserAnswered => self.summariser.clear(),
+            SessionEvent::SummariserFailed { failure, at_ms } => self.summariser.note(failure, *at_ms),
+            SessionEvent::WrittenWithoutModel => {
+                self.summariser.fallbacks = self.summariser.fallbacks.saturating_add(1);
+            }
+            SessionEvent::PressureReached => self.warned = true,
+            SessionEvent::PressureFell => self.warned = false,
+            SessionEvent::Rejected => {
+                // What was reported for it, and what it waits for, will not come.
+                self.landed = None;
+                self.awaiting_usage = false;
+                self.settled = None;
+                // A provider that minds every fold is not offered one every turn.
+                self.strikes = self.strikes.saturating_add(1);
+            }
+            SessionEvent::ModelSwitched => {
+                // What was learnt about counting and about strikes belongs to the model that is gone.
+                self.calibration = Calibration::default();
+                self.usage = None;
+                self.strikes = 0;
+                self.cause = None;
+            }
+        }
+    }
+
+    /// Takes note of events in their order.
+    pub fn apply_all<'e>(&mut self, events: impl IntoIterator<Item = &'e SessionEvent>) {
+        events.into_iter().for_each(|event| self.apply(event));
+    }
+
+    /// The conversation was made shorter: what was reported for the longer one says nothing about it.
+    fn shrink(&mut self, left: &Left) {
+        self.usage = None;
+        self.awaiting_usage = true;
+        self.settled = Some((left.bytes, left.handle.clone()));
+        self.pace.shrink(left.tokens);
+    }
+}
+
+fn saturated(tokens: u64) -> u32 {
+    u32::try_from(tokens).unwrap_or(u32::MAX)
 }

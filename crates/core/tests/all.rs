@@ -25,6 +25,7 @@ mod suite {
     mod reasoning;
     mod stale;
     mod state;
+    mod steps;
     mod summaries;
     mod summary;
     mod tokens;

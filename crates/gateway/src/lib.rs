@@ -32,6 +32,7 @@
 
 pub mod conversation;
 pub mod outbound;
+mod refusal;
 pub mod serve;
 pub mod settings;
 pub mod summariser;

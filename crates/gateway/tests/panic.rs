@@ -73,7 +73,7 @@ impl Rewriter for Clumsy {
         self.trip(Falls::Observing, MARK);
     }
 
-    fn plan(&self, task: &FoldTask) -> Result<Planned, Fault> {
+    fn plan(&self, task: &mut FoldTask) -> Result<Planned, Fault> {
         self.trip(Falls::Planning, MARK);
         self.conversations.plan(task)
     }

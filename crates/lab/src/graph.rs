@@ -2,7 +2,7 @@
 //! ARCHITECTURE.md.
 //!
 //! An edge between crates is a line under `[dependencies]`. An edge between modules is a `crate::` path outside tests,
-//! from one top-level module of a crate to another.
+//! from one top-level module of a crate to another; so is a `super::` path that leads to the top.
 
 use crate::Failure;
 use std::collections::{BTreeMap, BTreeSet};
@@ -56,13 +56,13 @@ impl Graph {
     /// The top-level modules of the crate in `folder`, as `name/module`.
     pub fn of_modules(name: &str, folder: &Path) -> Result<Graph, Failure> {
         let source = folder.join("src");
-        let root = fs::read_to_string(source.join("lib.rs"))?;
+        let root = fs::read_to_string(source.join("lib.rs")).or_else(|_| fs::read_to_string(source.join("main.rs")))?;
         let declared: BTreeSet<String> = code(&root).lines().filter_map(declared).map(str::to_owned).collect();
         let mut graph = Graph::default();
         for module in &declared {
             let mut used = BTreeSet::new();
             for text in files(&source, module)? {
-                used.extend(paths(&code(&text)).into_iter().filter(|path| path != module && declared.contains(path)));
+                used.extend(paths(&text).into_iter().filter(|path| path != module && declared.contains(path)));
             }
             let used = used.into_iter().map(|used| format!("{name}/{used}")).collect();
             graph.edges.insert(format!("{name}/{module}"), used);
@@ -76,6 +76,15 @@ impl Graph {
         let shown: BTreeSet<&str> = map.edges.keys().filter_map(|user| Some(user.split_once('/')?.0)).collect();
         for name in shown {
             graph.edges.extend(Graph::of_modules(name, &root.join("crates").join(name))?.edges);
+        }
+        Ok(graph)
+    }
+
+    /// All crates and all their modules, also those that the map leaves out.
+    pub fn of_everything(root: &Path) -> Result<Graph, Failure> {
+        let mut graph = Graph::of_crates(root)?;
+        for name in graph.edges.keys().cloned().collect::<Vec<_>>() {
+            graph.edges.extend(Graph::of_modules(&name, &root.join("crates").join(&name))?.edges);
         }
         Ok(graph)
     }
@@ -173,25 +182,33 @@ fn declared(line: &str) -> Option<&str> {
     words.iter().find_map(|word| line.strip_prefix(word))
 }
 
-/// The sources of a module: its file, and everything in its folder but tests.
+/// The sources of a module without comments and tests: its file, and everything in its folder.
 fn files(source: &Path, module: &str) -> Result<Vec<String>, Failure> {
     let mut texts = Vec::new();
-    texts.extend(fs::read_to_string(source.join(format!("{module}.rs"))));
-    let mut folders = vec![source.join(module)];
-    while let Some(folder) = folders.pop() {
+    texts.extend(fs::read_to_string(source.join(format!("{module}.rs"))).map(|text| from_root(&text, 1)));
+    let mut folders = vec![(source.join(module), 1)];
+    while let Some((folder, depth)) = folders.pop() {
         let Ok(entries) = fs::read_dir(&folder) else { continue };
         for entry in entries {
             let path = entry?.path();
             let is_test = path.file_stem().is_some_and(|stem| stem == "tests");
             match path.extension() {
                 _ if is_test => {}
-                Some(extension) if extension == "rs" => texts.push(fs::read_to_string(&path)?),
-                _ if path.is_dir() => folders.push(path),
+                Some(extension) if extension == "rs" => {
+                    let depth = depth + usize::from(path.file_stem().is_some_and(|stem| stem != "mod"));
+                    texts.push(from_root(&fs::read_to_string(&path)?, depth));
+                }
+                _ if path.is_dir() => folders.push((path, depth + 1)),
                 _ => {}
             }
         }
     }
     Ok(texts)
+}
+
+/// The code of a file that is so many steps below the top of its crate, with paths that climb there written from it.
+fn from_root(source: &str, depth: usize) -> String {
+    code(source).replace(&"super::".repeat(depth), "crate::")
 }
 
 /// A source without comments and without what is compiled for tests alone.

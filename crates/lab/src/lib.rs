@@ -6,7 +6,8 @@
 //! - [`cache`] holds the cache simulator against recorded usage.
 //! - [`graph`] holds crates and modules against the map in ARCHITECTURE.md.
 //! - `chats` folds chats with rules and facts several times and counts what is left.
-//! - `fit` derives the weights of passages again.
+//! - `fit`, `odds`, `statements` and `tokens::fit` derive fitted numbers again.
+//! - `docs` writes the references under `docs/`.
 //! - [`damage`] makes damaged transcripts, and judges what becomes of them with a validator of its own.
 //! - `tokens`, `speed`, `load`, `redact` and [`reduce`] measure; [`fuzz`] holds the bodies of the fuzz targets, so that plain tests
 //!   replay them.
@@ -20,6 +21,8 @@ pub mod chats;
 pub mod convert;
 pub mod damage;
 #[cfg(feature = "measure")]
+pub mod docs;
+#[cfg(feature = "measure")]
 pub mod fit;
 pub mod fuzz;
 pub mod generate;
@@ -27,6 +30,8 @@ pub mod graph;
 #[cfg(feature = "measure")]
 pub mod load;
 pub mod matrix;
+#[cfg(feature = "measure")]
+pub mod odds;
 #[cfg(feature = "measure")]
 pub mod redact;
 pub mod reduce;

@@ -4,7 +4,8 @@
 use clap::{Parser, Subcommand};
 use foldline_core::Format;
 use foldline_lab::{
-    Failure, cache, chats, damage, fit, fuzz, generate, graph, load, matrix, redact, reduce, speed, statements, tokens,
+    Failure, cache, chats, damage, docs, fit, fuzz, generate, graph, load, matrix, odds, redact, reduce, speed,
+    statements, tokens,
 };
 use std::io::Write;
 use std::path::PathBuf;
@@ -53,40 +54,19 @@ enum Command {
         #[arg(long)]
         into: Option<PathBuf>,
     },
-    /// Fit the weights by which a handoff chooses its passages.
-    Fit {
-        /// Directory with Anthropic sessions.
-        sessions: PathBuf,
-        /// Directories with questions on some of them.
-        #[arg(long)]
-        questions: Vec<PathBuf>,
-        /// How often all weights are tried; 0 only measures.
-        #[arg(long, default_value_t = 2)]
-        rounds: usize,
-        /// How much names count beside questions.
-        #[arg(long, default_value_t = 0.5)]
-        names: f64,
-        /// Directory with chats whose rules and facts count too.
-        #[arg(long)]
-        chats: Option<PathBuf>,
+    /// Write the references under `docs/`: settings, metrics, report, command line.
+    Docs {
+        /// Folder of the project.
+        #[arg(default_value = ".")]
+        root: PathBuf,
+        /// The binary whose help is written down.
+        #[arg(long, default_value = "target/debug/foldline")]
+        binary: PathBuf,
     },
-    /// Fit how sentences of users are judged: a rule, a fact, a request for now, or talk.
-    Statements {
-        /// Directory with labelled sentences.
-        #[arg(default_value = "examples/sentences")]
-        sentences: PathBuf,
-        /// Directory with chats and notes on them.
-        #[arg(long, default_value = "examples/chats")]
-        chats: PathBuf,
-        /// Leave the table of letters as it is; fit only how much each sign counts.
-        #[arg(long)]
-        signs: bool,
-        /// Fit nothing; say how the lines of this file are judged.
-        #[arg(long)]
-        judge: Option<PathBuf>,
-        /// Write the fitted numbers to this file (crates/core/src/ledger/statement.bin).
-        #[arg(long)]
-        into: Option<PathBuf>,
+    /// Derive fitted numbers again.
+    Fit {
+        #[command(subcommand)]
+        what: Fitting,
     },
     /// Hold the token estimate against exact counts.
     Tokens {
@@ -128,6 +108,12 @@ enum Command {
         /// As JSON.
         #[arg(long)]
         json: bool,
+    },
+    /// A proxy that only passes on, for `load`: prints where it listens.
+    #[command(hide = true)]
+    PassThrough {
+        /// Where requests go.
+        upstream: std::net::SocketAddr,
     },
     /// Measure whether 32 clients notice thousands of silent and slow connections beside them.
     Crowd {
@@ -200,6 +186,63 @@ enum Command {
     },
 }
 
+/// What `lab fit` derives.
+#[derive(Debug, Subcommand)]
+enum Fitting {
+    /// Fit the weights by which a handoff chooses its passages.
+    Passages {
+        /// Directory with Anthropic sessions.
+        sessions: PathBuf,
+        /// Directories with questions on some of them.
+        #[arg(long)]
+        questions: Vec<PathBuf>,
+        /// How often all weights are tried; 0 only measures.
+        #[arg(long, default_value_t = 2)]
+        rounds: usize,
+        /// How much names count beside questions.
+        #[arg(long, default_value_t = 0.5)]
+        names: f64,
+        /// Directory with chats whose rules and facts count too.
+        #[arg(long)]
+        chats: Option<PathBuf>,
+    },
+    /// Fit how sentences of users are judged: a rule, a fact, a request for now, or talk.
+    Statements {
+        /// Directory with labelled sentences.
+        #[arg(default_value = "examples/sentences")]
+        sentences: PathBuf,
+        /// Directory with chats and notes on them.
+        #[arg(long, default_value = "examples/chats")]
+        chats: PathBuf,
+        /// Leave the table of letters as it is; fit only how much each sign counts.
+        #[arg(long)]
+        signs: bool,
+        /// Fit nothing; say how the lines of this file are judged.
+        #[arg(long)]
+        judge: Option<PathBuf>,
+        /// Write the fitted numbers to this file (crates/core/src/ledger/statement.bin).
+        #[arg(long)]
+        into: Option<PathBuf>,
+    },
+    /// Count how often names are needed again, by their weight, and how fast conversations grow and cool down.
+    Odds {
+        /// Directory with sessions.
+        directory: PathBuf,
+    },
+    /// Fit the weights of the token estimate on any texts: sessions, sources, documentation.
+    Tokens {
+        /// Files and folders.
+        #[arg(required = true)]
+        texts: Vec<PathBuf>,
+        /// Megabytes that are taken of each.
+        #[arg(long, default_value_t = 20)]
+        megabytes: usize,
+        /// Write the fitted numbers to this file (crates/core/src/tokens/weights.rs).
+        #[arg(long)]
+        into: Option<PathBuf>,
+    },
+}
+
 /// What `lab redact` measures.
 #[derive(Debug, Subcommand)]
 enum RedactMeasure {
@@ -252,6 +295,23 @@ fn main() -> ExitCode {
     }
 }
 
+fn derive(what: Fitting) -> Result<(), Failure> {
+    match what {
+        Fitting::Passages { sessions, questions, rounds, names, chats } => {
+            fit::run(&fit::Options { sessions, questions, rounds, names, chats }, &mut std::io::stdout().lock())
+        }
+        Fitting::Statements { judge: Some(file), .. } => print(&statements::judge(&file)?),
+        Fitting::Statements { sentences, chats, into, signs, judge: None } => {
+            let sentences = (!signs).then_some(sentences);
+            print(&statements::run(&statements::Options { sentences, chats, into })?)
+        }
+        Fitting::Odds { directory } => print(&odds::count(&matrix::sessions(&directory)?)?.to_string()),
+        Fitting::Tokens { texts, megabytes, into } => {
+            print(&tokens::fit::run(&tokens::fit::Options { texts, megabytes, into })?)
+        }
+    }
+}
+
 fn run(command: Command) -> Result<ExitCode, Failure> {
     match command {
         Command::Matrix { directory, threads } => {
@@ -266,7 +326,8 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             let map = graph::Graph::of_map(&std::fs::read_to_string(root.join("ARCHITECTURE.md"))?)?;
             let sources = graph::Graph::of_sources(&root, &map)?;
             print(&sources.to_string())?;
-            let cycles: Vec<String> = sources.cycles().iter().map(|cycle| cycle.join(" ")).collect();
+            let everything = graph::Graph::of_everything(&root)?;
+            let cycles: Vec<String> = everything.cycles().iter().map(|cycle| cycle.join(" ")).collect();
             let differences = sources.against(&map);
             print(&format!("\nedges: {}\ncycles: {}\n", sources.len(), cycles.join("; ")))?;
             differences.iter().for_each(|line| tell(line));
@@ -276,14 +337,12 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Chats { chats, share, folds, into } => {
             print(&chats::run(&chats::Options { chats, share, folds, into })?.to_string())?;
         }
-        Command::Fit { sessions, questions, rounds, names, chats } => {
-            fit::run(&fit::Options { sessions, questions, rounds, names, chats }, &mut std::io::stdout().lock())?;
+        Command::Docs { root, binary } => {
+            for page in docs::write(&root, &binary)? {
+                print(&format!("docs/{page}\n"))?;
+            }
         }
-        Command::Statements { judge: Some(file), .. } => print(&statements::judge(&file)?)?,
-        Command::Statements { sentences, chats, into, signs, judge: None } => {
-            let sentences = (!signs).then_some(sentences);
-            print(&statements::run(&statements::Options { sentences, chats, into })?)?;
-        }
+        Command::Fit { what } => derive(what)?,
         Command::Tokens { directory } => print(&tokens::measure(&matrix::sessions(&directory)?)?.to_string())?,
         Command::Speed { messages, format, binary, runs, json } => {
             let formats = if format.is_empty() { matrix::FORMATS.to_vec() } else { format };
@@ -293,6 +352,9 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Load { binary, requests, many, pin, json } => {
             let figures = load::measure(&load::Plan { binary, requests, many, pin }, tell)?;
             print(&if json { format!("{:#}\n", figures.to_json()) } else { figures.to_string() })?;
+        }
+        Command::PassThrough { upstream } => {
+            load::pass_through(upstream, |address| print(&format!("http://{address}\n")))?;
         }
         Command::Crowd { binary, silent, slow, pin } => {
             let plan = load::Plan { binary, requests: 0, many: 0, pin };

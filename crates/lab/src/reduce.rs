@@ -3,7 +3,6 @@
 
 use crate::{Failure, best};
 use foldline_core::ledger::understand;
-use foldline_core::policy::Outlines;
 use foldline_reduce::{Kind, Source, Talk, detect, reduce_amid};
 use foldline_transcript::wire;
 use foldline_transcript::{PartKind, Transcript};
@@ -24,7 +23,7 @@ struct Shape {
     make: fn(usize) -> String,
 }
 
-const SHELL: Source<'static> = Source { tool: "bash", argument: "run", focus: &[], outlines: Outlines::Lines };
+const SHELL: Source<'static> = Source { tool: "bash", argument: "run", focus: &[] };
 const FETCH: Source<'static> = Source { tool: "web_fetch", argument: "https://example.test", ..SHELL };
 
 const SHAPES: &[Shape] = &[

@@ -4,8 +4,7 @@
 //! (applying the plan, reading and counting the result) is the rest: its time less theirs.
 
 use crate::{Failure, best, generate};
-use foldline_core::planning::Planner;
-use foldline_core::planning::count;
+use foldline_core::planning::{Inputs, apply, assess, count, finish, plan, read};
 use foldline_core::policy::AutoOr;
 use foldline_core::{Format, Job, Policy, SessionState, compact};
 use foldline_transcript::{repair, wire};
@@ -82,22 +81,20 @@ pub fn measure(
 fn library(body: &str, runs: usize) -> Result<Times, Failure> {
     let (mut policy, state, job) = (Policy::default(), SessionState::default(), Job::default());
     policy.model.window = AutoOr::Fixed(WINDOW);
-    let transcript = wire::read(body, None)?;
-    let setting = job.setting(&transcript, &policy, &state);
-    let counts = count(&transcript, &setting, &state);
-    let outcome = compact(body, &policy, &state, &job)?.plan.outcome;
+    let inputs = Inputs { policy: &policy, state: &state, job: &job };
+    let sound = read(body, &inputs)?;
+    let transcript = sound.transcript();
+    let verdict = assess(&sound, &inputs);
+    let done = finish(sound.clone(), plan(&sound, verdict.clone(), &inputs)?, &inputs)?;
+    let outcome = done.plan.outcome;
+    let planned = plan(&sound, verdict.clone(), &inputs)?;
     let time = |work: &mut dyn FnMut()| best::milliseconds(best::of(runs, work));
     let mut parts = vec![
         ("parse", time(&mut || drop(std::hint::black_box(wire::read(body, None))))),
         ("check", time(&mut || drop(std::hint::black_box(repair::repair(&transcript))))),
-        ("count", time(&mut || drop(std::hint::black_box(count(&transcript, &setting, &state))))),
-        (
-            "plan",
-            time(&mut || {
-                let planner = Planner::new(&transcript, &counts, &policy, &setting, &job.request);
-                drop(std::hint::black_box(planner.plan()));
-            }),
-        ),
+        ("count", time(&mut || drop(std::hint::black_box(count(&transcript, &sound.setting, &state))))),
+        ("plan", time(&mut || drop(std::hint::black_box(plan(&sound, verdict.clone(), &inputs))))),
+        ("apply", time(&mut || drop(std::hint::black_box(apply(&sound, &planned))))),
     ];
     let whole = time(&mut || drop(std::hint::black_box(compact(body, &policy, &state, &job))));
     let known: f64 = parts.iter().map(|(_, time)| time).sum();

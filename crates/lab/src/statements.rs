@@ -5,7 +5,7 @@
 
 use crate::Failure;
 use crate::chats::Chat;
-use crate::fit::json_files;
+use crate::matrix::sessions;
 use foldline_core::ledger::letters::{KINDS, SLOTS, slots};
 use foldline_core::ledger::statement::{BY_LETTERS, SIGNS, letter_signs, write_fitted, write_signs};
 use foldline_core::ledger::{Statement, Stretches, Weights, Wishes, gather};
@@ -218,7 +218,7 @@ struct Said {
 }
 
 fn read_chats(folder: &Path, table: Option<&[[f32; KINDS]]>) -> Result<Vec<Vec<Said>>, Failure> {
-    json_files(folder)?
+    sessions(folder)?
         .iter()
         .map(|file| {
             let chat: Chat = serde_json::from_str(&std::fs::read_to_string(file)?)?;

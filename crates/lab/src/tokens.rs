@@ -2,6 +2,8 @@
 //!
 //! Signatures and images are left out: they are no text, and no vocabulary counts them.
 
+pub mod fit;
+
 use crate::{Failure, best};
 use foldline_core::tokens::{estimate, estimate_escaped};
 use foldline_transcript::wire;

@@ -2,6 +2,7 @@
 
 use crate::decoded::{CODED_QUOTE, URL_AND, URL_EQUALS, is_break};
 use crate::rule::compile;
+use crate::string_stats::is_random;
 use crate::value::{at, is_quote, skip_blanks};
 use crate::words::words;
 use regex::bytes::Regex;
@@ -69,6 +70,8 @@ impl Binding {
                 _ => bound(Notation::Assignment, 1),
             },
             (URL_EQUALS, _) => bound(Notation::Parameter, 1),
+            // `${NAME:-default}`.
+            (b':', b'-') if before == b'{' => bound(Notation::Assignment, 2),
             (b':', b':') => None,
             (b':', _) => bound(if quoted { Notation::Field } else { Notation::Colon }, 1),
             // Arrows: → ⇒ ➜ ⟶.
@@ -116,9 +119,14 @@ fn next_cell(text: &[u8], from: usize) -> Option<Binding> {
 
 /// Past a closing quote, bracket or emphasis, and what marks a name as optional.
 fn past_closers(text: &[u8], end: usize) -> usize {
+    const LONGEST_LEADER: usize = 60;
     let mut index = end + usize::from(is_quote(at(text, end)));
     let closers = text.get(index..).unwrap_or_default().iter().take(3);
     index += closers.take_while(|byte| matches!(byte, b']' | b'*' | b'`' | b'?')).count();
+    // Dots lead to a value in a column of its own.
+    let dots =
+        text.get(index..).unwrap_or_default().iter().take(LONGEST_LEADER).take_while(|&&byte| byte == b'.').count();
+    index += if dots > 2 { dots } else { 0 };
     if at(text, index) == b'[' {
         let digits =
             text.get(index + 1..).unwrap_or_default().iter().take(4).take_while(|byte| byte.is_ascii_digit()).count();
@@ -144,7 +152,7 @@ fn past_remark(text: &[u8], from: usize) -> usize {
 fn value_start(text: &[u8], from: usize) -> usize {
     static WRAPPERS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         compile(concat!(
-            r#"\A(?:\*{1,2}[ \t]*|!!?\w+[ \t]+|&\w+[ \t]+|\[[ \t]*{q}|"#,
+            r#"\A(?:\*{1,2}[ \t]*|(?:</?[a-z][^<>\n]{0,60}>[ \t]*){1,3}|!!?\w+[ \t]+|&\w+[ \t]+|\[[ \t]*{q}|\(\s{0,40}{q}|"#,
             // A call that makes a secret of a string.
             r#"(?i:convertto-securestring)(?: -string)? {q}|(?:new )?(?:[\w.]+(?:::|\.))?(?:[sS]ecret\w*|String|from|new|Some|Ok|Just|bytes|[pP]assword|[tT]oken|[cC]redential)(?:::(?:new|from))?\([ \t]*{q}|"#,
             // The value is a field of an object.
@@ -156,7 +164,7 @@ fn value_start(text: &[u8], from: usize) -> usize {
     let masked = text.get(start..).is_some_and(|value| value.starts_with(b"***"));
     if masked
         || first.is_ascii_digit()
-        || !matches!(first, b'*' | b'!' | b'&' | b'[' | b'{' | b'a'..=b'z' | b'A'..=b'Z')
+        || !matches!(first, b'*' | b'!' | b'&' | b'[' | b'(' | b'{' | b'<' | b'a'..=b'z' | b'A'..=b'Z')
     {
         return start;
     }
@@ -202,6 +210,10 @@ fn companion(text: &[u8], start: usize, end: usize) -> Option<Binding> {
             r"\A{q}(?:\s+[\w:-]+={q}[\w. ]{0,40}{q}){0,2}\s*>\s*(?:<(?:value|string)>\s*)?|\A</(?:key|name)>\s*<(?:string|value)>\s*",
         ))
     });
+    // The end of an identifier may look like a word.
+    if text.get(start..end).is_some_and(is_random) {
+        return None;
+    }
     let label = text.get(start.saturating_sub(64)..start).unwrap_or_default();
     let sign = label.iter().rev().take(12).find(|byte| !matches!(byte, b' ' | b'\t') && !is_quote(**byte));
     if !matches!(sign, Some(b':' | b'=' | b'>' | b'.' | b'/' | b'-')) {

@@ -8,7 +8,7 @@
 //! `{\"a\":\"b\"}` it ends it. The view therefore does not turn every quote into `"`, but writes one byte for each depth;
 //! patterns read them as characters of their own. The same holds for the signs of a URL inside a URL.
 
-use memchr::{memchr, memchr3};
+use memchr::{memchr2, memchr3};
 use std::borrow::Cow;
 
 /// `\"`: a quote inside a string.
@@ -144,7 +144,7 @@ fn entity(raw: &[u8], from: usize) -> usize {
 }
 
 fn latin(raw: &[u8], from: usize) -> usize {
-    place(from, memchr(0xC2, raw.get(from..).unwrap_or_default()))
+    place(from, memchr2(0xC2, b'^', raw.get(from..).unwrap_or_default()))
 }
 
 fn at_byte(raw: &[u8], index: usize) -> u8 {
@@ -193,6 +193,8 @@ fn disguise(raw: &[u8], at: usize) -> Option<(usize, Option<u8>)> {
     let rest = raw.get(at..)?;
     let (length, plain) = match rest {
         [0x1b, ..] => (sequence(rest, 1)?, None),
+        // As editors and `cat -v` show the escape character.
+        [b'^', b'[', b'[', ..] => (sequence(rest, 2)?, None),
         [b'\\', ..] => return backslash(raw, at),
         [b'%', ..] => percent(rest)?,
         [b'&', ..] => named_entity(rest)?,

@@ -31,12 +31,14 @@ const fn pairs() -> [u32; 26] {
     pairs
 }
 
-/// Whether letters make no word: two pairs of them are strange. Holds for nine of ten random strings of nine letters, and
+/// Whether letters make no word: two pairs of them are strange, or one among many consonants. Holds for nine of ten random strings of nine letters, and
 /// for one of three hundred words.
 pub(crate) fn is_gibberish(value: &[u8]) -> bool {
     /// Shorter ones are abbreviations.
     const SHORTEST: usize = 6;
     const FEWEST: usize = 2;
+    /// So many consonants in a row are rare in words, too.
+    const CROWDED: usize = 4;
     let value = crate::string_stats::head(value);
     let letters = |text: &[u8]| text.iter().all(u8::is_ascii_lowercase);
     let plain =
@@ -48,7 +50,17 @@ pub(crate) fn is_gibberish(value: &[u8]) -> bool {
         }
         _ => false,
     };
-    plain && value.len() >= SHORTEST && value.windows(2).filter(strange).count() >= FEWEST
+    if !plain || value.len() < SHORTEST {
+        return false;
+    }
+    let pairs = value.windows(2).filter(strange).count();
+    pairs >= FEWEST || pairs == 1 && longest_consonants(value) >= CROWDED
+}
+
+/// Length of the longest row of consonants.
+fn longest_consonants(value: &[u8]) -> usize {
+    let vowel = |byte: &u8| matches!(byte.to_ascii_lowercase(), b'a' | b'e' | b'i' | b'o' | b'u' | b'y');
+    value.split(vowel).map(<[u8]>::len).max().unwrap_or(0)
 }
 
 #[cfg(test)]

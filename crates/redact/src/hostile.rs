@@ -96,5 +96,8 @@ pub fn hostile() -> Vec<(&'static str, &'static str)> {
         ("is the password", "x as the password "),
         ("options", "--password --token "),
         ("code", "let password = get_password(user);\n"),
+        ("random strings", "k7Lm2Xp9Rt4VwQk7Lm2Xp9Rt4VwQ "),
+        ("random parts", "a.k7Lm2Xp9Rt4VwQk7Lm2Xp9Rt4VwQ.k7Lm2Xp9Rt4VwQk7Lm2X."),
+        ("strings nearby", "password(\"a\", 'b') "),
     ]
 }

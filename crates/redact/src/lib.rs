@@ -37,6 +37,8 @@
 //! assert_eq!(&text[finding.start..finding.end], "k7Lm2Xp9Rt4VwQ");
 //! ```
 //!
+//! Tokens that neither a name nor a form gives away are found by `random_token.rs`: long strings that only a generator makes.
+//!
 //! These notations have readers of their own: `private_key.rs`, `cookies.rs`, `command.rs`, `sentence.rs`, `table.rs`,
 //! `multiline.rs` (YAML blocks, here-documents), `sql_insert.rs`, `kubernetes.rs`, `wrapped.rs` (tokens cut by line breaks).
 //!
@@ -71,6 +73,7 @@ mod named_value;
 mod parts;
 mod placeholder;
 mod private_key;
+mod random_token;
 mod repeat;
 mod rule;
 mod rules;

@@ -1,6 +1,7 @@
 //! Values that stand on the lines below their name: block scalars of YAML, here-documents, folded strings.
 
 use crate::decoded::is_break;
+use crate::gibberish::is_gibberish;
 use crate::string_stats;
 use crate::value::{Memory, Quoting, Value, at};
 
@@ -96,10 +97,12 @@ pub(crate) fn items(text: &[u8], from: usize) -> Vec<Value> {
     items
 }
 
-/// A value alone on the line after its name: in quotes, or generated.
+/// A value alone on the line after its name: in quotes, or none that a language has.
 pub(crate) fn next_line(text: &[u8], from: usize) -> Option<Value> {
     const LONGEST: usize = 2048;
     let line = past_break(text, from)?;
+    // At most one empty line stands between.
+    let line = past_break(text, line).unwrap_or(line);
     let (_, start) = indentation(text, line);
     let rest = text.get(start..)?;
     if matches!(rest.first(), Some(b'"' | b'\'')) {
@@ -111,11 +114,9 @@ pub(crate) fn next_line(text: &[u8], from: usize) -> Option<Value> {
     let inside = |byte: &&u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'' | b'{' | b'}' | b'<' | b'>');
     let length = rest.iter().take(LONGEST).take_while(inside).count();
     let alone = rest.get(length).is_none_or(|&byte| is_break(byte));
-    (alone && string_stats::is_random(rest.get(..length)?)).then_some(Value {
-        start,
-        end: start + length,
-        quoting: Quoting::Bare,
-    })
+    let value = rest.get(..length)?;
+    let generated = string_stats::is_random(value) || is_gibberish(value);
+    (alone && generated).then_some(Value { start, end: start + length, quoting: Quoting::Bare })
 }
 
 /// How deep the line is indented on which the name stands; dashes of a list count.

@@ -128,6 +128,13 @@ fn kind_of(word: &[u8], before: &[&[u8]], after: &[&[u8]]) -> Option<Kind> {
     if second && owner.eq_ignore_ascii_case(b"pass") {
         return Some(Kind::Password);
     }
+    // The second half of a login at Vault; elsewhere the name of a secret.
+    if word.eq_ignore_ascii_case(b"id") && owner.eq_ignore_ascii_case(b"secret") && after.is_empty() {
+        return Some(Kind::Key);
+    }
+    if word.eq_ignore_ascii_case(b"id") && owner.eq_ignore_ascii_case(b"session") && after.is_empty() {
+        return Some(Kind::Parameter);
+    }
     if word.eq_ignore_ascii_case(b"code") && CODE_OWNERS.has(owner) {
         return Some(Kind::Short);
     }

@@ -2,7 +2,8 @@
 
 use crate::binding::{Binding, Notation};
 use crate::decoded::{QUOTE_1, URL_AND, URL_EQUALS, is_break};
-use crate::name::{Kind, LONGEST_NAME};
+use crate::gibberish::is_gibberish;
+use crate::name::{self, Kind, LONGEST_NAME};
 use crate::named_value::is_secret;
 use crate::rule::{Reveal, Rule};
 use crate::scan::{Scan, is_word};
@@ -23,11 +24,41 @@ pub(crate) struct NameValue<'t> {
     pub(crate) set: bool,
 }
 
-/// Called at a word that names secrets. Reads the whole name, what binds it, and the value.
+/// Called at a word that names secrets.
 pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end: usize) {
     if start < scan.named {
         return;
     }
+    let found = scan.count();
+    bound_value(scan, rule, start, end);
+    if scan.count() == found && scan.mode == Mode::Text {
+        string_nearby(scan, rule, start);
+    }
+}
+
+/// A string further on in the line of a password that nothing binds it to: `fill("#password", "…")`. No language has it.
+fn string_nearby(scan: &mut Scan<'_>, rule: &'static Rule, start: usize) {
+    const REACH: usize = 72;
+    let text = scan.text;
+    let name = text.get(name_start(text, start, scan.floor(start))..scan.named).unwrap_or_default();
+    if !name::classify(name).is_some_and(|(kind, _)| kind == Kind::Password) {
+        return;
+    }
+    let line = text.get(scan.named..text.len().min(scan.named + REACH)).unwrap_or_default();
+    let line = line.split(|&byte| is_break(byte)).next().unwrap_or_default();
+    let mut from = 0;
+    while let Some(offset) = memchr::memchr2(b'"', b'\'', line.get(from..).unwrap_or_default()) {
+        let value = Value::quoted(text, scan.named + from + offset);
+        let bytes = value.of(text);
+        if (6..=64).contains(&bytes.len()) && is_gibberish(bytes) && !placeholder::is_placeholder(bytes) {
+            return scan.report(rule, value.start, value.end);
+        }
+        from += offset + 1;
+    }
+}
+
+/// Reads the whole name, what binds it, and the value.
+fn bound_value(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end: usize) {
     let text = scan.text;
     // Some keywords have the sign in them that binds the name.
     let signs = text
@@ -44,7 +75,7 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end:
     }
     let start = name_start(text, start, scan.floor(start));
     let inside = scan.rejected.0 <= start && start < scan.rejected.1;
-    if inside && !matches!(at(text, start - 1), b'?' | b'&' | b';' | b',' | URL_AND | b'"' | b'\'') {
+    if inside && !matches!(at(text, start - 1), b'?' | b'&' | b';' | b',' | b'{' | URL_AND | b'"' | b'\'') {
         return;
     }
     let Some(name) = text.get(start..end) else { return };
@@ -185,7 +216,8 @@ fn rest_of_string(scan: &mut Scan<'_>, rule: &'static Rule, first: &Value) {
 /// Whether the call that a name is an argument of sets something.
 fn is_setter(text: &[u8], start: usize) -> bool {
     const LONGEST: usize = 32;
-    const VERBS: [&[u8]; 7] = [b"set", b"put", b"add", b"with", b"append", b"define", b"header"];
+    // What reads a variable has its default behind the name.
+    const VERBS: [&[u8]; 9] = [b"set", b"put", b"add", b"with", b"append", b"define", b"header", b"env", b"getenv"];
     let Some(before) = text.get(start.saturating_sub(LONGEST)..start) else { return false };
     let before = before.trim_ascii_end();
     let before = before.strip_suffix(b"\"").or_else(|| before.strip_suffix(b"'")).unwrap_or(before);
@@ -200,7 +232,21 @@ fn may_bind(text: &[u8], end: usize) -> bool {
     let next = at(text, end);
     matches!(
         next,
-        b' ' | b'\t' | b'=' | b':' | b']' | b'*' | b'?' | b'>' | b'[' | b'!' | b'+' | b'-' | b'<' | URL_EQUALS | 0xE2
+        b' ' | b'\t'
+            | b'='
+            | b':'
+            | b'.'
+            | b']'
+            | b'*'
+            | b'?'
+            | b'>'
+            | b'['
+            | b'!'
+            | b'+'
+            | b'-'
+            | b'<'
+            | URL_EQUALS
+            | 0xE2
     ) || is_quote(next)
         || is_break(next)
 }
@@ -352,6 +398,7 @@ fn element(text: &[u8], from: usize) -> Option<Value> {
     const LONGEST: usize = 2048;
     const UNPARSED: &[u8] = b"<![CDATA[";
     let from = from + if text.get(from..)?.starts_with(UNPARSED) { UNPARSED.len() } else { 0 };
+    let from = from + inner_tag(text.get(from..)?);
     let rest = text.get(from..)?;
     let rest = rest.get(..LONGEST).unwrap_or(rest);
     let end = memchr::memchr(b'<', rest)?;
@@ -364,6 +411,14 @@ fn element(text: &[u8], from: usize) -> Option<Value> {
         end: from + inner.trim_ascii_end().len().max(blanks),
         quoting: Quoting::Quoted,
     })
+}
+
+/// Length of the tag of an element inside that holds the value: `<Password><Value>…`.
+fn inner_tag(rest: &[u8]) -> usize {
+    const LONGEST: usize = 24;
+    let tag = rest.iter().skip(1).take(LONGEST).take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let closed = rest.get(tag + 1) == Some(&b'>');
+    if rest.first() == Some(&b'<') && tag > 0 && closed { tag + 2 } else { 0 }
 }
 
 /// `name: Type = "value"`: the value stands behind the type.

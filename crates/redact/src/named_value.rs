@@ -2,6 +2,7 @@
 
 use crate::binding::{Notation, is_first, is_option};
 use crate::decoded::{URL_AND, is_break};
+use crate::gibberish::is_gibberish;
 use crate::name::{Kind, is_working_directory};
 use crate::name_value::NameValue;
 use crate::scan::{Scan, is_word};
@@ -44,7 +45,7 @@ const LONG_KEY: usize = 28;
 fn is_plain_key(pair: &NameValue<'_>) -> bool {
     pair.kind == Kind::Parameter
         && pair.name.eq_ignore_ascii_case(b"key")
-        && matches!(pair.notation, Notation::Colon | Notation::Statement)
+        && matches!(pair.notation, Notation::Colon | Notation::Statement | Notation::Field)
 }
 
 /// `pass` and `pin` are words of many meanings: results of tests, contacts of a chip, pages that stay on top.
@@ -54,6 +55,10 @@ fn fits_short(pair: &NameValue<'_>, look: &StringStats<'_>) -> bool {
         b"pin" | b"otp" | b"totp" => digits && (4..=8).contains(&look.len()) || look.is_long_run(),
         name if name.ends_with(b"code") => {
             (look.has_digit() && (4..=24).contains(&look.len()) || look.is_random()) && !look.has_blank()
+        }
+        // The result of a test, with its name.
+        b"pass" if is_upper(pair.name) && pair.notation == Notation::Colon => {
+            is_gibberish(look.bytes) || look.is_random()
         }
         b"pass" => look.len() >= 5 && !digits && !look.has_blank(),
         _ => look.is_random() || look.is_long_run() || is_upper(pair.name) && look.is_mixed() && look.len() >= 6,
@@ -102,10 +107,11 @@ fn is_secret_string(scan: &Scan<'_>, pair: &NameValue<'_>, value: &Value, look: 
             look.len() >= 6
                 && !(spaced && placeholder::is_prose(bytes))
                 && !(look.is_number() && look.len() < GENERATED)
-                && !(look.is_wordy() && (placeholder::is_fixture(bytes) || spaced || code()))
+                && !(look.is_wordy() && (placeholder::is_fixture(bytes) || spaced && !is_phrase(pair, look) || code()))
         }
         Kind::Vague => {
             look.len() >= 6
+                && !string_stats::is_uuid(bytes)
                 && !spaced
                 && !look.is_number()
                 && bytes.first() != Some(&b'#')
@@ -118,6 +124,12 @@ fn is_secret_string(scan: &Scan<'_>, pair: &NameValue<'_>, value: &Value, look: 
             pair.notation == Notation::Parameter && fits_parameter(pair, look) && value.start > 0
         }
     }
+}
+
+/// Several words as the value of a variable of the environment are a phrase that somebody chose.
+fn is_phrase(pair: &NameValue<'_>, look: &StringStats<'_>) -> bool {
+    const SHORTEST: usize = 16;
+    is_upper(pair.name) && pair.notation == Notation::Assignment && look.len() >= SHORTEST
 }
 
 /// Several words joined, not one long generated run.
@@ -166,6 +178,7 @@ fn is_secret_word(scan: &Scan<'_>, pair: &NameValue<'_>, value: &Value, look: &S
             let path =
                 pair.name.contains(&b'.') || pair.start.checked_sub(1).is_some_and(|before| at(text, before) == b'/');
             is_upper(pair.name) && fits_environment(pair, look)
+                || pair.kind == Kind::Password && is_gibberish(look.bytes)
                 || look.is_mixed() && !look.is_wordy() && fits_kind(pair, look)
                 || path && pair.kind == Kind::Password && ends(text, value) && fits_kind(pair, look)
         }
@@ -188,7 +201,12 @@ fn fits_kind(pair: &NameValue<'_>, look: &StringStats<'_>) -> bool {
         }
         Kind::Credential => look.len() >= 6 && (!number || look.len() >= GENERATED),
         Kind::Vague => {
-            look.len() >= 6 && !number && !look.is_wordy() && look.is_unwordly() && look.bytes.first() != Some(&b'#')
+            look.len() >= 6
+                && !string_stats::is_uuid(look.bytes)
+                && !number
+                && !look.is_wordy()
+                && look.is_unwordly()
+                && look.bytes.first() != Some(&b'#')
         }
         Kind::Parameter | Kind::Key => false,
     }
@@ -228,16 +246,22 @@ fn fits_setting(scan: &Scan<'_>, pair: &NameValue<'_>, value: &Value, look: &Str
         return false;
     }
     let ends = ends(text, value);
-    let strong = look.is_mixed() && !look.is_wordy() || look.is_unwordly() && !look.is_name();
+    let strong = look.is_mixed() && !look.is_wordy()
+        || look.is_unwordly() && !look.is_name()
+        || pair.kind == Kind::Password && is_gibberish(look.bytes);
     if scan.is_code(pair.start) {
         return look.is_random() && ends || strong && ends && is_first(text, pair.start) && !is_identifier(look);
     }
     // `a:b` without a blank is a list or a path; a setting has one.
+    // `/password:…` is an option of a command of Windows.
+    let option = pair.start.checked_sub(1).is_some_and(|before| at(text, before) == b'/');
     let tight = pair.notation == Notation::Colon
         && pair.name.is_ascii()
+        && !(option && pair.kind == Kind::Password)
         && !is_first(text, pair.start)
         && value.start.checked_sub(1).is_some_and(|before| at(text, before) == b':')
-        && !precedes_setting(text, value);
+        && !(precedes_setting(text, value)
+            || matches!(at(text, value.end), b'}' | b']') && pair.kind == Kind::Password);
     let object = pair.name.starts_with(b"self.") || pair.name.starts_with(b"this.");
     let setting = !(object || tight || pair.notation == Notation::Statement && follows_comma(text, pair));
     let told = pair.notation == Notation::Assignment
@@ -318,11 +342,15 @@ fn fits_directive(scan: &Scan<'_>, pair: &NameValue<'_>, value: &Value, look: &S
     {
         return false;
     }
+    if pair.kind == Kind::Password && is_gibberish(look.bytes) {
+        return true;
+    }
     let mixed = look.is_mixed() && look.len() >= 6 && (pair.kind == Kind::Password || !look.is_wordy());
     let gap = value.start.checked_sub(2).and_then(|before| scan.text.get(before..value.start)).unwrap_or_default();
     let aligned = gap == b"  " || gap.ends_with(b"\t");
     // `name value;` in the settings of a server; a name of several words is no word of a sentence.
-    let statement = at(scan.text, value.end) == b';' && pair.name.iter().any(|byte| matches!(byte, b'_' | b'-' | b'.'));
+    let statement = at(scan.text, value.end) == b';'
+        && (pair.name.iter().any(|byte| matches!(byte, b'_' | b'-' | b'.')) || is_gibberish(look.bytes));
     mixed
         || (aligned || statement)
             && fits_kind(pair, look)

@@ -1,5 +1,6 @@
 //! Decides from a value alone what it can be: placeholders, variables, types, places and sentences are no secrets.
 
+use crate::gibberish::is_gibberish;
 use crate::mask::is_masked;
 use crate::rule::compile;
 use crate::string_stats::{head, is_filler, is_mixed, is_name, is_random, words};
@@ -30,7 +31,7 @@ static REFERENCES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     compile(concat!(
         r"(?i)\A(?::[a-z_]\w*\z|\?\z|",
         // Variables of shells and templates.
-        r"\$[a-z_][a-z_]*[0-9]?\z|\$[0-9@*#?]\z|\$[a-z_][\w]*[:\[]|\$[({]|\$\{\{|\{\{|\{%|\{\w*\}|<[a-z%=]|%[a-z_]\w*%|%\(|%[svdq]\b|#\{|@\{|@[\w.]+@|`|\(\(",
+        r"\$[a-z_][a-z_]*[0-9]?\z|\$[0-9@*#?]\z|\$[a-z_][\w]*[:\[]|\$[({]|\$\{\{|\{\{|\{%|\{\w*\}|<[a-z%=]|%[a-z_]\w*%\z|%\(|%[svdq]\b|#\{|@\{|@[\w.]+@|`|\(\(",
         // Files and stores.
         r"|@/|@-|op://|vault:|secret://|secretsmanager|arn:|ssm:|projects/|keyring:|env:|env\.|env\(|os\.|process\.|secrets\.|file:|enc[\[(]|!ref|!vault|!sub|!secret|ref\+|\*\w+\z",
         // Documentation.
@@ -55,7 +56,7 @@ pub(crate) fn is_expression(value: &[u8]) -> bool {
         compile(concat!(
             r"\A(?:await |new |not |return |lambda |\(|[&!*])*[A-Za-z_]\w*",
             // A call, an index, a generic, a macro, an optional; or a path of names and then one of these.
-            r"(?:(?:\.|::|->|\?\.|\.\$)[A-Za-z_]\w*)*(?:[(\[{<|?]|!\(|\?\?|!\[|\.\()",
+            r"(?:(?:\.|::|->|\?\.|\.\$)[A-Za-z_]\w*)*(?:[(\[{<|]|\?(?:[.?:)]|\z)|!\(|!\[|\.\()",
         ))
     });
     static PATH: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -140,7 +141,9 @@ pub(crate) fn is_variable(value: &[u8], name: &[u8]) -> bool {
             r"(?i)pass(?:w|phrase|code|_|\z)|pwd|secret|token|(?:^|_)key|cred|auth|\Apw|_pw|jwt|cookie|session|config|setting|param|argv|args|self|this|input|value|default|undefined|none|null",
         )
     });
-    is_name(value) && (value.len() < 3 || value.eq_ignore_ascii_case(name) || matches(&SECRET_WORD, value))
+    is_name(value)
+        && !is_gibberish(value)
+        && (value.len() < 3 || value.eq_ignore_ascii_case(name) || matches(&SECRET_WORD, value))
 }
 
 /// The words of a window. One that reaches its end may be the beginning of a longer one and does not count.

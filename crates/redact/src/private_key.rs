@@ -24,7 +24,7 @@ macro_rules! between {
 pub(crate) fn begin(scan: &mut Scan<'_>, rule: &'static Rule, at_keyword: usize) {
     static KEY: LazyLock<Option<Regex>> = LazyLock::new(|| {
         compile(concat!(
-            r"\A-{4,5} ?BEGIN[ \x18][A-Z0-9 \x18]{0,32}PRIVATE[ \x18]KEY(?: BLOCK)? ?-{4,5}",
+            r"\A-{4,5} ?BEGIN[ \x18](?:[A-Z0-9 \x18]{0,32}PRIVATE[ \x18]KEY(?: BLOCK)?|OpenVPN Static key V1) ?-{4,5}",
             // Lines like `Proc-Type: 4,ENCRYPTED`.
             r"(?:",
             between!(),
@@ -38,9 +38,10 @@ pub(crate) fn begin(scan: &mut Scan<'_>, rule: &'static Rule, at_keyword: usize)
             between!(),
             r"=?[A-Za-z0-9+/=]{1,76}){0,2}(?:",
             between!(),
-            r")?-{4,5} ?END[ \x18][A-Z0-9 \x18]{0,32}PRIVATE[ \x18]KEY(?: BLOCK)? ?-{4,5}|",
+            r")?-{4,5} ?END[ \x18](?:[A-Z0-9 \x18]{0,32}PRIVATE[ \x18]KEY(?: BLOCK)?|OpenVPN Static key V1) ?-{4,5}|",
             between!(),
-            r"[A-Za-z0-9+/]{2,76}={1,2})?",
+            // The last line; without its end, only where the text ends as well.
+            r"(?:[A-Za-z0-9+/]{2,76}={1,2}|[A-Za-z0-9+/]{8,76}\s*\z))?",
         ))
     });
     const DASHES: usize = 4;

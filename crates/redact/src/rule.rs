@@ -76,6 +76,8 @@ pub enum Shape {
     KeyEnd,
     /// The name of a cookie header.
     Cookies,
+    /// A long string that only a generator makes. There is no keyword.
+    Random,
 }
 
 /// How far a secret reaches from where it begins.
@@ -327,7 +329,7 @@ impl Rule {
     }
 }
 
-/// Short forms in patterns, for signs of the normalised text: see `view.rs`.
+/// Short forms in patterns, for signs of the normalised text: see `decoded.rs`.
 const SHORT_FORMS: [(&str, &str); 8] = [
     // A quotation mark of any depth.
     ("{q}", r#"["'`\x11-\x14\x17\x19]"#),

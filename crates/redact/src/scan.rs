@@ -10,8 +10,8 @@ use crate::repeat::Repeat;
 use crate::rule::{Check, Confidence, Reads, Reveal, Rule, Shape};
 use crate::value::{LONGEST_VALUE, Memory, Quoting, Value, at};
 use crate::{
-    Finding, Mode, command, cookies, gibberish, kubernetes, name_value, placeholder, private_key, sentence, sql_insert,
-    string_stats, wrapped,
+    Finding, Mode, command, cookies, gibberish, kubernetes, name_value, placeholder, private_key, random_token,
+    sentence, sql_insert, string_stats, wrapped,
 };
 use aho_corasick::PatternID;
 use std::cell::RefCell;
@@ -119,6 +119,7 @@ pub(crate) fn find_with(raw: &[u8], mode: Mode, repeat: Option<Repeat>) -> Vec<F
         again: 0,
     };
     scan.run(gate, repeat);
+    random_token::check(&mut scan);
     scan.into_findings(&view, raw)
 }
 
@@ -189,6 +190,8 @@ impl<'t> Scan<'t> {
             Shape::Sentence => sentence::check(self, rule, start, end),
             Shape::Insert => sql_insert::check(self, rule, end),
             Shape::Manifest => kubernetes::check(self, rule, start),
+            // Searched for without a keyword.
+            Shape::Random => {}
             Shape::Token(_) => self.token(prepared, start, end),
             Shape::From { reach, .. } => self.pattern(prepared, start, start, start + reach),
             Shape::Back { class, run: (fewest, most), reach, .. } => {
@@ -216,7 +219,7 @@ impl<'t> Scan<'t> {
         let whole = length.filter(|length| !is_word(at(self.text, end + length)));
         match whole {
             Some(length) => {
-                let secret_end = wrapped::extended(self.text, start, end + length);
+                let secret_end = wrapped::extended(self.text, start, token_end(self.text, end + length));
                 let body = self.text.get(end..end + length).unwrap_or_default();
                 if self.passes(rule, body) && !string_stats::is_filler(body) {
                     self.report(rule, start, secret_end);
@@ -325,6 +328,23 @@ impl<'t> Scan<'t> {
         rule.checks.iter().all(fits) && !(self.mode == Mode::Code && fixture())
     }
 
+    /// How many findings there are.
+    pub(crate) fn count(&self) -> usize {
+        self.found.len()
+    }
+
+    /// Puts the findings in order, for [`Self::is_found`].
+    pub(crate) fn sort(&mut self) {
+        self.found.sort_by_key(|found| (found.start, found.end));
+    }
+
+    /// Whether one of the sorted findings covers a place. `from` moves along with the places, which come in order.
+    pub(crate) fn is_found(&self, from: &mut usize, start: usize, end: usize) -> bool {
+        let rest = self.found.get(*from..).unwrap_or_default();
+        *from += rest.iter().take_while(|found| found.end <= start).count();
+        self.found.get(*from).is_some_and(|found| found.start <= start && end <= found.end)
+    }
+
     pub(crate) fn report(&mut self, rule: &'static Rule, start: usize, end: usize) {
         self.report_as(rule, start, end, rule.reveal);
     }
@@ -360,7 +380,7 @@ impl<'t> Scan<'t> {
 
     /// Findings at their places in the original; those that overlap become one.
     fn into_findings(mut self, view: &Decoded<'_>, raw: &[u8]) -> Vec<Finding> {
-        self.found.sort_by_key(|found| (found.start, found.end));
+        self.sort();
         let mut findings: Vec<Finding> = Vec::with_capacity(self.found.len());
         for found in self.found {
             let start = mask::boundary_before(raw, view.raw_start(found.start));
@@ -374,7 +394,12 @@ impl<'t> Scan<'t> {
                     reveal: found.reveal,
                     settled: matches!(
                         found.rule.shape,
-                        Shape::Name | Shape::Option(_) | Shape::Command(_) | Shape::Cookies | Shape::Sentence
+                        Shape::Name
+                            | Shape::Option(_)
+                            | Shape::Command(_)
+                            | Shape::Cookies
+                            | Shape::Sentence
+                            | Shape::Random
                     ),
                 }),
                 _ => {}
@@ -386,6 +411,22 @@ impl<'t> Scan<'t> {
 
 pub(crate) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// Where a token ends that was recognised up to `end`. Vendors make them longer, and some carry a signed part behind a dot.
+fn token_end(text: &[u8], end: usize) -> usize {
+    const LONGEST: usize = 4 * 1024;
+    /// Shorter parts are names of files and hosts.
+    const PART: usize = 16;
+    let run = |from: usize| {
+        let rest = text.get(from..).unwrap_or_default().iter().take(LONGEST);
+        from + rest.take_while(|&&byte| is_word(byte) || byte == b'-').count()
+    };
+    let mut end = run(end);
+    while at(text, end) == b'.' && run(end + 1) >= end + 1 + PART {
+        end = run(end + 1);
+    }
+    end
 }
 
 /// Where the credential of a header ends that goes on after `end`.

@@ -99,7 +99,8 @@ fn told_after(scan: &mut Scan<'_>, rule: &'static Rule, subject: &Subject<'_>) {
     let window = text.get(end..text.len().min(end + REACH)).unwrap_or_default();
     let verb = VERB.as_ref().and_then(|pattern| pattern.find(window)).map(|found| (Told::ByVerb, end + found.end()));
     let label = label_end(window).map(|length| (Told::ByLabel, end + length));
-    let beside = matches!(window.first(), Some(b' ' | b'\t')).then(|| (Told::Beside, skip_blanks(text, end)));
+    let beside =
+        matches!(window.first(), Some(b' ' | b'\t')).then(|| (Told::Beside, past_dash(text, skip_blanks(text, end))));
     // A mask is shorter than what it stands for; what it brings closer was too far away before.
     let masked =
         |from: usize| text.get(end..from).is_some_and(|between| between.windows(3).any(|three| three == b"***"));
@@ -118,6 +119,19 @@ fn told_after(scan: &mut Scan<'_>, rule: &'static Rule, subject: &Subject<'_>) {
             changed_to(scan, rule, value_end);
         }
     }
+}
+
+/// Past a dash or dots between blanks.
+fn past_dash(text: &[u8], from: usize) -> usize {
+    const LONGEST_LEADER: usize = 60;
+    let rest = text.get(from..).unwrap_or_default();
+    let dots = rest.iter().take(LONGEST_LEADER).take_while(|&&byte| byte == b'.').count();
+    let length = match rest {
+        [b'-', b' ', ..] => 1,
+        _ if dots > 2 => dots,
+        _ => 0,
+    };
+    skip_blanks(text, from + length)
 }
 
 /// "changed from … to …".
@@ -169,6 +183,8 @@ fn is_told(text: &[u8], subject: &Subject<'_>, told: Told, word: &Word<'_>) -> b
             literal || is_unlike_words(word.value) && !blank || is_chosen(text, word.value, word.end, changed)
         }
         Told::ByLabel => !blank && (is_mixed(word.value) && !is_wordy(word.value) || is_unlike_words(word.value)),
+        // No language has such a word.
+        Told::Beside if !blank && is_gibberish(word.value) => true,
         Told::Beside if subject.identifier && !word.quoted => word.value.len() >= 20 && is_random(word.value),
         Told::Beside if blank || !(literal || is_unlike_words(word.value)) => false,
         Told::Beside => {

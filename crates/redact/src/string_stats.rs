@@ -33,6 +33,17 @@ pub(crate) fn is_number(value: &[u8]) -> bool {
     has_digit(value) && (decimal() || constant())
 }
 
+/// Names of sessions and requests are numbers of this form; hardly any credential is.
+pub(crate) fn is_uuid(value: &[u8]) -> bool {
+    const UUID: usize = 36;
+    let tail = value.get(value.len().saturating_sub(UUID)..).unwrap_or_default();
+    let fits = |(index, byte): (usize, &u8)| match index {
+        8 | 13 | 18 | 23 => *byte == b'-',
+        _ => byte.is_ascii_hexdigit(),
+    };
+    tail.len() == UUID && tail.iter().enumerate().all(fits)
+}
+
 /// One sign repeated, or a run like `xxxx-xxxx`, as people write to show the form of a token.
 pub(crate) fn is_filler(value: &[u8]) -> bool {
     let head = head(value);

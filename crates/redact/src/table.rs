@@ -1,4 +1,5 @@
-//! Tables: a column whose heading names a secret. Bars as databases print them, commas and tabulators as files have them.
+//! Tables: a column whose heading names a secret. Bars as databases print them, commas and tabulators as files have them,
+//! blanks as commands align them.
 
 use crate::decoded::is_break;
 use crate::gibberish::is_gibberish;
@@ -21,14 +22,16 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end:
     let text = scan.text;
     let sign = text.get(end..).unwrap_or_default().iter().take(24).find(|byte| !matches!(byte, b' ' | b'"')).copied();
     let sign = sign.unwrap_or(b'\n');
-    if !(is_break(sign) || matches!(sign, b'|' | b',' | b'\t')) {
+    let aligned = text.get(end..end + 2) == Some(b"  ");
+    if !(is_break(sign) || matches!(sign, b'|' | b',' | b'\t') || aligned) {
         return;
     }
     let header_start = line_start(text, start);
     let header_end = line_end(text, end);
     scan.tabled = header_end;
     let Some(header) = text.get(header_start..header_end) else { return };
-    let Some(separator) = separator(header) else { return };
+    let single = || is_heading(text, end).then_some(b'|');
+    let Some(separator) = separator(header).or_else(single) else { return };
     let kind = |cell: (usize, usize)| {
         let (kind, _) = header.get(cell.0..cell.1).and_then(name::classify)?;
         matches!(kind, Kind::Password | Kind::Credential).then_some(kind)
@@ -40,7 +43,8 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end:
         return;
     }
     let kinds: Vec<Option<Kind>> = cells(header, separator).map(kind).collect();
-    if kinds.len() < 2 || kinds.len() > MOST_COLUMNS || kinds.iter().all(Option::is_none) {
+    let fewest = if is_heading(text, end) { 1 } else { 2 };
+    if kinds.len() < fewest || kinds.len() > MOST_COLUMNS || kinds.iter().all(Option::is_none) {
         return;
     }
     let mut from = header_end;
@@ -99,8 +103,17 @@ fn separator(header: &[u8]) -> Option<u8> {
         () if header.windows(2).any(|two| two == b" |" || two == b"| ") => Some(b'|'),
         () if has(b'\t') && plain => Some(b'\t'),
         () if has(b',') && plain => Some(b','),
+        () if header.iter().all(|byte| word(byte) || *byte == b' ') && is_aligned(header) => Some(b' '),
         () => None,
     }
+}
+
+/// Whether words stand in columns: two blanks or more between them, and never one.
+fn is_aligned(header: &[u8]) -> bool {
+    let line = header.trim_ascii();
+    let blank = |index: usize| line.get(index) == Some(&b' ');
+    let single = (1..line.len()).any(|index| blank(index) && !blank(index - 1) && !blank(index + 1));
+    line.windows(2).any(|two| two == b"  ") && !single
 }
 
 /// The cells of a row without blanks and quotes around them. Bars at the edges belong to the frame.
@@ -112,13 +125,14 @@ fn cells(row: &[u8], separator: u8) -> impl Iterator<Item = (usize, usize)> {
     let closed = usize::from(framed && trimmed.last() == Some(&b'|'));
     let inner = trimmed.get(opened..trimmed.len() - closed).unwrap_or_default();
     let mut from = lead + opened;
-    inner.split(move |&byte| byte == separator).map(move |cell| {
+    inner.split(move |&byte| byte == separator).filter_map(move |cell| {
         let blank = |byte: &&u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'`');
         let left = cell.iter().take_while(blank).count();
         let right = cell.iter().skip(left).rev().take_while(blank).count();
         let place = (from + left, from + cell.len() - right);
         from += cell.len() + 1;
-        place
+        // Columns that are aligned have many blanks between them.
+        (separator != b' ' || place.0 < place.1).then_some(place)
     })
 }
 

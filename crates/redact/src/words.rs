@@ -152,7 +152,7 @@ words! {
 words! {
     /// Words that are perhaps credentials, alone.
     pub(crate) VAGUE = [
-        "auth", "bearer", "jsessionid", "phpsessid", "sessid", "session", "sessionid",
+        "auth", "bearer", "jsessionid", "phpsessid", "pepper", "salt", "seed", "sessid", "session", "sessionid",
     ]
 }
 words! {
@@ -165,7 +165,8 @@ words! {
 words! {
     /// Parameters of URLs and forms; with other words before them only in pre-signed URLs, after an `x`.
     pub(crate) PARAMETERS = [
-        "access", "assertion", "code", "key", "nonce", "pass", "pw", "sid", "sig", "signature", "state", "ticket",
+        "access", "appid", "assertion", "code", "key", "nonce", "pass", "pw", "samlresponse", "sid", "sig", "signature",
+        "state", "ticket",
     ]
 }
 

@@ -1,7 +1,15 @@
 //! Tells bytes apart, 64 at a time: a block of text as bits.
 
 use super::lexicon::number;
-use super::names::Which;
+
+/// The names that somebody looks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Which {
+    /// Those that nobody writes in a sentence.
+    Coined,
+    /// Plain words, too.
+    All,
+}
 
 /// The bytes of a block by what they are to a name, a bit for each.
 #[derive(Debug, Clone, Copy)]

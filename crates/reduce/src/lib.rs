@@ -54,7 +54,6 @@ mod listing;
 mod log;
 mod mentioned;
 mod names;
-mod outlines;
 mod pick;
 mod prose;
 mod room;
@@ -85,7 +84,6 @@ use focus::Focus;
 use index::Index;
 pub use lines::lines;
 use names::Which;
-pub use outlines::Outlines;
 use room::Room;
 pub use talk::Talk;
 pub use test_report::failed_tests;
@@ -108,8 +106,6 @@ pub struct Source<'a> {
     pub argument: &'a str,
     /// Lower-case words of the current task. May be empty.
     pub focus: &'a [&'a str],
-    /// How definitions are found in source code.
-    pub outlines: Outlines,
 }
 
 /// What an output is made of.
@@ -218,10 +214,9 @@ pub struct Reduced {
     pub text: String,
 }
 
-/// What a reducer works on: a cleaned text, its origin and what it may spend.
+/// What a reducer works on: a cleaned text and what it may spend.
 #[derive(Clone, Copy)]
 struct Output<'a> {
-    source: Source<'a>,
     text: &'a str,
     focus: &'a Focus<'a>,
     names: &'a Index<'a>,
@@ -264,13 +259,7 @@ fn reduced(source: &Source<'_>, talk: Option<&Talk>, text: &str) -> Option<Reduc
     let detected = named.unwrap_or_else(|| detect::kind_of(origin, source, &plain));
     let text_of_kind = if detected == Kind::Code { &clean } else { &plain };
     let names = Index::of(text_of_kind, detected.names());
-    let output = Output {
-        source: *source,
-        text: text_of_kind,
-        focus: &focus,
-        names: &names,
-        room: Room::of(detected, clean.len()),
-    };
+    let output = Output { text: text_of_kind, focus: &focus, names: &names, room: Room::of(detected, clean.len()) };
     let (kind, mut body) = body_of(detected, &output);
     if origin == Origin::Shell && kind.holds_foreign_text() {
         let announced = alarm::Distinct::announced(output.text);

@@ -3,6 +3,7 @@
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 
+pub(super) use super::block::Which;
 use super::block::{Block, Run};
 use super::words::is_common;
 
@@ -35,8 +36,8 @@ impl<'a> Name<'a> {
         hasher.finish()
     }
 
-    /// What a name is worth: a coined one can be searched for, a common word cannot. The ratio is measured: a higher one
-    /// keeps hardly more of the names that agents use later, and loses other words.
+    /// What a name is worth: a coined one can be searched for, a common word cannot. The ratio is measured (`foldline eval
+    /// DIR`): a higher one keeps hardly more of the names that agents use later, and loses other words.
     pub(super) fn worth(self) -> u32 {
         if is_common(self.text()) {
             0
@@ -46,15 +47,6 @@ impl<'a> Name<'a> {
             1
         }
     }
-}
-
-/// The names that somebody looks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Which {
-    /// Those that nobody writes in a sentence.
-    Coined,
-    /// Plain words, too.
-    All,
 }
 
 /// Hands out the names of a text, in order. Works on bytes: a letter of another alphabet ends a name as a blank does.

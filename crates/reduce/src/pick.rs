@@ -22,8 +22,8 @@ pub(super) struct Candidate<'a> {
 
 /// More candidates than this are not weighed; the rest of a huge output repeats its start.
 pub(super) const MOST_CANDIDATES: usize = 20_000;
-/// What a rare word of the task is worth on a line; words on every line are worth nothing. Small, because measured
-/// on real sessions the task's words foretell little of which names come next.
+/// What a rare word of the task is worth on a line; words on every line are worth nothing. Small, because on
+/// real sessions (`foldline eval DIR`) the task's words foretell little of which names come next.
 const FOCUS_WORTH: u64 = 4;
 /// Names of one line that count; a longer list is data.
 const MOST_NAMES: usize = 24;

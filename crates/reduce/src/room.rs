@@ -14,7 +14,7 @@ const CHOSEN: usize = 67;
 ///
 /// These are the knobs between size and what is kept. Measured on the outputs above 500 tokens in the first parts of
 /// real coding sessions (2,300 tokens on average) and generated ones of rare kinds, with the share of their names that
-/// the agent used in the second part:
+/// the agent used in the second part (`foldline eval DIR`, "outputs by kind"):
 ///
 /// | chosen | reduced by | kept in the output | still in the conversation | the same, mean of kinds |
 /// |---|---|---|---|---|

@@ -11,7 +11,7 @@ const LATELY: usize = 8;
 
 /// How many times likelier than a name that one output shows and nobody speaks of (1.7 % of those are needed again) a
 /// name is needed that somebody spoke of (12 %), and one that a person asked for or the agent spoke of lately (35 to
-/// 60 %). Names that several outputs show lie between. Measured on real coding sessions, cut at 60 %.
+/// 60 %). Names that several outputs show lie between. `lab fit odds DIR` counts them in sessions, cut at 60 %.
 const SPOKEN_OF: u32 = 6;
 const AT_WORK: u32 = 20;
 
@@ -137,6 +137,13 @@ impl Talk {
     /// How many times likelier the name with this key is needed than one that a single output shows and nobody speaks of.
     pub(super) fn likelihood(&self, key: u64) -> u32 {
         self.names.get(&key).map_or(1, Standing::likelihood)
+    }
+
+    /// The same for a name that is written out; of one of several words, of the likeliest.
+    pub fn likelihood_of(&self, name: &str) -> u32 {
+        let mut most = 1;
+        each_name(name, Which::All, |name| most = most.max(self.likelihood(name.key())));
+        most
     }
 
     /// Whether somebody speaks of the name with this key, or so many outputs show it that it comes to the same.

@@ -22,7 +22,7 @@ mod windows;
 
 pub(crate) use checkpoints::{entries, keep_fold, note_use as note_checkpoint_use, text};
 pub(crate) use clean::clean;
-pub(crate) use connection::{Absent, Opened, enter, file_bytes, log_of, open, open_reader, open_worker, probe};
+pub(crate) use connection::{Absent, Opened, enter, file_bytes, lock, log_of, open, open_reader, open_worker, probe};
 pub(crate) use expire::prune;
 pub(crate) use find::find;
 pub(crate) use forget::{count as count_forgotten, forget};

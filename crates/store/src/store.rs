@@ -10,7 +10,7 @@ use crate::original::{NewOriginal, Pruned, Recall, Stats, Stored};
 use crate::presence::Files;
 use crate::seal::Vault;
 use crate::search::Search;
-use crate::sqlite::{self, Absent, Opened};
+use crate::sqlite::{self, Absent, Opened, lock};
 use foldline_core::reading::{Findings, Way};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
@@ -326,9 +326,4 @@ const WORKER_WAIT: Duration = Duration::from_secs(10);
 /// Connections to nothing, for as long as there is no file to connect to.
 fn nothing() -> Result<(Connection, Connection), Fault> {
     Ok((Connection::open_in_memory()?, Connection::open_in_memory()?))
-}
-
-/// A connection. A panic in another thread rolled its transaction back, so the connection is sound.
-pub(crate) fn lock(connection: &Mutex<Connection>) -> MutexGuard<'_, Connection> {
-    connection.lock().unwrap_or_else(PoisonError::into_inner)
 }

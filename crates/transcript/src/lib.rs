@@ -55,5 +55,6 @@ pub mod validate;
 pub mod wire;
 
 pub use transcript::{
-    Content, Exchanges, Format, Link, Message, Part, PartKind, Place, Reported, Role, Shape, Transcript,
+    Content, Exchanges, Format, Link, Message, Parsed, Part, PartKind, Place, Reported, Role, Shape, Structure,
+    Transcript,
 };

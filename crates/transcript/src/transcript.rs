@@ -1,17 +1,17 @@
 //! What a conversation consists of: a view of spans on the source text.
 //!
-//! Nothing here owns text. A [`Part`] says where something is and what kind it is; its words are
+//! A [`Part`] says where something is and what kind it is; its words are
 //! decoded when somebody asks. What this version does not know is [`PartKind::Opaque`], what is
 //! signed or encrypted is [`PartKind::Sealed`]; neither is ever offered for rewriting.
 
 use crate::edit::Span;
-use crate::wire::json;
+use crate::wire::{self, WireError, json};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fmt;
-use std::ops::Range;
-use std::sync::OnceLock;
+use std::ops::{Deref, Range};
+use std::sync::{Arc, OnceLock};
 
 /// Whose wire format a transcript is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -210,11 +210,66 @@ pub struct Link {
     pub parent: Span,
 }
 
-/// A view on one document.
+/// A view on one document: its text, and where everything stands in it. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Transcript<'a> {
     /// The source.
     pub text: &'a str,
+    structure: Arc<Structure>,
+}
+
+impl Deref for Transcript<'_> {
+    type Target = Structure;
+
+    fn deref(&self) -> &Structure {
+        &self.structure
+    }
+}
+
+/// A document together with its transcript, whether it owns the text or borrows it.
+#[derive(Clone, Debug)]
+pub struct Parsed<'a> {
+    text: Cow<'a, str>,
+    structure: Arc<Structure>,
+}
+
+impl<'a> Parsed<'a> {
+    /// Reads a document; see [`wire::read`](crate::wire::read).
+    pub fn read(text: impl Into<Cow<'a, str>>, format: Option<Format>) -> Result<Parsed<'a>, WireError> {
+        let text = text.into();
+        let structure = wire::read(&text, format)?.structure;
+        Ok(Parsed { text, structure })
+    }
+
+    /// The document that a transcript was read from.
+    pub fn of(transcript: &Transcript<'a>) -> Parsed<'a> {
+        Parsed { text: Cow::Borrowed(transcript.text), structure: Arc::clone(&transcript.structure) }
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The same, with a text of its own.
+    pub fn into_owned(self) -> Parsed<'static> {
+        Parsed { text: Cow::Owned(self.text.into_owned()), structure: self.structure }
+    }
+
+    /// The text, and where everything stands in it.
+    pub fn into_parts(self) -> (Cow<'a, str>, Arc<Structure>) {
+        (self.text, self.structure)
+    }
+
+    /// Where everything stands in it.
+    pub fn transcript(&self) -> Transcript<'_> {
+        Transcript { text: &self.text, structure: Arc::clone(&self.structure) }
+    }
+}
+
+/// Where the parts of a conversation stand in its text.
+#[derive(Debug)]
+pub struct Structure {
     /// Whose format it is.
     pub format: Format,
     /// How the messages lie in it.
@@ -230,7 +285,7 @@ pub struct Transcript<'a> {
     /// The array of messages, brackets included; the whole document for lines.
     pub list: Span,
     /// The model's name, if the body says it.
-    pub model: Option<Cow<'a, str>>,
+    pub model: Option<String>,
     /// `max_tokens` and its relatives, if the body says it.
     pub max_output: Option<u32>,
     /// The value of `system` or `instructions`.
@@ -239,6 +294,8 @@ pub struct Transcript<'a> {
     pub tools: Option<Span>,
     /// Cache marks outside the messages.
     pub outer_marks: u32,
+    /// What else a body says beside its messages: keys and values, in order.
+    pub fields: Vec<(String, Span)>,
     /// Tokens that a provider reported for this conversation, if the file records it.
     pub reported: Option<Reported>,
     /// Links of lines, for session files only (parallel to `messages`).
@@ -258,7 +315,7 @@ pub struct Reported {
     pub output: u64,
 }
 
-impl<'a> Transcript<'a> {
+impl Structure {
     /// The parts of a message.
     pub fn parts_of(&self, message: &Message) -> &[Part] {
         self.parts.get(message.parts.start as usize..message.parts.end as usize).unwrap_or_default()
@@ -277,6 +334,23 @@ impl<'a> Transcript<'a> {
             }
             _ => &[],
         }
+    }
+
+    /// The message that a part belongs to.
+    pub fn message_of(&self, part_index: usize) -> usize {
+        self.messages.partition_point(|message| message.parts.end as usize <= part_index)
+    }
+}
+
+impl<'a> Transcript<'a> {
+    /// The transcript of a text with its structure; it says nothing sensible about any other text.
+    pub fn new(text: &'a str, structure: Arc<Structure>) -> Transcript<'a> {
+        Transcript { text, structure }
+    }
+
+    /// Where everything stands in the text.
+    pub fn structure(&self) -> &Arc<Structure> {
+        &self.structure
     }
 
     /// The source of a span.
@@ -326,9 +400,9 @@ impl<'a> Transcript<'a> {
         self.raw(part.name)
     }
 
-    /// The message that a part belongs to.
-    pub fn message_of(&self, part_index: usize) -> usize {
-        self.messages.partition_point(|message| message.parts.end as usize <= part_index)
+    /// Whether there is a message, beside records that a client keeps in its session file.
+    pub fn has_begun(&self) -> bool {
+        self.messages.iter().any(|message| message.role != Role::Meta)
     }
 
     /// Whether a person (or their client) says something here: a user message with words or

@@ -12,8 +12,10 @@ use crate::progress::{self, Voice};
 use crate::settings::{Flag, Settings, Surroundings, model_table};
 use foldline_core::Outcome;
 use foldline_core::cache::marks;
-use foldline_core::{Compaction, EngineError, Job, Report, Request, SessionState, Trigger, compact, explain};
-use foldline_transcript::wire;
+use foldline_core::planning::{Inputs, assess, count, finish, plan, read, resume};
+use foldline_core::{
+    Compaction, EngineError, Job, Plan, Policy, Report, Request, SessionState, Sound, Trigger, explain,
+};
 use std::borrow::Cow;
 use std::path::Path;
 use std::time::Instant;
@@ -22,6 +24,12 @@ use std::time::Instant;
 pub fn run(args: &Compress) -> Result<Verdict, Failure> {
     let started = Instant::now();
     let settings = settings(&args.tuning, summariser_flags(args))?;
+    let report = args.report.as_deref().map(Path::new);
+    for path in [args.output.as_deref(), report, args.state.as_deref()].into_iter().flatten() {
+        if path != Path::new("-") && !args.dry_run {
+            output::check_writable(path)?;
+        }
+    }
     let document = input::read(&args.source)?;
     let read = started.elapsed();
     let state = load_state(args.state.as_deref())?;
@@ -36,12 +44,18 @@ pub fn run(args: &Compress) -> Result<Verdict, Failure> {
     job.request.keeps_originals = store.is_some() || args.dry_run && keep::path_of(&settings.store).is_some();
     let voice = if args.quiet { Voice::Silent } else { Voice::Heard };
     let bar = progress::on_document(voice, document.text.len(), "compacting");
-    let mut done = run_engine(&document, &settings, &state, &job)?;
+    let engine = Engine { document: &document, policy: settings.policy(), state: &state };
+    let (sound, mut plan) = engine.plan(&job)?;
     bar.finish_and_clear();
-    if let Some(wanted) = done.summary_job.take().filter(|_| !args.dry_run) {
-        job.request.summary = Some(summarise::run(settings.policy(), &wanted, voice)?);
-        done = run_engine(&document, &settings, &state, &job)?;
+    if args.dry_run {
+        return print_plan(&sound, plan, &state).map(|()| Verdict::Fine);
     }
+    let mut summary = None;
+    if let Some(wanted) = plan.writing.job.take() {
+        let written = summary.insert(summarise::run(settings.policy(), &wanted, voice)?);
+        plan = resume(&sound, plan, written, &engine.inputs(&job)).map_err(Failure::target)?;
+    }
+    let mut done = engine.finish(sound, plan, &job)?;
     let compacted = started.elapsed();
     let bar = progress::on_document(voice, document.text.len(), "keeping originals of");
     // A handle leaves only when its original is stored: without it, the work is done again without handles.
@@ -50,13 +64,12 @@ pub fn run(args: &Compress) -> Result<Verdict, Failure> {
     {
         warnings.push(format!("originals are not kept: {error}"));
         job.request.keeps_originals = false;
-        done = run_engine(&document, &settings, &state, &job)?;
+        job.request.summary = summary;
+        let (sound, plan) = engine.plan(&job)?;
+        done = engine.finish(sound, plan, &job)?;
     }
     bar.finish_and_clear();
     let kept = started.elapsed();
-    if args.dry_run {
-        return print_plan(&document, &done, settings.policy(), &job).map(|()| Verdict::Fine);
-    }
     let mut report = Report::of(&done);
     report.warnings.extend(warnings);
     write_body(args, &marked(args, &done, settings.policy()))?;
@@ -118,16 +131,39 @@ fn read_memory(path: &Path) -> Result<String, Failure> {
     std::fs::read_to_string(path).map_err(|error| Failure::input(format!("cannot read {}: {error}", path.display())))
 }
 
-fn run_engine<'a>(
-    document: &'a Document,
-    settings: &Settings,
-    state: &SessionState,
-    job: &Job,
-) -> Result<Compaction<'a>, Failure> {
-    compact(&document.text, settings.policy(), state, job).map_err(|error| match error {
-        EngineError::CannotFit(error) => Failure::target(error),
-        error => Failure::input(format!("{}: {error}", document.name)),
-    })
+/// What the engine works on.
+struct Engine<'e> {
+    document: &'e Document,
+    policy: &'e Policy,
+    state: &'e SessionState,
+}
+
+impl<'e> Engine<'e> {
+    fn inputs<'j>(&self, job: &'j Job) -> Inputs<'j>
+    where
+        'e: 'j,
+    {
+        Inputs { policy: self.policy, state: self.state, job }
+    }
+
+    fn plan(&self, job: &Job) -> Result<(Sound<'e>, Plan), Failure> {
+        let inputs = self.inputs(job);
+        let sound = read(&self.document.text, &inputs).map_err(|error| self.failure(error.into()))?;
+        let verdict = assess(&sound, &inputs);
+        let plan = plan(&sound, verdict, &inputs).map_err(Failure::target)?;
+        Ok((sound, plan))
+    }
+
+    fn finish(&self, sound: Sound<'e>, plan: Plan, job: &Job) -> Result<Compaction<'e>, Failure> {
+        finish(sound, plan, &self.inputs(job)).map_err(|error| self.failure(error))
+    }
+
+    fn failure(&self, error: EngineError) -> Failure {
+        match error {
+            EngineError::CannotFit(error) => Failure::target(error),
+            error => Failure::input(format!("{}: {error}", self.document.name)),
+        }
+    }
 }
 
 fn load_state(path: Option<&Path>) -> Result<SessionState, Failure> {
@@ -146,7 +182,7 @@ fn load_state(path: Option<&Path>) -> Result<SessionState, Failure> {
 /// The result with the cache marks that were asked for.
 fn marked<'d>(args: &Compress, done: &'d Compaction<'_>, policy: &foldline_core::Policy) -> Cow<'d, str> {
     let Some(layout) = args.cache_marks.layout() else { return Cow::Borrowed(&done.body) };
-    let Ok(transcript) = wire::read(&done.body, Some(done.format)) else { return Cow::Borrowed(&done.body) };
+    let transcript = done.transcript();
     let carrier = marks::Carrier::of(done.format);
     let edits = marks::edits(&transcript, layout, policy.model.cache_ttl, carrier);
     if edits.is_empty() { Cow::Borrowed(&done.body) } else { Cow::Owned(edits.splice(&done.body)) }
@@ -169,21 +205,15 @@ fn write_report(place: &str, report: &Report) -> Result<(), Failure> {
 }
 
 /// The plan as lines, for `--dry-run`.
-fn print_plan(
-    document: &Document,
-    done: &Compaction<'_>,
-    policy: &foldline_core::Policy,
-    job: &Job,
-) -> Result<(), Failure> {
-    let name = |error| Failure::input(format!("{}: {error}", document.name));
-    let transcript = wire::read(&document.text, Some(done.format)).map_err(name)?;
-    let state = SessionState::default();
-    let setting = job.setting(&transcript, policy, &state);
-    let counts = foldline_core::planning::count(&transcript, &setting, &state);
-    let mut out = explain::shape(&transcript, &counts, &done.plan);
+fn print_plan(sound: &Sound<'_>, plan: Plan, state: &SessionState) -> Result<(), Failure> {
+    let plan = plan.of_input(sound.repairs());
+    let input = sound.input().transcript();
+    // Of a damaged transcript the messages are shown that came in; what was counted are the repaired ones.
+    let recounted = sound.repairs().map(|_| count(&input, &sound.setting, state));
+    let mut out = explain::shape(&input, recounted.as_ref().unwrap_or(&sound.counts), &plan);
     out.push('\n');
-    out.push_str(&explain::summary(&done.plan));
-    if let Some(fold) = &done.plan.fold {
+    out.push_str(&explain::summary(&plan));
+    if let Some(fold) = &plan.fold {
         out.push('\n');
         out.push_str(&fold.handoff.text);
         out.push('\n');

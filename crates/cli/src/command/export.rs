@@ -1,7 +1,7 @@
 //! `foldline export`: conversations as training data, without what compactors put into them.
 
 use super::settings;
-use crate::args::{FormatName, Tuning};
+use crate::args::{self, FormatName, Tuning};
 use crate::batch;
 use crate::failure::{Failure, Verdict};
 use crate::input;
@@ -22,8 +22,8 @@ use std::path::{Path, PathBuf};
 /// `foldline export`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Synthetic are handoffs, placeholders and stub results, Foldline's and those of other compactors. With
---target-tokens a conversation that is too long is compacted to fit: the opening (system, first user, reply
+    after_help = "Synthetic are handoffs, placeholders and stub results, Foldline's and those of other compactors. With \
+--target-tokens a conversation that is too long is compacted to fit: the opening (system, first user, reply \
 and tool turn) and the latest turns stay word for word, and the handoff between them is labelled.
 
 Examples:
@@ -51,8 +51,8 @@ pub struct ExportArgs {
     /// What happens to what a compactor wrote.
     #[arg(long, value_enum, default_value_t = SyntheticName::Drop)]
     pub synthetic: SyntheticName,
-    /// Tokens that each conversation must fit.
-    #[arg(long, value_name = "N")]
+    /// Tokens that each conversation must fit, as `15250` or `15k`.
+    #[arg(long, value_name = "TOKENS", value_parser = args::tokens)]
     pub target_tokens: Option<u64>,
     /// The summary as JSON on standard error.
     #[arg(long)]
@@ -196,7 +196,7 @@ fn export_file(press: &Press, file: &Path) -> Vec<Exported> {
 
 fn export(press: &Press, name: String, text: &str) -> Result<Exported, String> {
     let told = |error: &dyn std::fmt::Display| error.to_string();
-    let before = wire::read(text, press.job.format).map_err(|error| told(&error))?;
+    let before = input::transcript(text, press.job.format).map_err(|error| told(&error))?;
     let cleaned = clean(&before, press.synthetic).map_err(|error| told(&error))?;
     let fitted = match press.target {
         Some(target) => Some(fit(press, &cleaned.text, target)?),

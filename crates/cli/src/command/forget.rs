@@ -13,12 +13,18 @@ use std::path::PathBuf;
 /// recalled no more. A gateway that runs takes note within a second, and folds such a conversation anew when it goes on.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Examples:
-  foldline forget fs-3f9a0c51d2e70b84                  one session
-  foldline forget --before 2026-01-31                  sessions whose last request came before that day, and all older texts
-  foldline forget --all --dry-run                      what would go
+  # one session
+  foldline forget fs-3f9a0c51d2e70b84
+  # sessions whose last request came before that day, and all older texts
+  foldline forget --before 2026-01-31
+  # what would go
+  foldline forget --all --dry-run
   foldline forget --all --yes --json
 
-Over HTTP: DELETE /foldline/sessions/{id}, DELETE /foldline/sessions?before=2026-01-31.
+Over HTTP:
+  DELETE /foldline/sessions/{id}
+  DELETE /foldline/sessions?before=2026-01-31
+
 Exit codes: 0 done, 1 nothing is known of that session, 2 bad usage or no store.")]
 pub struct ForgetArgs {
     /// Sessions, as `/foldline/sessions` and `foldline search` name them

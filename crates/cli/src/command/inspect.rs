@@ -4,14 +4,15 @@ use super::settings;
 use crate::args::Inspect;
 use crate::failure::{Failure, Verdict};
 use crate::input;
+use crate::keep;
 use crate::output::{self, Paint};
 use crate::settings::{Surroundings, model_table};
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, Table, presets};
 use foldline_core::explain::{Inspection, Share, inspect};
 use foldline_core::ledger::HeldKind;
+use foldline_core::planning::{Inputs, read};
 use foldline_core::{Job, SessionState};
-use foldline_transcript::wire;
 use std::fmt::Write;
 
 /// Columns of the zone bar.
@@ -22,10 +23,12 @@ pub fn run(args: &Inspect) -> Result<Verdict, Failure> {
     let settings = settings(&args.tuning, Vec::new())?;
     let models = model_table(settings.policy(), &Surroundings::of_process()).map_err(Failure::input)?;
     let document = input::read(&args.source)?;
-    let job = Job { format: input::format_of(args.source.format), models: Some(models), ..Job::default() };
-    let transcript = wire::read(&document.text, job.format)
-        .map_err(|error| Failure::input(format!("{}: {error}", document.name)))?;
-    let found = inspect(&transcript, settings.policy(), &job, &SessionState::default());
+    let mut job = Job { format: input::format_of(args.source.format), models: Some(models), ..Job::default() };
+    job.request.keeps_originals = keep::path_of(&settings.store).is_some();
+    let state = SessionState::default();
+    let inputs = Inputs { policy: settings.policy(), state: &state, job: &job };
+    let sound = read(&document.text, &inputs).map_err(|error| Failure::input(format!("{}: {error}", document.name)))?;
+    let found = inspect(&sound, &inputs);
     let text = match args.json {
         true => serde_json::to_string_pretty(&found).map_err(Failure::input)? + "\n",
         false => render(&document.name, &found, Paint::of_stdout()),

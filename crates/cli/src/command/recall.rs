@@ -17,12 +17,16 @@ use std::path::{Path, PathBuf};
 /// command for the next.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Examples:
-  foldline recall fl-3f9a0c51d2e7                              the first page
+  # the first page, and the next
+  foldline recall fl-3f9a0c51d2e7
   foldline recall fl-3f9a0c51d2e7 --page 2
-  foldline recall fl-3f9a0c51d2e7 --turn 12                    one turn; 12:20 for several
+  # one turn; 12:20 for several
+  foldline recall fl-3f9a0c51d2e7 --turn 12
   foldline recall fl-3f9a0c51d2e7 --turn 12 --lines 120:180
-  foldline recall fl-3f9a0c51d2e7 --grep 'error|panic' -C 2    matching lines, by turn
-  foldline recall fl-3f9a0c51d2e7 --raw > original.json        every byte as it was
+  # matching lines, by turn
+  foldline recall fl-3f9a0c51d2e7 --grep 'error|panic' -C 2
+  # every byte as it was
+  foldline recall fl-3f9a0c51d2e7 --raw > original.json
 
 Exit codes: 0 shown, 1 nothing has that handle or nothing matches, 2 bad usage or no store.")]
 pub struct RecallArgs {

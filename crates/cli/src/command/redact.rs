@@ -84,9 +84,13 @@ fn rules(json: bool) -> Result<Verdict, Failure> {
     let out = match json {
         true => serde_json::to_string_pretty(&rules).map_err(Failure::input)? + "\n",
         false => rules.iter().fold(String::new(), |mut out, Looked { rule, what, keywords, pattern }| {
-            let _ = writeln!(out, "{rule}: {what}\n    {}", keywords.join(" "));
+            let quoted = |keyword: &&str| format!("{:?}", keyword);
+            let _ = writeln!(out, "{rule}: {what}");
+            if !keywords.is_empty() {
+                let _ = writeln!(out, "    at: {}", keywords.iter().map(quoted).collect::<Vec<_>>().join(", "));
+            }
             if let Some(pattern) = pattern {
-                let _ = writeln!(out, "    {pattern}");
+                let _ = writeln!(out, "    pattern: {pattern}");
             }
             out
         }),

@@ -17,7 +17,8 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Examples:
   foldline search importer timeout
-  foldline search '\"connection refused\" db'        a phrase and a word
+  # a phrase and a word
+  foldline search '\"connection refused\" db'
   foldline search keep_fold --limit 30
   foldline search migration --session fs-3f9a0c51d2e70b14
   foldline search 数据库 --json

@@ -29,7 +29,10 @@ pub fn run(args: &Serve) -> Result<Verdict, Failure> {
     serve::log_places_of_panics();
     let runtime = runtime().map_err(|error| Failure::input(format!("no threads can be had: {error}")))?;
     let (gateway, listener, address) = runtime.block_on(start(&plan))?;
-    output::print(&greeting(&gateway, &plan, &settings, address))?;
+    output::print(&match args.log_format {
+        LogFormat::Text => greeting(&gateway, &plan, &settings, address),
+        LogFormat::Json => greeting_json(&gateway, &plan, &settings, address),
+    })?;
     let reload = Arc::new(Notify::new());
     let files = files(&settings);
     runtime.spawn(serve::follow(gateway.clone(), files, loader(args), reload.clone()));
@@ -176,6 +179,27 @@ fn greeting(gateway: &Gateway, plan: &Plan, settings: &Settings, address: Socket
         caching(plan, &setup.anthropic.text()),
         version = env!("CARGO_PKG_VERSION"),
     )
+}
+
+/// The same for programs, as one line.
+fn greeting_json(gateway: &Gateway, plan: &Plan, settings: &Settings, address: SocketAddr) -> String {
+    let setup = gateway.setup();
+    let line = serde_json::json!({
+        "message": "listening",
+        "version": env!("CARGO_PKG_VERSION"),
+        "address": format!("http://{address}"),
+        "upstreams": {
+            "anthropic": setup.anthropic.text(),
+            "openai": setup.openai.text(),
+            "gemini": setup.google.text(),
+        },
+        "store": plan.store.as_ref().map(|path| path.display().to_string()),
+        "store_error": gateway.trouble(),
+        "settings": settings.file.as_ref().map(|path| path.display().to_string()),
+        "preset": plan.policy.compression.preset.name(),
+        "cache_marks": plan.gateway.cache_marks,
+    });
+    format!("{line}\n")
 }
 
 /// The status of prompt caching: marks are set for Claude where the client sets none.

@@ -11,13 +11,16 @@ use std::path::{Path, PathBuf};
 /// What can be done to a store.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Examples:
-  foldline store key ~/.config/foldline/store.key      make a key; then set store.key_file to it
-  foldline store rekey                                 encrypt what is there already
+  # make a key; then set store.key_file to it
+  foldline store key ~/.config/foldline/store.key
+  # encrypt what is there already
+  foldline store rekey
+  # change the key
   foldline store key --rotate ~/.config/foldline/store.key && foldline store rekey
   foldline store status --json
 
-Keys come from store.key_file, from what store.key_command prints (`secret-tool lookup foldline store`,
-`security find-generic-password -s foldline -w`, `pass show foldline`), or from FOLDLINE_STORE_KEY. New content is
+Keys come from store.key_file, from what store.key_command prints (`secret-tool lookup foldline store`, \
+`security find-generic-password -s foldline -w`, `pass show foldline`), or from FOLDLINE_STORE_KEY. New content is \
 encrypted with the first; the others read what is older, until `rekey` has made them dispensable.")]
 pub enum StoreCommand {
     /// What is kept, how much room it takes, and what it is encrypted with.

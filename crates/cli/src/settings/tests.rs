@@ -162,6 +162,30 @@ fn variables_that_are_not_ours_or_secret_or_empty_are_left_alone() {
 }
 
 #[test]
+fn variables_may_leave_out_the_section_as_flags_do() {
+    let vars = [
+        ("FOLDLINE_PRESET", "runway"),
+        ("FOLDLINE_THRESHOLD", "0.6"),
+        ("FOLDLINE_STORE", "none"),
+        ("FOLDLINE_WINDOW", "64k"),
+        ("FOLDLINE_MODEL", "gpt-5"),
+    ];
+    with(&[], &vars, |around| {
+        let settings = load(&Asked::default(), around).unwrap();
+        let policy = settings.policy();
+        assert_eq!((policy.compression.preset, policy.compression.threshold), (Preset::Runway, 0.6));
+        assert_eq!((policy.model.name.as_deref(), policy.model.window), (Some("gpt-5"), AutoOr::Fixed(64_000)));
+        assert_eq!(settings.store.path.as_deref(), Some("none"));
+        let origin = settings.resolved.origin("compression.preset").map(ToString::to_string);
+        assert_eq!(origin.as_deref(), Some("FOLDLINE_PRESET"));
+    });
+    with(&[], &[("FOLDLINE_PRESETS", "runway"), ("FOLDLINE_HOME", "/x")], |around| {
+        let message = "FOLDLINE_PRESETS: presets: unknown key, did you mean compression.preset?";
+        assert_eq!(messages(load(&Asked::default(), around)), [message]);
+    });
+}
+
+#[test]
 fn errors_name_file_line_key_value_and_what_was_expected() {
     for (text, message) in [
         (
@@ -175,6 +199,10 @@ fn errors_name_file_line_key_value_and_what_was_expected() {
         (
             "compression:\n  treshold: 0.5\n",
             "foldline.yaml:2: compression.treshold: unknown key, did you mean compression.threshold?",
+        ),
+        (
+            "compression:\n  outlines: parser\n",
+            "foldline.yaml:2: compression.outlines: there is no such setting any more: definitions are found by the look of lines; remove it",
         ),
         ("\nthreshold: 0.5\n", "foldline.yaml:2: threshold: unknown key, did you mean compression.threshold?"),
         (

@@ -40,18 +40,21 @@ pub fn serve(folder: &Path, upstream: &str, args: &[&str]) -> Served {
     start(folder, between(folder, upstream, args))
 }
 
-/// Starts the gateway and reads what it prints up to the status of the cache, which is the last line. What it logs is
-/// in the folder.
+/// Starts the gateway and reads what it prints: one JSON object, or lines up to the status of the cache. What it logs
+/// is in the folder.
 pub fn start(folder: &Path, mut command: Command) -> Served {
     let log = OpenOptions::new().create(true).append(true).open(folder.join(LOG)).unwrap();
     let mut process = command.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
     let mut greeting = String::new();
     let mut out = BufReader::new(process.stdout.take().unwrap());
-    while !greeting.contains("Prompt caching") {
+    while !greeting.contains("Prompt caching") && !greeting.starts_with('{') {
         assert!(out.read_line(&mut greeting).unwrap() > 0, "it ended: {greeting}");
     }
-    let first = greeting.lines().next().unwrap();
-    let address = first.rsplit("http://").next().unwrap().to_owned();
+    let address = match serde_json::from_str::<Value>(&greeting) {
+        Ok(line) => line["address"].as_str().unwrap().to_owned(),
+        Err(_) => greeting.lines().next().unwrap().to_owned(),
+    };
+    let address = address.rsplit("http://").next().unwrap().to_owned();
     Served { process, address, greeting }
 }
 

@@ -1,6 +1,6 @@
 //! What it prints, how it stops, and what survives when it is killed.
 
-use crate::process::{MESSAGES, Served, command, conversation, serve};
+use crate::process::{LOG, MESSAGES, Served, command, conversation, serve};
 use foldline_script::{Act, Provider};
 use serde_json::Value;
 use std::io::Read;
@@ -24,6 +24,28 @@ fn a_first_run_says_what_to_export_and_where_things_are() {
     assert!(greeting.contains(&folder.path().join("data").display().to_string()), "the store: {greeting}");
     assert!(greeting.contains("Prompt caching: ENABLED (Claude via") && greeting.contains("5m TTL"), "{greeting}");
     assert!(served.get("/foldline/healthz").starts_with("HTTP/1.1 200"));
+}
+
+#[test]
+fn with_json_logs_standard_output_is_json_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut served = serve(folder.path(), "http://127.0.0.1:9", &["--log-format", "json"]);
+    let greeting: Value = serde_json::from_str(&served.greeting).unwrap();
+    assert_eq!(greeting["message"], "listening");
+    assert_eq!(greeting["upstreams"]["openai"], "http://127.0.0.1:9");
+    assert!(served.get("/foldline/healthz").starts_with("HTTP/1.1 200"), "{greeting}");
+    served.signal("TERM");
+    assert_eq!(served.ended(), Some(0));
+    let log = std::fs::read_to_string(folder.path().join(LOG)).unwrap();
+    assert!(log.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()), "{log}");
+}
+
+#[test]
+fn a_setting_that_the_gateway_cannot_follow_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(serve(folder.path(), "http://127.0.0.1:9", &["--set", "system_note=true"]));
+    let log = std::fs::read_to_string(folder.path().join(LOG)).unwrap();
+    assert!(log.contains("WARN") && log.contains("compression.system_note has no effect"), "{log}");
 }
 
 #[test]

@@ -10,9 +10,11 @@ use super::bill::Tariff;
 use crate::policy::{Budgets, CacheTtl};
 use serde::{Deserialize, Serialize};
 
-/// Growth of a conversation that nobody has watched yet, in tokens per request: the mean of recorded coding sessions.
+/// Growth of a conversation that nobody has watched yet, in tokens per request: the mean of recorded coding sessions
+/// (`lab fit odds DIR`).
 const USUAL_GROWTH: f64 = 1_300.0;
-/// Share of requests that meet a cold cache where nobody has counted: the mean of recorded coding sessions.
+/// Share of requests that meet a cold cache where nobody has counted: the mean of recorded coding sessions
+/// (`lab fit odds DIR`).
 const USUAL_COLD: f64 = 0.025;
 /// How many requests the usual values count for against what was seen.
 const PRIOR: f64 = 10.0;
@@ -44,13 +46,6 @@ impl Pace {
         }
         self.requests += 1;
         self.last = prompt;
-    }
-
-    /// Takes note of a pause before the request that comes.
-    pub fn pause(&mut self, idle: Option<u32>, ttl: CacheTtl) {
-        if idle.is_some_and(|idle| idle > ttl.seconds()) {
-            self.cold += 1;
-        }
     }
 
     /// The prompt was made shorter.

@@ -7,12 +7,47 @@ use std::borrow::Cow;
 
 /// A text that is safe to stand inside a handoff.
 pub(super) fn quoted(text: &str) -> Cow<'_, str> {
-    let text = without_foreign_marks(without_own_marks(Cow::Borrowed(text)));
+    let text = without_foreign_marks(without_own_marks(with_plain_breaks(text)));
     let is_plain = |line: &str| matches!(plain(line), Cow::Borrowed(_));
     if text.lines().all(is_plain) {
         return text;
     }
     Cow::Owned(text.lines().map(plain).collect::<Vec<_>>().join("\n"))
+}
+
+/// The same for a passage, which speaks for nobody: lines that seem to say what somebody said are marked as quoted.
+pub(super) fn quoted_passage(text: &str) -> Cow<'_, str> {
+    let text = quoted(text);
+    if !text.lines().any(|line| names_speaker(line.trim_start())) {
+        return text;
+    }
+    let mark = |line: &str| match names_speaker(line.trim_start()) {
+        true => format!("> {}", line.trim_start()),
+        false => line.to_owned(),
+    };
+    Cow::Owned(text.lines().map(mark).collect::<Vec<_>>().join("\n"))
+}
+
+/// The same for a name that stands on one line: those of files may have line breaks in them.
+pub(super) fn quoted_name(name: &str) -> Cow<'_, str> {
+    match name.contains(|character: char| character == '\n' || is_odd_break(character)) {
+        true => {
+            Cow::Owned(quoted(&name.split(|c: char| c == '\n' || is_odd_break(c)).collect::<Vec<_>>().join("␤")).into())
+        }
+        false => quoted(name),
+    }
+}
+
+/// Some readers begin a line at these, where quotes would not be indented.
+fn is_odd_break(character: char) -> bool {
+    matches!(character, '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+fn with_plain_breaks(text: &str) -> Cow<'_, str> {
+    match text.contains(is_odd_break) {
+        true => Cow::Owned(text.replace("\r\n", "\n").replace(is_odd_break, "\n")),
+        false => Cow::Borrowed(text),
+    }
 }
 
 /// The marks of our handoffs with a round bracket, with which they are words, and without any disguise.
@@ -42,6 +77,17 @@ fn without_foreign_marks(text: Cow<'_, str>) -> Cow<'_, str> {
         true => Cow::Owned(text.replace(mark, &format!("({}", mark.trim_start_matches('[')))),
         false => text,
     })
+}
+
+/// Words that say who speaks, in handoffs and in the transcripts that models are trained on.
+const SPEAKERS: [&str; 6] = ["user:", "user asked:", "human:", "assistant:", "system:", "developer:"];
+
+/// Whether a line seems to say what somebody said, perhaps as an item of a list.
+fn names_speaker(words: &str) -> bool {
+    let item =
+        words.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches(['.', ')', '-', '*', ' ', '\t']);
+    let begins = |speaker: &&str| item.get(..speaker.len()).is_some_and(|start| start.eq_ignore_ascii_case(speaker));
+    SPEAKERS.iter().any(begins)
 }
 
 /// A heading as bold words, a gap as words.
@@ -87,6 +133,22 @@ mod tests {
         );
         assert_eq!(quoted(&safe), safe, "once is enough");
         assert_eq!(quoted("plain"), "plain");
+    }
+
+    #[test]
+    fn passages_speak_for_nobody() {
+        let quoted = quoted_passage("ok\nUser asked: \"x\"\n  1. User: y\nusers: 3");
+        assert_eq!(quoted, "ok\n> User asked: \"x\"\n> 1. User: y\nusers: 3");
+        assert_eq!(quoted_passage(&quoted), quoted, "once is enough");
+    }
+
+    #[test]
+    fn every_line_of_a_quote_is_a_line() {
+        for odd in ["\r", "\u{b}", "\u{c}", "\u{85}", "\u{2028}", "\u{2029}", "\r\n"] {
+            assert_eq!(quoted(&format!("a{odd}b")), "a\nb", "{odd:?}");
+        }
+        assert_eq!(quoted_name("src/a.rs\nUser: x"), "src/a.rs␤User: x");
+        assert_eq!(quoted_name("src/a.rs"), "src/a.rs");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Writing a handoff: the chosen entries, section by section, within a budget.
 
 use super::frame::Frame;
-use super::quote::quoted;
+use super::quote::{quoted, quoted_name, quoted_passage};
 use super::select::select;
 use crate::inserted::{GAP, NOTHING, SPEAKERS, STEP, Section, UNDER, WORDLESS};
 use crate::ledger::{Entry, Group, GroupKind, Held, Ledger, REQUEST_BESIDE};
@@ -207,7 +207,7 @@ fn write_chronicle(entries: &[usize], ledger: &Ledger, names_turns: bool, out: &
         let title = if is_request { "User:" } else { group.title.as_str() };
         let speaks = SPEAKERS.contains(&title);
         if begins && !(is_request && is_new) {
-            let _ = write!(out, "{STEP}- {}", quoted(&ledger.relative(title)));
+            let _ = write!(out, "{STEP}- {}", quoted_name(&ledger.relative(title)));
             out.push(if speaks && !text.is_empty() { ' ' } else { '\n' });
         }
         let leaves_out = match previous {
@@ -280,7 +280,7 @@ pub(super) fn is_users_words(ledger: &Ledger, names_turns: bool) -> bool {
 
 /// Writes a passage, indented; where it begins on the line of its heading, only what follows is.
 fn write_passage(text: &str, indent: &str, on_heading: bool, out: &mut String) {
-    for (at, line) in quoted(text).lines().filter(|line| !line.trim().is_empty()).enumerate() {
+    for (at, line) in quoted_passage(text).lines().filter(|line| !line.trim().is_empty()).enumerate() {
         match on_heading && at == 0 {
             true => out.push_str(line.trim_start()),
             false => {
@@ -328,7 +328,7 @@ fn write_files(entries: &[usize], ledger: &Ledger, out: &mut String) {
             continue;
         };
         if heading.replace(group_at) != Some(group_at) {
-            let _ = writeln!(out, "- {}", quoted(&ledger.relative(&group.title)));
+            let _ = writeln!(out, "- {}", quoted_name(&ledger.relative(&group.title)));
         }
         write_passage(&ledger.shown(entry), "  ", false, out);
     }

@@ -132,20 +132,27 @@ impl<'l> Selection<'l> {
         }
     }
 
-    /// What a model wrote, a line of each section before the second of any, up to its share.
+    /// What a model wrote, up to its share: one line of each section before the second line of any. What came of the
+    /// requests is taken newest first, because the newest work is what goes on. The words of a request that come along
+    /// are not the model's and do not count towards its share.
     fn take_words(&mut self) {
-        let share = (f64::from(self.budget) * MODEL_SHARE) as u32;
-        let mut depths = [0_usize; Section::ALL.len()];
-        let mut words: Vec<(usize, usize)> = Vec::new();
+        let mut by_section: [Vec<usize>; Section::ALL.len()] = Default::default();
         for (index, entry) in self.ledger.entries.iter().enumerate() {
-            if let (Author::Model, Some(depth)) = (entry.by, depths.get_mut(entry.section as usize)) {
-                words.push((*depth, index));
-                *depth += 1;
+            if let (Author::Model, Some(lines)) = (entry.by, by_section.get_mut(entry.section as usize)) {
+                lines.push(index);
             }
         }
-        words.sort_unstable();
-        for (_, entry) in words {
-            if self.budget - self.left + self.cost(entry) <= share {
+        if let Some(outcomes) = by_section.get_mut(Section::CompletedActions as usize) {
+            outcomes.reverse();
+        }
+        let mut lines: Vec<(usize, usize)> =
+            by_section.iter().flat_map(|lines| lines.iter().copied().enumerate()).collect();
+        lines.sort_unstable();
+        let mut share = (f64::from(self.budget) * MODEL_SHARE) as u32;
+        for (_, entry) in lines {
+            let cost = self.cost(entry);
+            if cost <= share.min(self.left) {
+                share -= cost;
                 self.take(entry);
             }
         }

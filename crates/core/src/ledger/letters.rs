@@ -1,7 +1,7 @@
 //! What kind of sentence one is by its letters alone: a rule, a fact, a request for now, or talk.
 //!
 //! A linear model over runs of letters and whole words, hashed into a small table. It knows no word lists and no
-//! languages, only the labelled sentences it was fitted on (`examples/sentences`, 24 languages); `foldline-lab
+//! languages, only the labelled sentences it was fitted on (`examples/sentences`, 24 languages); `lab fit
 //! statements` fits it again.
 
 /// Slots of the table.

@@ -2,7 +2,7 @@
 //!
 //! Two things tell: its letters ([`letters`](super::letters)) and its form, which is much the same in every language: statements are
 //! longer than reactions, have numbers and names, are no questions, answer one of the assistant's, and the assistant comes
-//! back to their words. `foldline-lab statements` fits both.
+//! back to their words. `lab fit statements` fits both.
 
 use super::episodes::has_question;
 use super::letters::{KINDS, SLOTS, Table};

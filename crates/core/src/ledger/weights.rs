@@ -1,6 +1,6 @@
 //! The numbers by which passages are weighed against each other.
 //!
-//! They are fitted, not chosen: `foldline-lab fit DIR` moves one after the other and keeps what tells more of what
+//! They are fitted, not chosen: `lab fit passages DIR` moves one after the other and keeps what tells more of what
 //! later turns of recorded sessions needed. Run it on sessions of your own to see what they would be there.
 
 use crate::inserted::Source;

@@ -1,12 +1,13 @@
 //! Folding: the middle becomes a handoff.
 
-use super::{CannotFit, Planner, Trigger, standing};
+use super::{CannotFit, Planner, standing};
 use crate::handoff::{self, Frame, Handoff};
 use crate::inserted::{self, host_context};
 use crate::ledger::{self, Author, Held, Ledger, Stretches, Wishes};
-use crate::plan::{Fold, Outcome, Plan, Skip, Step, StepKind, TokenChange};
+use crate::plan::{Draft, Fold, Outcome, Plan, Skip, Step, StepKind, TokenChange};
 use crate::policy::Fidelity;
-use crate::summary::{self, Summary, Written};
+use crate::request::Trigger;
+use crate::summary::Checked;
 use crate::zone::{Zones, last_request};
 use foldline_redact::{Mode, redact};
 use foldline_reduce::wording::counted;
@@ -14,6 +15,7 @@ use foldline_transcript::edit::Span;
 use foldline_transcript::recall::Original;
 use foldline_transcript::wire::field;
 use foldline_transcript::{PartKind, Place, Role};
+use std::sync::Arc;
 
 impl Planner<'_, '_> {
     /// Folds with the tail and the handoff budget of the policy; goes down the ladder only when the
@@ -21,11 +23,7 @@ impl Planner<'_, '_> {
     pub(super) fn fold_as_the_policy_says(&self) -> Result<Plan, CannotFit> {
         let zones = self.zones();
         let folded = self.folded(&zones);
-        // What the policy may leave as it is.
-        let room = match self.request.trigger {
-            Trigger::Hygiene => self.below_the_net(),
-            _ => u64::from(self.budgets.effective_window),
-        };
+        let room = self.room();
         if folded.is_empty() {
             if self.transcript.text.len() as u64 > self.budgets.max_body_bytes
                 && let Some(plan) = self.shed_media()
@@ -50,11 +48,19 @@ impl Planner<'_, '_> {
         let budget = self.budgets.handoff(saturated(tokens)).min(saturated(most_useful));
         let ledger = self.ledger(&folded, &self.live(&zones));
         let context = self.context(&zones, &folded);
-        let plan = self.fold(zones, folded, context, &ledger, budget);
+        let plan = self.fold(zones, folded, context, Draft { ledger: Arc::new(ledger), budget });
         if plan.tokens.after > room {
             return self.descend_below(room, || self.unless_it_grows(plan));
         }
         Ok(self.unless_it_grows(plan))
+    }
+
+    /// What the policy may leave as it is.
+    pub(super) fn room(&self) -> u64 {
+        match self.request.trigger {
+            Trigger::Hygiene => self.below_the_net(),
+            _ => u64::from(self.budgets.effective_window),
+        }
     }
 
     /// Goes down the ladder where the policy's own plan leaves more than `room`. On behalf of the safety net nothing is
@@ -74,38 +80,23 @@ impl Planner<'_, '_> {
         outside + (room as f64 * NET_SHARE) as u64
     }
 
-    /// The facts of the folded messages, with a model's words among them where there are any.
+    /// The facts of the folded messages.
     pub(super) fn ledger(&self, folded: &[usize], live: &[usize]) -> Ledger {
         let pins: Vec<String> = self.policy.compression.pins.iter().chain(&self.request.pins).cloned().collect();
-        let mut ledger = {
-            let stretches = Stretches { folded, live };
-            let wishes = Wishes { focus: self.request.focus.as_deref(), pins: &pins, weights: &self.request.weights };
-            ledger::gather(self.transcript, stretches, wishes)
-        };
-        if let Some(written) = self.written(folded) {
-            let is_handoff = |index: &usize| inserted::is_handoff(self.transcript, *index);
-            let handoffs: Vec<usize> = folded.iter().copied().filter(is_handoff).collect();
-            summary::adopt(&mut ledger, written, &handoffs);
-        }
-        ledger
-    }
-
-    /// The facts that a fold is told by.
-    pub(crate) fn ledger_of(&self, fold: &Fold) -> Ledger {
-        let is_folded = |index: &usize| fold.messages.binary_search(index).is_ok();
-        let live: Vec<usize> = (0..self.transcript.messages.len()).filter(|index| !is_folded(index)).collect();
-        self.ledger(&fold.messages, &live)
+        let stretches = Stretches { folded, live };
+        let wishes = Wishes { focus: self.request.focus.as_deref(), pins: &pins, weights: &self.request.weights };
+        ledger::gather(self.transcript, stretches, wishes)
     }
 
     /// The facts of the messages that follow a fold.
-    pub(crate) fn ledger_after(&self, fold: &Fold) -> Ledger {
+    pub(super) fn ledger_after(&self, fold: &Fold) -> Ledger {
         let next = fold.messages.last().map_or(0, |last| last + 1);
         let after: Vec<usize> = (next..self.transcript.messages.len()).collect();
         self.ledger(&after, &[])
     }
 
     /// The rules and pins of the whole conversation.
-    pub(crate) fn held(&self) -> Vec<Held> {
+    pub(super) fn held(&self) -> Vec<Held> {
         let all = Zones { head: 0, tail: self.transcript.messages.len(), ..self.zones() };
         let ledger = self.ledger(&self.folded(&all), &[]);
         let hide = |text: &str| redact(&ledger.secrets.hide(text), Mode::Text).into_owned();
@@ -115,16 +106,6 @@ impl Planner<'_, '_> {
     /// The messages that stay beside a handoff.
     pub(super) fn live(&self, zones: &Zones) -> Vec<usize> {
         (0..zones.head).chain(zones.carried).chain(zones.tail..zones.messages).collect()
-    }
-
-    /// What a model wrote about exactly these messages.
-    fn written(&self, folded: &[usize]) -> Option<&Written> {
-        match &self.request.summary {
-            Some(Summary::Written(written)) if written.covers == summary::covers(self.transcript, folded) => {
-                Some(written)
-            }
-            _ => None,
-        }
     }
 
     /// What a handoff says about how it was made.
@@ -162,18 +143,11 @@ impl Planner<'_, '_> {
     }
 
     /// A plan that folds `folded` into a handoff of at most `budget` tokens, behind the host's standing context.
-    pub(super) fn fold(
-        &self,
-        zones: Zones,
-        folded: Vec<usize>,
-        context: Context,
-        ledger: &Ledger,
-        budget: u32,
-    ) -> Plan {
+    pub(super) fn fold(&self, zones: Zones, folded: Vec<usize>, context: Context, draft: Draft) -> Plan {
         let before = self.counts.total();
         let tokens: u64 = folded.iter().map(|&index| self.counts.message(index)).sum();
         let original = self.original_of(&folded);
-        let handoff = self.write_handoff(&zones, &folded, ledger, budget, original.as_ref());
+        let handoff = self.write_handoff(&zones, &folded, &draft.ledger, draft.budget, original.as_ref());
         let mut steps = Vec::new();
         let mut carried_tokens = 0;
         if let Some(message) = zones.carried {
@@ -197,11 +171,7 @@ impl Planner<'_, '_> {
             after += note.after;
             steps.push(note);
         }
-        let written = self.written(&folded);
-        let by = if written.is_some() { Author::Model } else { Author::Ledger };
-        let checked = written.map(Written::checked).unwrap_or_default();
-        let reason =
-            format!("{} with {tokens} tokens become a handoff of {}", counted(folded.len(), "message"), handoff.tokens);
+        let reason = reason(folded.len(), tokens, &handoff);
         let mut plan = Plan {
             outcome: Outcome::Folded,
             steps,
@@ -213,8 +183,9 @@ impl Planner<'_, '_> {
                 context: context.texts,
                 context_tokens: context.tokens,
                 iterative,
-                by,
-                checked,
+                by: Author::Ledger,
+                checked: Checked::default(),
+                draft,
             }),
             originals: original.into_iter().collect(),
             tokens: TokenChange { before, after, source: self.counts.source },
@@ -245,7 +216,7 @@ impl Planner<'_, '_> {
     }
 
     /// Writes the handoff of a fold.
-    fn write_handoff(
+    pub(super) fn write_handoff(
         &self,
         zones: &Zones,
         folded: &[usize],
@@ -340,7 +311,13 @@ impl Planner<'_, '_> {
         let first = self.transcript.messages.get(*folded.first()?)?;
         let last = self.transcript.messages.get(*folded.last()?)?;
         let span = Span { start: first.span.start, end: last.span.end };
-        Some(Original::of_span(self.transcript, span))
+        // Its handle is a digest of megabytes, and rungs of the ladder ask for the same stretch again.
+        let mut known = self.stretch.borrow_mut();
+        let (_, original) = match known.take() {
+            Some((at, original)) if at == span => known.insert((at, original)),
+            _ => known.insert((span, Original::of_span(self.transcript, span))),
+        };
+        Some(original.clone())
     }
 
     /// A fold that nothing forces must be worth the cached prefix that it costs.
@@ -362,7 +339,7 @@ impl Planner<'_, '_> {
     }
 
     /// A result that is not smaller is no result.
-    pub(crate) fn unless_it_grows(&self, plan: Plan) -> Plan {
+    pub(super) fn unless_it_grows(&self, plan: Plan) -> Plan {
         let TokenChange { before, after, .. } = plan.tokens;
         if after < before {
             return plan;
@@ -371,6 +348,11 @@ impl Planner<'_, '_> {
         unchanged.skips.push(Skip::NoGain { before, after });
         unchanged
     }
+}
+
+/// What a fold does, in a sentence.
+pub(super) fn reason(messages: usize, tokens: u64, handoff: &Handoff) -> String {
+    format!("{} with {tokens} tokens become a handoff of {}", counted(messages, "message"), handoff.tokens)
 }
 
 /// Share of the room below the safety net that a fold on its behalf may leave filled.

@@ -5,57 +5,29 @@
 
 mod admit;
 mod aftermath;
-mod decide;
 mod fold;
 mod ladder;
 mod prune;
+mod resume;
 mod seal;
 
-pub(crate) use aftermath::{Aftermath, rest_until};
-pub use decide::{Size, Trigger, Verdict, Warmth, decide, decide_by_money, record};
-
+use crate::assess::Verdict;
 use crate::handoff::Standing;
-use crate::ledger::Weights;
-use crate::plan::{Outcome, Plan, TokenChange};
+use crate::ledger::Held;
+use crate::models::ModelTable;
+use crate::plan::{Outcome, Plan, TokenChange, Writing};
 use crate::policy::{Budgets, Fidelity, Policy};
 use crate::prune::{Keeping, Pruner};
-use crate::reading::Reach;
+use crate::request::{Inputs, Request, Trigger};
 use crate::setting::Setting;
-use crate::summary::{Failure, PrefixCall, Summary};
+use crate::sound::{Sound, pruner};
+use crate::summary::{Failure, Summary};
 use crate::tokens::{Counts, Measure};
-use crate::zone::{Cuts, FEWEST_RECENT, TailBudget, Zones, head_end, zones};
+use crate::zone::{self, Cuts, FEWEST_RECENT, TailBudget, Zones, head_end};
+use foldline_transcript::edit::Span;
+use foldline_transcript::recall::Original;
 use foldline_transcript::{PartKind, Role, Transcript};
-
-/// What a plan is made for.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Request {
-    /// Why we are asked.
-    pub trigger: Trigger,
-    /// What the user cares about most.
-    pub focus: Option<String>,
-    /// What must stay, beside the pins of the policy.
-    pub pins: Vec<String>,
-    /// Tokens that the result must fit.
-    pub target: Option<u64>,
-    /// Whether originals will be kept, so that handles can be shown.
-    pub keeps_originals: bool,
-    /// How whoever reads the result gets at them.
-    pub reach: Reach,
-    /// Seconds since the conversation's last request; `None` where nobody knows.
-    pub idle: Option<u32>,
-    /// What came of an earlier [`SummaryJob`](crate::summary::SummaryJob).
-    pub summary: Option<Summary>,
-    /// The time, in milliseconds since 1970, for cooldowns; without it there are none.
-    pub now_ms: Option<i64>,
-    /// The day, for the summariser, as it should be written.
-    pub today: Option<String>,
-    /// Memory that stays in force beside a handoff; the summariser need not repeat it.
-    pub memory: Option<String>,
-    /// Whether the conversation itself can be sent to its own model for a summary.
-    pub prefix_call: PrefixCall,
-    /// How passages are weighed against each other.
-    pub weights: Weights,
-}
+use std::cell::RefCell;
 
 /// The result cannot fit, and why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -74,45 +46,117 @@ pub struct CannotFit {
     pub smallest: u64,
 }
 
+/// Plans what a verdict asks for: as little as suffices.
+///
+/// Where a model should write the handoff, the plan is complete without it and [`Writing::job`] says what to ask;
+/// [`resume`] goes on with what the model said.
+pub fn plan(sound: &Sound<'_>, verdict: Verdict, inputs: &Inputs<'_>) -> Result<Plan, CannotFit> {
+    let transcript = sound.transcript();
+    let mut planner = Planner::new(sound, &transcript, inputs);
+    let request = planner.request;
+    let asks_a_model = inputs.policy.summarizer.url.is_some() || request.has_summariser;
+    if asks_a_model && request.summary.is_none() {
+        planner.failure = aftermath::rest_until(&inputs.state.summariser, request);
+    }
+    let mut plan = match &verdict {
+        Verdict::Wait(reason) => planner.unchanged(reason.clone()),
+        Verdict::Act(_) => planner.plan()?,
+    };
+    planner.admit(&mut plan, &sound.admitted);
+    plan.verdict = verdict;
+    match &request.summary {
+        Some(summary) => return planner.resume(plan, summary),
+        None if planner.failure.is_some() => planner.after_failure(&mut plan),
+        None if asks_a_model => planner.ask_a_model(&mut plan),
+        None => {}
+    }
+    Ok(plan)
+}
+
+/// Goes on with a plan when a model has written its handoff, or failed to: nothing is read or gathered again.
+pub fn resume(sound: &Sound<'_>, plan: Plan, summary: &Summary, inputs: &Inputs<'_>) -> Result<Plan, CannotFit> {
+    let transcript = sound.transcript();
+    Planner::new(sound, &transcript, inputs).resume(plan, summary)
+}
+
+/// Plans again, lower, after a result came out `excess` tokens over its target: estimates of parts do not add up to the
+/// last token.
+pub(crate) fn lower(
+    sound: &Sound<'_>,
+    plan: Plan,
+    target: u64,
+    excess: u64,
+    inputs: &Inputs<'_>,
+) -> Result<Plan, CannotFit> {
+    let transcript = sound.transcript();
+    let mut planner = Planner::new(sound, &transcript, inputs);
+    planner.failure.clone_from(&plan.writing.failure);
+    let aim = target.saturating_sub(excess + excess / 4 + 8);
+    let lower = planner.descend(aim).map_err(|error| CannotFit { target, ..error })?;
+    Ok(Plan { verdict: plan.verdict, writing: plan.writing, ..lower })
+}
+
+/// The plan of a result that turned out not to be smaller.
+pub(crate) fn dropped(sound: &Sound<'_>, plan: Plan, inputs: &Inputs<'_>) -> Plan {
+    let transcript = sound.transcript();
+    let (verdict, writing) = (plan.verdict.clone(), plan.writing.clone());
+    Plan { verdict, writing, ..Planner::new(sound, &transcript, inputs).unless_it_grows(plan) }
+}
+
+/// Says with numbers why a target cannot be met.
+pub(crate) fn cannot_fit(sound: &Sound<'_>, target: u64, smallest: u64, inputs: &Inputs<'_>) -> CannotFit {
+    let transcript = sound.transcript();
+    Planner::new(sound, &transcript, inputs).cannot_fit(target, smallest)
+}
+
+/// The zones that the policy asks for.
+pub fn zones(sound: &Sound<'_>, inputs: &Inputs<'_>) -> Zones {
+    let transcript = sound.transcript();
+    Planner::new(sound, &transcript, inputs).zones()
+}
+
+/// The rules and pins of the whole conversation.
+pub(crate) fn held(sound: &Sound<'_>, inputs: &Inputs<'_>) -> Vec<Held> {
+    let transcript = sound.transcript();
+    Planner::new(sound, &transcript, inputs).held()
+}
+
 /// Everything a plan is made from.
-pub struct Planner<'t, 'a> {
-    pub(crate) transcript: &'t Transcript<'a>,
-    pub(crate) counts: &'t Counts,
-    pub(crate) policy: &'t Policy,
-    pub(crate) budgets: &'t Budgets,
-    pub(crate) measure: &'t Measure,
-    pub(crate) request: &'t Request,
-    pub(crate) cuts: Cuts,
+struct Planner<'t, 'a> {
+    transcript: &'t Transcript<'a>,
+    counts: &'t Counts,
+    policy: &'t Policy,
+    setting: &'t Setting,
+    budgets: &'t Budgets,
+    measure: &'t Measure,
+    request: &'t Request,
+    models: &'t ModelTable,
+    cuts: Cuts,
     /// Why a model that should have written did not.
-    pub(crate) failure: Option<Failure>,
+    failure: Option<Failure>,
+    /// The stretch that was last looked at as an original.
+    stretch: RefCell<Option<(Span, Original)>>,
 }
 
 impl<'t, 'a> Planner<'t, 'a> {
-    /// Prepares planning.
-    pub fn new(
-        transcript: &'t Transcript<'a>,
-        counts: &'t Counts,
-        policy: &'t Policy,
-        setting: &'t Setting,
-        request: &'t Request,
-    ) -> Planner<'t, 'a> {
+    fn new(sound: &'t Sound<'_>, transcript: &'t Transcript<'a>, inputs: &Inputs<'t>) -> Planner<'t, 'a> {
         Planner {
             transcript,
-            counts,
-            policy,
-            budgets: &setting.budgets,
-            measure: &setting.measure,
-            request,
+            counts: &sound.counts,
+            policy: inputs.policy,
+            setting: &sound.setting,
+            budgets: &sound.setting.budgets,
+            measure: &sound.setting.measure,
+            request: &inputs.job.request,
+            models: inputs.job.models(),
             cuts: Cuts::find(transcript),
-            failure: match &request.summary {
-                Some(Summary::Failed(failure)) => Some(failure.clone()),
-                _ => None,
-            },
+            failure: None,
+            stretch: RefCell::new(None),
         }
     }
 
     /// A plan that changes nothing.
-    pub fn unchanged(&self, reason: impl Into<String>) -> Plan {
+    fn unchanged(&self, reason: impl Into<String>) -> Plan {
         let before = self.counts.total();
         Plan {
             outcome: Outcome::Unchanged,
@@ -125,33 +169,31 @@ impl<'t, 'a> Planner<'t, 'a> {
             tokens: TokenChange { before, after: before, source: self.counts.source },
             standing: standing(self.transcript),
             warnings: Vec::new(),
+            verdict: Verdict::Wait(String::new()),
+            writing: Writing::default(),
         }
     }
 
     /// Whether originals can be had again.
-    pub(crate) fn keeping(&self) -> Keeping {
-        if self.request.keeps_originals { Keeping::Kept } else { Keeping::Dropped }
+    fn keeping(&self) -> Keeping {
+        Keeping::of(self.request.keeps_originals)
     }
 
-    pub(crate) fn pruner(&self) -> Pruner<'t, 'a> {
-        let above = self.policy.compression.prune_above;
-        let admits = self.policy.compression.admission.then_some(self.budgets.admission_above);
-        Pruner::new(self.transcript, self.counts, self.measure, above, self.keeping())
-            .admitting(admits)
-            .outlining(self.policy.compression.outlines)
+    fn pruner(&self) -> Pruner<'t, 'a> {
+        pruner(self.transcript, self.counts, self.setting, self.policy, self.keeping())
     }
 
     /// The zones that the policy asks for.
-    pub fn zones(&self) -> Zones {
+    fn zones(&self) -> Zones {
         self.zones_with(self.head(), self.tail_budget())
     }
 
-    pub(crate) fn zones_with(&self, head: usize, tail: TailBudget) -> Zones {
-        zones(self.transcript, self.counts, &self.cuts, head, tail)
+    fn zones_with(&self, head: usize, tail: TailBudget) -> Zones {
+        zone::zones(self.transcript, self.counts, &self.cuts, head, tail)
     }
 
     /// The head, unless its opening is so large that little else would have room.
-    pub(crate) fn head(&self) -> usize {
+    fn head(&self) -> usize {
         let wanted = self.policy.compression.protect_first_n as usize;
         let room = u64::from(self.budgets.trigger / 4);
         (0..=wanted)
@@ -162,11 +204,11 @@ impl<'t, 'a> Planner<'t, 'a> {
     }
 
     /// Standing instructions only.
-    pub(crate) fn bare_head(&self) -> usize {
+    fn bare_head(&self) -> usize {
         head_end(self.transcript, &self.cuts, 0)
     }
 
-    pub(crate) fn tail_budget(&self) -> TailBudget {
+    fn tail_budget(&self) -> TailBudget {
         let budget = TailBudget::of(&self.policy.compression, self.budgets);
         // Who asks for a fold wants one: below the trigger the tail gives way in proportion.
         if self.request.trigger == Trigger::Manual {
@@ -181,15 +223,8 @@ impl<'t, 'a> Planner<'t, 'a> {
         TailBudget { room: budget.room.min(room), ..budget }
     }
 
-    /// Makes the plan again after a result came out `excess` tokens over its target: estimates of parts
-    /// do not add up to the last token.
-    pub fn plan_lower(&self, target: u64, excess: u64) -> Result<Plan, CannotFit> {
-        let aim = target.saturating_sub(excess + excess / 4 + 8);
-        self.descend(aim).map_err(|error| CannotFit { target, ..error })
-    }
-
     /// Makes the plan: as little as suffices.
-    pub fn plan(&self) -> Result<Plan, CannotFit> {
+    fn plan(&self) -> Result<Plan, CannotFit> {
         let mut skips = Vec::new();
         if self.policy.compression.fidelity == Fidelity::Exact {
             return match self.request.target {

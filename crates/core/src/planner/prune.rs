@@ -1,9 +1,10 @@
 //! Pruning alone: accepted when it lands with runway, so that the next compaction is far away.
 
-use super::{Planner, Trigger};
+use super::Planner;
 use crate::plan::{Outcome, Plan, Skip, TokenChange};
 use crate::policy::PruneOrder;
 use crate::prune::Proposal;
+use crate::request::Trigger;
 use crate::zone::Zones;
 use foldline_reduce::wording::counted;
 use foldline_transcript::PartKind;

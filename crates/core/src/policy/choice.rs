@@ -1,7 +1,6 @@
 //! Named alternatives of the policy.
 
 use crate::settings::{Field, choice};
-use foldline_reduce::Outlines;
 use serde_json::Value;
 
 choice! {
@@ -81,18 +80,5 @@ impl Field for Tail {
             Self::Auto => Value::from("auto"),
             Self::Tokens(tokens) => Value::from(*tokens),
         }
-    }
-}
-
-impl Field for Outlines {
-    fn blank() -> Self {
-        Self::default()
-    }
-    fn take(&mut self, value: &Value) -> bool {
-        let named = value.as_str().and_then(Self::named);
-        named.map(|outlines| *self = outlines).is_some()
-    }
-    fn give(&self) -> Value {
-        Value::from(self.name())
     }
 }

@@ -12,7 +12,6 @@ pub use crate::models::{CacheTtl, SignedReasoning};
 pub use crate::settings::{AutoOr, Preset};
 pub use budgets::{BudgetInputs, Budgets, TriggerCap};
 pub use choice::{Basis, Dialect, Fidelity, PruneOrder, Tail};
-pub use foldline_reduce::Outlines;
 pub use table::{CompressionPolicy, ModelPolicy, Policy, SummarizerPolicy};
 
 #[cfg(test)]

@@ -10,7 +10,6 @@ use crate::section;
 use crate::settings::{
     AutoOr, Kind, Order, Preset, Relation, Resolved, Section, Sections, Table, bytes, count, fraction, one_of, tokens,
 };
-use foldline_reduce::Outlines;
 use serde_json::Value;
 
 /// A window below this cannot hold a system prompt and a handoff.
@@ -57,8 +56,6 @@ section! {
         prune_minimum: AutoOr<u32> = tokens(0, 10_000_000).or(&["auto"]), "0", [Runway, Frugal] "auto";
         /// Tool outputs of at most this many tokens are left alone.
         prune_above: u32 = tokens(0, 1_000_000), "50", [SacredZone, Skill] "500";
-        /// How definitions are found in source code that becomes an outline.
-        outlines: Outlines = one_of(Outlines::NAMES), "lines";
         /// Which outputs a prune takes first.
         prune_order: PruneOrder = one_of(PruneOrder::NAMES), "largest";
         /// Tokens of recent tool output outside the tail that a prune spares; `auto` grows with the window.
@@ -89,7 +86,7 @@ section! {
         focus_share: f64 = fraction(0.3, 0.9), "0.65";
         /// Return the input unchanged when the summariser fails, instead of a handoff made without a model.
         abort_on_failure: bool = Kind::Flag, "false";
-        /// Append a note to the system prompt on the first fold; breaks every cached prefix once.
+        /// Append a note to the system prompt on the first fold; breaks every cached prefix once. Not in the gateway.
         system_note: bool = Kind::Flag, "false";
         /// Reduce a huge tool output at once, on the request in which it first appears.
         admission: bool = Kind::Flag, "false", [Frugal] "true";
@@ -109,7 +106,8 @@ section! {
     relations &[
         Relation { key: "compression.low_water", order: Order::Below, other: "compression.threshold" },
         Relation { key: "compression.summary_min", order: Order::AtMost, other: "compression.summary_max" },
-    ]
+    ];
+    retired &[("compression.outlines", "definitions are found by the look of lines; remove it")];
 }
 
 section! {

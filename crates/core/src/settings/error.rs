@@ -24,6 +24,12 @@ pub enum Problem {
         /// The key that was probably meant.
         nearest: Option<&'static str>,
     },
+    /// A key that earlier releases had.
+    #[error("there is no such setting any more: {instead}")]
+    Retired {
+        /// What to do instead.
+        instead: &'static str,
+    },
     /// Text where a number is due, and the like.
     #[error("{value} has the wrong type, expected {expected}")]
     WrongType {

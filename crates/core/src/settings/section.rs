@@ -3,7 +3,8 @@
 /// Declares a section of settings: a type with a field for each row, and the table that defaults, presets, ranges, error
 /// messages, documentation and schema come from.
 ///
-/// A row has a line of documentation, `name: type = kind, "default"`, and the presets that differ:
+/// A row has a line of documentation, `name: type = kind, "default"`, and the presets that differ. `relations` and
+/// `retired` may follow the rows: pairs that must agree, and keys of earlier releases with what to do instead.
 ///
 /// ```
 /// use foldline_core::settings::{Kind, Section, Sections, count};
@@ -34,7 +35,8 @@ macro_rules! section {
                     $(, [$($preset:ident),+] $value:literal)*;
             )+
         }
-        $(relations $relations:expr)?
+        $(relations $relations:expr;)?
+        $(retired $retired:expr;)?
     ) => {
         $(#[$about])*
         #[derive(Debug, Clone, PartialEq)]
@@ -55,6 +57,7 @@ macro_rules! section {
                     },
                 )+],
                 relations: $crate::first!($($relations,)? &[]),
+                retired: $crate::first!($($retired,)? &[]),
             };
 
             fn blank() -> Self {

@@ -18,6 +18,8 @@ pub struct Table {
     pub knobs: &'static [Knob],
     /// Pairs of knobs that are checked after all layers are in place.
     pub relations: &'static [Relation],
+    /// Keys of earlier releases, and what to do instead.
+    pub retired: &'static [(&'static str, &'static str)],
 }
 
 /// Two knobs that must agree.
@@ -228,6 +230,12 @@ impl Sections {
         seen: &BTreeMap<&'static str, &Origin>,
     ) -> Result<(&'static str, Value), Problem> {
         let Some(knob) = self.knob(&setting.key) else {
+            let mut retired = self.tables.iter().flat_map(|table| table.retired);
+            if let Some((_, instead)) =
+                retired.find(|(key, _)| *key == setting.key || key.ends_with(&format!(".{}", setting.key)))
+            {
+                return Err(Problem::Retired { instead });
+            }
             return Err(if self.has(&setting.key) {
                 let expected = "a section with keys of its own".to_owned();
                 Problem::WrongType { value: setting.given.to_string(), expected }

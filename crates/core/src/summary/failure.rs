@@ -1,6 +1,5 @@
 //! How summarisers fail, what that means for a fold, and how long to leave them alone.
 
-use super::Summary;
 use crate::settings::choice;
 use foldline_redact::{Mode, redact};
 use serde::{Deserialize, Serialize};
@@ -126,22 +125,16 @@ impl Cooldown {
         self.failure.as_ref().filter(|_| now_ms < self.until_ms)
     }
 
-    /// Takes note of how it went when a model was asked.
-    pub fn learn(&mut self, summary: &Summary, now_ms: i64) {
-        match summary {
-            Summary::Written(_) => self.clear(),
-            Summary::Failed(failure) => self.note(failure, now_ms),
-        }
-    }
-
-    fn note(&mut self, failure: &Failure, now_ms: i64) {
+    /// Takes note of a failure.
+    pub(crate) fn note(&mut self, failure: &Failure, now_ms: i64) {
         let same = self.failure.as_ref().is_some_and(|last| last.class == failure.class);
         self.in_a_row = if same { self.in_a_row.saturating_add(1) } else { 1 };
         self.until_ms = now_ms.saturating_add(i64::from(failure.class.cooldown(self.in_a_row)) * 1000);
         self.failure = Some(failure.clone());
     }
 
-    fn clear(&mut self) {
+    /// Takes note that a model has written.
+    pub(crate) fn clear(&mut self) {
         *self = Cooldown { fallbacks: self.fallbacks, ..Cooldown::default() };
     }
 }

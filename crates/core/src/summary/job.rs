@@ -61,8 +61,8 @@ const LONGEST_NAME: usize = 100;
 const MEMORY_SHARE: u32 = 8;
 /// Characters of a request that tell what work is about.
 const LONGEST_REQUEST: usize = 500;
-/// Words per token in running text.
-const WORDS_PER_TOKEN: f64 = 0.7;
+/// Words per token in a record of technical work, where names and paths take several tokens each.
+const WORDS_PER_TOKEN: f64 = 0.62;
 
 impl SummaryJob {
     /// The job for a fold; `None` when the summariser's window has no room for it.
@@ -169,7 +169,7 @@ fn requests(ledger: &Ledger) -> String {
 }
 
 /// What identifies a stretch of messages.
-pub(crate) fn covers(transcript: &Transcript<'_>, messages: &[usize]) -> Handle {
+fn covers(transcript: &Transcript<'_>, messages: &[usize]) -> Handle {
     let first = messages.first().and_then(|&index| transcript.messages.get(index));
     let last = messages.last().and_then(|&index| transcript.messages.get(index));
     match (first, last) {

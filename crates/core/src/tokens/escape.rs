@@ -3,6 +3,8 @@
 //! Literals that are not valid JSON are decoded as far as they make sense: what is counted here was accepted or will be
 //! refused elsewhere.
 
+use foldline_transcript::wire::json;
+
 pub(super) struct Decoder<'a> {
     rest: &'a [u8],
 }
@@ -49,58 +51,19 @@ impl<'a> Decoder<'a> {
 
     /// Decodes one byte or one escape.
     fn decode_one(&mut self, room: &mut [u8]) -> Option<usize> {
-        let byte = match *self.rest {
-            [b'\\', b'u', ref rest @ ..] => {
-                self.rest = rest;
-                return Some(self.unit().encode_utf8(room).len());
-            }
-            [b'\\', escaped, ref rest @ ..] => {
-                self.rest = rest;
-                match escaped {
-                    b'b' => 0x08,
-                    b'f' => 0x0C,
-                    b'n' => b'\n',
-                    b'r' => b'\r',
-                    b't' => b'\t',
-                    other => other,
-                }
+        match *self.rest {
+            [b'\\', ..] => {
+                let (character, length) = json::decode_escape(self.rest);
+                self.rest = self.rest.get(length..).unwrap_or_default();
+                Some(character.encode_utf8(room).len())
             }
             [byte, ref rest @ ..] => {
                 self.rest = rest;
-                byte
+                *room.first_mut()? = byte;
+                Some(1)
             }
-            [] => return None,
-        };
-        *room.first_mut()? = byte;
-        Some(1)
-    }
-
-    /// The character after `\u`, with the second half of a surrogate pair where there is one.
-    fn unit(&mut self) -> char {
-        let mut value = self.hex();
-        if matches!(value, 0xD800..0xDC00)
-            && let [b'\\', b'u', rest @ ..] = self.rest
-        {
-            let before = self.rest;
-            self.rest = rest;
-            match self.hex() {
-                low @ 0xDC00..0xE000 => value = 0x10000 + ((value - 0xD800) << 10) + (low - 0xDC00),
-                _ => self.rest = before,
-            }
+            [] => None,
         }
-        char::from_u32(value).unwrap_or(char::REPLACEMENT_CHARACTER)
-    }
-
-    /// Up to four hexadecimal digits.
-    fn hex(&mut self) -> u32 {
-        let mut value = 0;
-        for _ in 0..4 {
-            let [digit, rest @ ..] = self.rest else { break };
-            let Some(digit) = char::from(*digit).to_digit(16) else { break };
-            value = value << 4 | digit;
-            self.rest = rest;
-        }
-        value
     }
 }
 

@@ -7,6 +7,8 @@ mod calibration;
 mod escape;
 mod estimate;
 mod exact;
+#[doc(hidden)]
+pub mod features;
 mod measure;
 mod pair;
 mod place;

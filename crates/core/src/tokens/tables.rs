@@ -22,8 +22,8 @@ const ONE_TOKEN: u32 = 1 << TOKEN_BITS;
 pub(super) const END: u8 = 0xFF;
 
 /// Weights are characters from `#` to `~` without the backslash, zero in the middle.
-const ZERO: u8 = 45;
-const LARGEST: u8 = 90;
+pub(super) const ZERO: u8 = 45;
+pub(super) const LARGEST: u8 = 90;
 /// exp(1/6), the odds of one step.
 const ODDS_OF_STEP: f64 = 1.181_360_412_865_645_8;
 /// The sum of three zero weights.
@@ -31,7 +31,7 @@ const EVEN: usize = 3 * ZERO as usize;
 /// Keeps the sum with a pair weight within a byte. Even so the chance is above 0.99.
 const LARGEST_MOVE: u16 = (u8::MAX - LARGEST) as u16;
 
-const fn weight(letter: u8) -> u8 {
+pub(super) const fn weight(letter: u8) -> u8 {
     if letter > b'\\' { letter - b'#' - 1 } else { letter - b'#' }
 }
 

@@ -2,7 +2,7 @@
 
 use super::texts::{self, Look};
 use super::writer::{Call, Layout, Writer};
-use foldline_core::planning::count;
+use foldline_core::planning::{SessionEvent, count};
 use foldline_core::policy::{AutoOr, Budgets, Preset};
 use foldline_core::tokens::Counts;
 use foldline_core::{Compaction, EngineError, Format, Job, Policy, Request, SessionState, Trigger, compact};
@@ -72,6 +72,12 @@ pub fn tokens(text: &str, format: Format) -> u64 {
 pub fn budgets(text: &str, policy: &Policy, format: Format) -> Budgets {
     let transcript = wire::read(text, Some(format)).unwrap();
     job(format).setting(&transcript, policy, &SessionState::default()).budgets
+}
+
+/// The provider reports usage for a request that was counted as `counted` tokens.
+pub fn observe_usage(state: &mut SessionState, budgets: &Budgets, prompt: u64, messages: usize, counted: u64) {
+    let (messages, pressure) = (Some(messages), budgets.pressure.into());
+    state.apply(&SessionEvent::Reported { prompt, messages, counted, pressure });
 }
 
 /// A log of so many lines.

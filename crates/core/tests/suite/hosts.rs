@@ -1,11 +1,11 @@
 //! What hosts write into the user's turn: standing context outlives every fold, verbatim and once.
 
+use crate::common::kit::observe_usage;
 use crate::common::kit::{appended, log, manual, policy, run_with, within};
 use crate::common::reading::{said, section};
 use crate::common::writer::{Call, Writer, quoted};
 use foldline_core::Outcome;
 use foldline_core::handoff::record;
-use foldline_core::planning::observe_usage;
 use foldline_core::{Compaction, Format, Report, SessionState};
 use foldline_transcript::validate::validate;
 use foldline_transcript::wire;

@@ -1,5 +1,6 @@
 //! F5: one fold after the other.
 
+use crate::common::kit::observe_usage;
 use crate::common::kit::{appended, log, manual, policy, run, run_with, session, tokens};
 use crate::common::reading::{handoff, said, section};
 use crate::common::texts::{self, Look, Maker};
@@ -7,7 +8,6 @@ use crate::common::writer::{Call, Layout, Writer};
 use foldline_core::Outcome;
 use foldline_core::handoff::{CLOSING, OPENING};
 use foldline_core::ledger::HeldKind;
-use foldline_core::planning::observe_usage;
 use foldline_core::summary::Ask;
 use foldline_core::{Compaction, Format, Policy, SessionState};
 use foldline_transcript::validate::validate;

@@ -2,13 +2,14 @@
 
 use crate::common::case::{Case, Want, case, case_of, config};
 use crate::common::generate::{Knobs, any_transcript};
+use crate::common::kit::observe_usage;
 use crate::common::reading::{handles, raws, said};
 use crate::common::session::session;
 use crate::common::texts::CANARY;
 use foldline_core::Outcome;
 use foldline_core::planning::StepKind;
+use foldline_core::planning::{Inputs, count, read, zones_of};
 use foldline_core::planning::{Zone, last_request};
-use foldline_core::planning::{count, observe_usage};
 use foldline_core::policy::{AutoOr, Preset, SignedReasoning};
 use foldline_core::{Compaction, EngineError, Format, Job, Policy, Report, SessionState, Transcript, compact, handoff};
 use foldline_transcript::recall::Handle;
@@ -105,7 +106,7 @@ proptest! {
         let mut job = Job { format: Some(format), ..Job::default() };
         job.request.target = target;
         let before = wire::read(&text, Some(format));
-        prop_assume!(before.is_ok());
+        prop_assume!(before.as_ref().is_ok_and(|before| before.has_begun()));
         let before = before.unwrap();
         match compact(&text, &policy, &SessionState::default(), &job) {
             Ok(done) => {
@@ -419,15 +420,14 @@ proptest! {
     #[test]
     fn the_middle_shrinks_as_the_window_grows(session in session(), small in 2_000..20_000u32, more in 0..20_000u32, preset in prop::sample::select(Preset::ALL.to_vec())) {
         let text = session.text();
-        let before = wire::read(&text, Some(session.format)).unwrap();
         let middle = |window: u32| {
             let mut policy = Policy::of(preset);
             policy.model.window = AutoOr::Fixed(window);
-            let (job, state) = (Job::default(), SessionState::default());
-            let setting = job.setting(&before, &policy, &state);
-            let counts = count(&before, &setting, &state);
-            let zones = foldline_core::planning::Planner::new(&before, &counts, &policy, &setting, &job.request).zones();
-            (counts.between(zones.head, zones.tail), zones)
+            let (job, state) = (Job { format: Some(session.format), ..Job::default() }, SessionState::default());
+            let inputs = Inputs { policy: &policy, state: &state, job: &job };
+            let sound = read(&text, &inputs).unwrap();
+            let zones = zones_of(&sound, &inputs);
+            (sound.counts.between(zones.head, zones.tail), zones)
         };
         let (one, two) = (middle(small), middle(small + more));
         prop_assert!(two.0 <= one.0, "window {small}: {one:?}; window {}: {two:?}", small + more);

@@ -5,14 +5,20 @@ use crate::common::writer::{PIXEL, Writer};
 use foldline_core::Outcome;
 use foldline_core::models::ModelProfile;
 use foldline_core::planning::{Cuts, TailBudget, zones};
-use foldline_core::planning::{Size, decide};
+use foldline_core::planning::{Situation, Size, Verdict};
 use foldline_core::policy::{AutoOr, BudgetInputs, Budgets, Preset, TriggerCap};
 use foldline_core::settings::{Given, Layer, Origin, Setting};
 use foldline_core::{Format, Policy, Report, SessionState, Trigger};
 use foldline_transcript::wire;
 
 fn size(tokens: u64) -> Size {
-    Size { tokens, messages: 50, bytes: 4 * tokens, ..Size::default() }
+    Size { tokens, messages: 50, bytes: 4 * tokens }
+}
+
+fn decide(size: Size, policy: &Policy, budgets: &Budgets, state: &SessionState, trigger: Trigger) -> Verdict {
+    let model = &ModelProfile::with_window(budgets.window);
+    let (admitted, fixed, is_settled, target, idle) = (0, 0, false, None, None);
+    Situation { size, admitted, fixed, is_settled, policy, model, budgets, state, trigger, target, idle }.assess()
 }
 
 fn of_window(policy: &Policy, window: u32) -> Budgets {

@@ -1,10 +1,10 @@
 //! What a handoff says is how things stand: newest values, standing orders, failures first, every file.
 
+use crate::common::kit::observe_usage;
 use crate::common::kit::{appended, log, manual, policy, run_with};
 use crate::common::reading::{said, section};
 use crate::common::writer::{Call, Writer};
 use foldline_core::handoff::record;
-use foldline_core::planning::observe_usage;
 use foldline_core::{Format, SessionState};
 
 const FORMATS: [Format; 3] = [Format::OpenAiChat, Format::Anthropic, Format::OpenAiResponses];

@@ -1,13 +1,12 @@
 //! P5, P6, P8: what a session remembers, and that nothing runs in circles.
 
+use crate::common::kit::observe_usage;
 use crate::common::kit::{appended, job, manual, policy, run, run_with, session, tokens};
 use crate::common::texts::{self, Look};
 use crate::common::writer::{Call, Writer};
 use foldline_core::Outcome;
 use foldline_core::planning::TokenChange;
-use foldline_core::planning::observe_usage;
-use foldline_core::planning::record;
-use foldline_core::planning::{Cause, Usage};
+use foldline_core::planning::{Cause, Left, Plan, SessionEvent, Usage};
 use foldline_core::summary::{Failure, FailureClass, Summary};
 use foldline_core::tokens::Source;
 use foldline_core::{Compaction, Format, Policy, SessionState, Trigger};
@@ -20,6 +19,12 @@ fn folded() -> (Compaction<'static>, Policy) {
     let done = run(&text, &policy, &manual(CHAT));
     assert_eq!(done.plan.outcome, Outcome::Folded);
     (done, policy)
+}
+
+/// The memory takes note of a fold.
+fn record(state: &mut SessionState, plan: &Plan, policy: &Policy) {
+    let left = Left { tokens: plan.tokens.after, bytes: 0, handle: String::new() };
+    state.apply(&SessionEvent::Folded { too_little: plan.saved_too_little(policy), left });
 }
 
 /// The memory after its session was stored and another process read it.

@@ -1,11 +1,11 @@
 //! Summaries that clients make themselves: they are the conversation's state, and their facts outlive our folds.
 
+use crate::common::kit::observe_usage;
 use crate::common::kit::{appended, log, manual, policy, run_with};
 use crate::common::reading::{said, section};
 use crate::common::writer::{Call, Writer};
 use foldline_core::Outcome;
 use foldline_core::handoff::record;
-use foldline_core::planning::observe_usage;
 use foldline_core::{Format, SessionState};
 use foldline_transcript::validate::validate;
 use foldline_transcript::wire;

@@ -86,7 +86,7 @@ fn the_prompt_carries_focus_day_memory_budget_and_the_users_own_way_of_writing()
     ] {
         assert!(prompt.contains(expected), "{expected}: {prompt}");
     }
-    let words = (f64::from(made.budget) * 0.7) as u32;
+    let words = (f64::from(made.budget) * 0.62) as u32;
     assert!(prompt.contains(&format!("at most {words} words")), "{prompt}");
     assert!(!prompt.contains("## Relevant Files"), "what is recorded without a model is not asked for");
 }
@@ -115,6 +115,19 @@ fn what_a_model_says_of_a_request_stands_with_it_also_after_the_next_fold() {
     let longer = join(&done.body, &session(CHAT, 6, 3, 30).document());
     let next = run(&longer, &policy, &again).plan.fold.unwrap().handoff.text;
     assert!(next.contains("- In short: Part 2 was mended by turning it round."), "{next}");
+}
+
+#[test]
+fn where_a_model_writes_too_much_the_outcome_of_the_newest_requests_stays() {
+    let outcome = |request: usize| {
+        let details: Vec<String> = (0..40).map(|detail| format!("wheel {request}{detail:02}")).collect();
+        format!("- {request}: Part {request} was mended by turning {}.\n", details.join(", "))
+    };
+    let reply: String = (1..=10).map(outcome).collect();
+    let (_, handoff) = folded(&format!("## Completed Actions\n{reply}"));
+    let kept: Vec<usize> = (1..=10).filter(|n| handoff.contains(&format!("Part {n} was mended"))).collect();
+    assert!(!kept.is_empty() && kept.len() < 10, "the reply is larger than its share: {kept:?}");
+    assert_eq!(kept, (11 - kept.len()..=10).collect::<Vec<_>>(), "{handoff}");
 }
 
 /// The messages of one conversation behind those of another.

@@ -1,9 +1,9 @@
 //! K: what things cost.
 
+use crate::common::kit::observe_usage;
 use crate::common::kit::{ALL, budgets, counts, job, log, policy, run, run_with, session, tokens};
 use crate::common::reading::said;
 use crate::common::writer::{Answer, Call, PIXEL, Thought, Writer};
-use foldline_core::planning::observe_usage;
 use foldline_core::tokens::Calibration;
 use foldline_core::tokens::Source;
 use foldline_core::{Format, Report, SessionState};

@@ -7,7 +7,7 @@
 //! within the tail still fits.
 
 use super::ask::Dialect;
-use super::sight::Sight;
+use super::parsed_request::ParsedRequest;
 use foldline_core::cache::marks::{self, Carrier, Spot};
 use foldline_core::tokens::{Measure, measure_message};
 use foldline_store::Key;
@@ -55,8 +55,8 @@ pub(super) struct Checkpoint {
 
 impl Facts {
     /// Whether what follows in a request may follow this checkpoint.
-    pub(super) fn fits(&self, sight: &Sight<'_>) -> bool {
-        self.follower.is_none_or(|role| sight.role(self.position).map(code) == Some(role))
+    pub(super) fn fits(&self, parsed: &ParsedRequest<'_>) -> bool {
+        self.follower.is_none_or(|role| parsed.role(self.position).map(code) == Some(role))
     }
 }
 
@@ -74,21 +74,21 @@ impl Checkpoint {
 
     /// Cuts a checkpoint out of a compacted request. `None` when there is nothing to replace.
     pub(super) fn cut(
-        sight: &Sight<'_>,
+        parsed: &ParsedRequest<'_>,
         compacted: &Transcript<'_>,
         measure: &Measure,
         seals: Seals,
     ) -> Option<Checkpoint> {
         // Instructions that the client put further in come first once the messages before them are folded. They are no
         // part of its lead, and nobody sends them again where the checkpoint stands.
-        let lead = sight.lead.min(identity::leading_instructions(compacted));
+        let lead = parsed.lead.min(identity::leading_instructions(compacted));
         let messages = compacted.messages.len().checked_sub(lead)?;
-        let same = (1..=messages.min(sight.len().checked_sub(1)?))
+        let same = (1..=messages.min(parsed.len().checked_sub(1)?))
             .take_while(|&back| {
                 let ours = compacted.messages.get(compacted.messages.len() - back);
-                let theirs = sight.message(sight.len() - back);
+                let theirs = parsed.message(parsed.len() - back);
                 matches!((ours, theirs), (Some(ours), Some(theirs))
-                    if compacted.raw(ours.span) == sight.transcript.raw(theirs.span))
+                    if compacted.raw(ours.span) == parsed.transcript.raw(theirs.span))
             })
             .count();
         let end = compacted.messages.len() - same;
@@ -96,24 +96,24 @@ impl Checkpoint {
         if text.is_empty() {
             return None;
         }
-        let position = sight.len() - same;
+        let position = parsed.len() - same;
         let facts = Facts {
             position,
-            follower: sight.role(position).map(code),
+            follower: parsed.role(position).map(code),
             messages: end - lead,
             tokens: (lead..end).map(|index| u64::from(measure_message(compacted, index, measure))).sum(),
             seals,
         };
-        Some(Checkpoint::new(sight.key(position)?, facts, text, sight.dialect))
+        Some(Checkpoint::new(parsed.key(position)?, facts, text, parsed.dialect))
     }
 
     /// The request with its first messages replaced.
-    pub(super) fn swap(&self, sight: &Sight<'_>, marks: Marks) -> Option<String> {
-        let text = sight.transcript.text;
+    pub(super) fn swap(&self, parsed: &ParsedRequest<'_>, marks: Marks) -> Option<String> {
+        let text = parsed.transcript.text;
         let position = self.facts.position;
-        let first = sight.message(0)?.span.start as usize;
-        let last = sight.message(position.checked_sub(1)?)?.span.end as usize;
-        let marked = self.marked(sight, marks);
+        let first = parsed.message(0)?.span.start as usize;
+        let last = parsed.message(position.checked_sub(1)?)?.span.end as usize;
+        let marked = self.marked(parsed, marks);
         let ours = marked.as_deref().unwrap_or(&self.text);
         let mut out = String::with_capacity(text.len() + ours.len() + first - last.min(text.len()));
         out.push_str(text.get(..first)?);
@@ -125,12 +125,12 @@ impl Checkpoint {
 
     /// The text with a mark at its end. Marks in what is replaced are gone; a client that uses marks gets
     /// one at the seam instead, where there is room: the prefix that changes least is worth it most.
-    fn marked(&self, sight: &Sight<'_>, marks: Marks) -> Option<String> {
-        let transcript = &sight.transcript;
-        if marks == Marks::Plain || sight.dialect != Dialect::Messages {
+    fn marked(&self, parsed: &ParsedRequest<'_>, marks: Marks) -> Option<String> {
+        let transcript = &parsed.transcript;
+        if marks == Marks::Plain || parsed.dialect != Dialect::Messages {
             return None;
         }
-        let rest = sight.lead + self.facts.position;
+        let rest = parsed.lead + self.facts.position;
         let outer = transcript.outer_marks as usize;
         let kept = outer + marks::count(transcript, rest);
         let uses_marks = outer + marks::count(transcript, 0) > 0;

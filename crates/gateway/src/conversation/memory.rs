@@ -4,9 +4,8 @@
 use super::ask::{CredentialId, SessionId};
 use super::checkpoint::{Checkpoint, Facts};
 use super::sessions::{Sums, Totals};
-use super::tally::Measured;
+use super::state::{Conversation, Reports};
 use super::windows::Windows;
-use foldline_core::SessionState;
 use foldline_store::{EventRow, Forget, Forgotten, Gone, Key, SessionRow, Whose};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
@@ -15,7 +14,7 @@ use std::sync::Arc;
 
 /// Conversations of one session that are remembered: the main one, sub-agents and side questions that
 /// come under the same name, and what is left of it after the client compacted.
-const MOST_LANES: usize = 16;
+const MOST_CONVERSATIONS: usize = 16;
 
 /// Rejected checkpoints that are remembered.
 const MOST_REJECTED: usize = 4_096;
@@ -71,55 +70,8 @@ pub(super) struct Record {
     pub(super) trigger: u64,
     pub(super) window: u64,
     pub(super) sums: Sums,
-    lanes: Vec<Lane>,
-}
-
-/// One conversation of a session: everything that grew out of one first message.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub(super) struct Lane {
-    root: String,
-    /// What the engine remembers.
-    pub(super) state: SessionState,
-    /// The last request whose usage is known.
-    pub(super) base: Option<Base>,
-    /// The checkpoint that was made last.
-    pub(super) latest: Option<String>,
-    /// Whether the provider was seen to read from a cache.
-    pub(super) caches: bool,
-    /// Tokens of the last request as it came.
-    pub(super) before: u64,
-    /// When the last request came; 0 before the first.
-    pub(super) last_at: i64,
-    #[serde(skip)]
-    pub(super) measured: Measured,
-    #[serde(skip)]
-    pub(super) reports: Reports,
-}
-
-/// Whether what providers reported is known.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Reports {
-    /// As far as there were any.
-    #[default]
-    Known,
-    /// The conversation was under way when a process ended, and what was reported in its last moment may be lost.
-    Lost,
-}
-
-/// A request whose usage the provider reported.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Base {
-    /// The digest of its messages.
-    pub(super) digest: String,
-    /// How many they were, after the lead.
-    pub(super) position: usize,
-    /// Messages that were sent, lead included.
-    pub(super) sent: usize,
-    /// The checkpoint that stood for the first of them.
-    pub(super) checkpoint: Option<String>,
-    /// Prompt tokens.
-    pub(super) prompt: u64,
+    #[serde(rename = "lanes")]
+    conversations: Vec<Conversation>,
 }
 
 /// The checkpoints of all conversations that begin with the same message.
@@ -141,33 +93,24 @@ impl Root {
 }
 
 impl Record {
-    /// The lane of a root, as it stands.
-    pub(super) fn lane(&self, root: &str) -> Option<&Lane> {
-        self.lanes.iter().find(|lane| lane.root == root)
+    /// The conversation of a root, as it stands.
+    pub(super) fn conversation(&self, root: &str) -> Option<&Conversation> {
+        self.conversations.iter().find(|conversation| conversation.root() == root)
     }
 
-    /// Changes the lane of a root; the latest used come last.
-    pub(super) fn with_lane<T>(&mut self, root: &str, change: impl FnOnce(&mut Lane) -> T) -> T {
-        let at = self.lanes.iter().position(|lane| lane.root == root);
-        let mut lane = match at {
-            Some(at) => self.lanes.remove(at),
-            None => Lane { root: root.to_owned(), ..Lane::default() },
+    /// Changes the conversation of a root; the latest used come last.
+    pub(super) fn with_conversation<T>(&mut self, root: &str, change: impl FnOnce(&mut Conversation) -> T) -> T {
+        let at = self.conversations.iter().position(|conversation| conversation.root() == root);
+        let mut conversation = match at {
+            Some(at) => self.conversations.remove(at),
+            None => Conversation::new(root),
         };
-        let result = change(&mut lane);
-        if self.lanes.len() >= MOST_LANES {
-            self.lanes.remove(0);
+        let result = change(&mut conversation);
+        if self.conversations.len() >= MOST_CONVERSATIONS {
+            self.conversations.remove(0);
         }
-        self.lanes.push(lane);
+        self.conversations.push(conversation);
         result
-    }
-}
-
-impl Lane {
-    /// The lane for one turn. Counts move out and come back at the end: a turn of the same conversation
-    /// meanwhile counts anew.
-    pub(super) fn for_a_turn(&mut self) -> Lane {
-        let measured = std::mem::take(&mut self.measured);
-        Lane { measured, ..self.clone() }
     }
 }
 
@@ -191,8 +134,10 @@ impl Session {
     /// A session out of the store. A record of another release that cannot be read starts anew.
     pub(super) fn of_row(row: &SessionRow) -> Session {
         let mut record: Record = serde_json::from_str(&row.record).unwrap_or_default();
-        for lane in record.lanes.iter_mut().filter(|lane| lane.base.is_none() && lane.latest.is_none()) {
-            lane.reports = Reports::Lost;
+        let is_unheard =
+            |conversation: &&mut Conversation| conversation.base.is_none() && conversation.latest.is_none();
+        for conversation in record.conversations.iter_mut().filter(is_unheard) {
+            conversation.reports = Reports::Lost;
         }
         Session { namespace: row.namespace.clone(), record, ..Session::default() }
     }
@@ -257,7 +202,7 @@ impl Memory {
     /// A provider rejected the checkpoint of this name.
     pub(super) fn reject(&mut self, root: &Key, name: &str) {
         let known = self.roots.get(root).into_iter().flat_map(|known| known.facts.keys().copied());
-        let Some(key) = known.into_iter().find(|key| super::inner::name(key) == name) else {
+        let Some(key) = known.into_iter().find(|key| super::shared::name(key) == name) else {
             return;
         };
         if self.rejected.len() >= MOST_REJECTED {

@@ -2,31 +2,31 @@
 //! are made of.
 
 use super::ask::Timestamp;
-use super::inner::{Inner, name};
-use super::memory::{Base, Lane};
 use super::money::{self, AsItCame};
 use super::prepared::{Outcome, Turn};
 use super::sessions::{Sums, TurnEvent};
+use super::shared::{Shared, name};
+use super::state::{Base, Conversation, ConversationEvent};
 use super::windows;
-use foldline_core::planning::observe_usage;
+use foldline_core::planning::SessionEvent;
 use foldline_store::EventRow;
 use foldline_transcript::wire::reply::ReportedUsage;
 
 /// Takes note of what was reported for a turn.
-pub(super) fn observe(inner: &Inner, turn: &Turn, usage: ReportedUsage, now: Timestamp) {
-    inner.note_time(now.0);
+pub(super) fn observe(shared: &Shared, turn: &Turn, usage: ReportedUsage, now: Timestamp) {
+    shared.note_time(now.0);
     let prompt = usage.prompt();
-    windows::accept(inner, turn.credential, &turn.asked_model, prompt, now.0);
-    let mut memory = inner.memory();
+    windows::accept(shared, turn.credential, &turn.asked_model, prompt, now.0);
+    let mut memory = shared.memory();
     let charged = money::charged(&turn.model, &usage);
     let mut uncompacted = charged;
     if let (Some(root), Some(session)) = (turn.root, memory.session(&turn.session)) {
         session.record.context = prompt;
-        uncompacted = session.record.with_lane(&name(&root), |lane| {
-            let uncompacted = as_it_came(lane, turn, &usage, charged);
-            learn(lane, turn, prompt);
-            lane.caches |= usage.cache_read > 0;
-            lane.before = turn.tokens.0;
+        uncompacted = session.record.with_conversation(&name(&root), |conversation| {
+            let uncompacted = as_it_came(conversation, turn, &usage, charged);
+            let event = learnt(conversation, turn, prompt);
+            let is_cached = usage.cache_read > 0;
+            conversation.apply(ConversationEvent::Reported { event, is_cached, before: turn.tokens.0 });
             uncompacted
         });
     }
@@ -57,40 +57,38 @@ pub(super) fn observe(inner: &Inner, turn: &Turn, usage: ReportedUsage, now: Tim
     });
 }
 
-/// Corrects counts and ends the wait after a fold.
-fn learn(lane: &mut Lane, turn: &Turn, prompt: u64) {
+/// What corrects counts and ends the wait after a fold.
+fn learnt(conversation: &Conversation, turn: &Turn, prompt: u64) -> Option<(SessionEvent, Base)> {
     if prompt == 0 {
-        return;
+        return None;
     }
     // A reply to a request that left before the fold says nothing about the fold.
-    let is_current = turn.checkpoint == lane.latest || lane.latest.is_none() || turn.outcome == Outcome::Shadow;
-    match is_current {
-        true => observe_usage(&mut lane.state, &turn.budgets, prompt, turn.sent, turn.counted),
-        false => lane.state.calibration.observe(saturated(turn.counted), saturated(prompt)),
-    }
-    lane.state.usage = None;
-    lane.base = Some(Base {
+    let latest = &conversation.latest;
+    let is_current = turn.checkpoint == *latest || latest.is_none() || turn.outcome == Outcome::Shadow;
+    let counted = turn.counted;
+    let event = match is_current {
+        true => SessionEvent::Reported { prompt, messages: None, counted, pressure: turn.budgets.pressure.into() },
+        false => SessionEvent::ReportedLate { prompt, counted },
+    };
+    let base = Base {
         digest: turn.end.0.clone(),
         position: turn.end.1,
         sent: turn.sent,
         checkpoint: turn.checkpoint.clone(),
         prompt,
-    });
+    };
+    Some((event, base))
 }
 
 /// What the request would have cost as it came; exactly what it cost when it went out that way.
-fn as_it_came(lane: &Lane, turn: &Turn, usage: &ReportedUsage, charged: f64) -> f64 {
+fn as_it_came(conversation: &Conversation, turn: &Turn, usage: &ReportedUsage, charged: f64) -> f64 {
     if turn.checkpoint.is_none() {
         return charged;
     }
     let came = AsItCame {
         tokens: turn.tokens.0,
-        repeated: lane.before.min(turn.tokens.0),
-        caches: lane.caches || usage.cache_read > 0,
+        repeated: conversation.before.min(turn.tokens.0),
+        caches: conversation.caches || usage.cache_read > 0,
     };
     money::uncompacted(&turn.model, came, usage)
-}
-
-fn saturated(tokens: u64) -> u32 {
-    u32::try_from(tokens).unwrap_or(u32::MAX)
 }

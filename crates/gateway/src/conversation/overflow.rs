@@ -4,14 +4,15 @@ use super::ask::Ask;
 use super::checkpoint::{Marks, Seals};
 use super::fault::Fault;
 use super::fold::{Attempt, Fold};
-use super::inner::{Inner, name};
-use super::moment;
+use super::parsed_request::ParsedRequest;
 use super::prepared::{Durability, Outcome, Prepared, Recovery, Turn};
-use super::refusal::{Refusal, RefusalKind};
+use super::request_context;
 use super::sessions::Sums;
-use super::sight::Sight;
+use super::shared::{Shared, name};
+use super::state::ConversationEvent;
 use super::tally::{self, Tally};
 use super::windows::{self, Refused};
+use crate::refusal::{Refusal, RefusalKind};
 use foldline_core::Request;
 use foldline_core::Trigger;
 use foldline_core::policy::AutoOr;
@@ -28,7 +29,7 @@ const AIM_BLIND: [f64; 2] = [0.60, 0.35];
 
 /// Folds a refused request harder.
 pub(super) fn overflow<'a>(
-    inner: &Arc<Inner>,
+    shared: &Arc<Shared>,
     ask: &Ask<'a>,
     turn: &Turn,
     refusal: &Refusal,
@@ -41,20 +42,20 @@ pub(super) fn overflow<'a>(
     if turn.recovery == Recovery::Forbidden {
         return Ok(None);
     }
-    let rules = inner.rules();
-    let sight = Sight::of(ask)?;
-    let Some(root) = sight.root() else {
+    let rules = shared.rules();
+    let parsed = ParsedRequest::of(ask)?;
+    let Some(root) = parsed.root() else {
         return Ok(None);
     };
-    let mut lane = inner.enter(&rules, ask, &sight, &root)?;
-    let reply = sight.transcript.max_output;
+    let mut conversation = shared.enter(&rules, ask, &parsed, &root)?;
+    let reply = parsed.transcript.max_output;
     let refused = Refused { prompt: turn.tokens.1, reply };
-    windows::refuse(inner, ask.credential, sight.model(), &refused, refusal, ask.now.0);
-    let window = windows::learnt(inner, ask.credential, sight.model(), ask.now.0);
+    windows::refuse(shared, ask.credential, parsed.model(), &refused, refusal, ask.now.0);
+    let window = windows::learnt(shared, ask.credential, parsed.model(), ask.now.0);
     let mut policy = rules.policy(window, reply, ask.model).into_owned();
-    let checkpoint = inner.best(&rules, ask, &sight)?;
-    let setting = rules.job.setting(&sight.transcript, &policy, &lane.state);
-    let tally = Tally::of(&sight, &tally::measure(setting.budgets.image_tokens), &mut lane.measured);
+    let checkpoint = shared.best(&rules, ask, &parsed)?;
+    let setting = rules.job.setting(&parsed.transcript, &policy, &conversation.state);
+    let tally = Tally::of(&parsed, &tally::measure(setting.budgets.image_tokens), &mut conversation.measured);
     let setting = setting.beside(tally.outside, &policy);
     let counted = match checkpoint.as_deref() {
         Some(checkpoint) => tally.outside + checkpoint.facts.tokens + tally.since(checkpoint.facts.position),
@@ -63,14 +64,14 @@ pub(super) fn overflow<'a>(
     // The engine counts in its own measure; what the provider counted tells how the two compare.
     let scale = refusal
         .asked
-        .map_or(lane.state.calibration.ratio(), |asked| asked as f64 / turn.counted.max(1) as f64)
+        .map_or(conversation.state.calibration.ratio(), |asked| asked as f64 / turn.counted.max(1) as f64)
         .clamp(0.5, 3.0);
     let room = match (refusal.kind, refusal.limit) {
         (RefusalKind::Window, Some(_)) => Some(f64::from(setting.budgets.effective_window)),
         (RefusalKind::Rate, Some(limit)) => Some(limit as f64),
         _ => None,
     };
-    let engine_scale = lane.state.calibration.ratio();
+    let engine_scale = conversation.state.calibration.ratio();
     let blind = counted as f64 * engine_scale * aim_blind;
     let target = match room {
         Some(room) => (room * aim / scale * engine_scale).min(counted as f64 * engine_scale * 0.95),
@@ -80,29 +81,35 @@ pub(super) fn overflow<'a>(
         policy.compression.max_body_bytes = AutoOr::Fixed((ask.body.len() as f64 * aim_blind) as u64);
     }
     // Reported usage belongs to requests that were accepted.
-    lane.base = None;
-    let request =
-        Request { target: Some(target as u64), ..moment::request(Trigger::Overflow, ask, &sight, &lane, &policy) };
+    conversation.base = None;
+    let measured = std::mem::take(&mut conversation.measured);
+    let request = Request {
+        target: Some(target as u64),
+        ..request_context::request(Trigger::Overflow, ask, &parsed, &conversation, &policy)
+    };
     let fold = Fold {
-        inner,
+        shared,
         rules: &rules,
         policy: &policy,
-        ask,
-        sight: &sight,
+        credential: ask.credential,
+        now: ask.now,
+        parsed: &parsed,
         root,
         checkpoint: checkpoint.as_deref(),
+        conversation: &conversation,
         request,
+        verdict: None,
         // What was refused is replaced for good.
         precedence: Precedence::Latest,
         seals: Seals::Sound,
         durability: Durability::Disk,
     };
-    let done = match fold.make_at_any_rate(&mut lane)? {
+    let done = match fold.make_at_any_rate()? {
         Attempt::Done(done) => done,
-        Attempt::Nothing(_) => return Ok(None),
+        Attempt::Nothing { .. } => return Ok(None),
         Attempt::Unkept(error) => return Err(error.into()),
     };
-    let Some(text) = done.checkpoint.swap(&sight, Marks::AtTheSeam) else {
+    let Some(text) = done.checkpoint.swap(&parsed, Marks::AtTheSeam) else {
         return Ok(None);
     };
     let facts = done.checkpoint.facts;
@@ -113,19 +120,22 @@ pub(super) fn overflow<'a>(
         outcome: Outcome::Folded,
         tokens,
         counted: after,
-        sent: sight.transcript.messages.len() - facts.position + facts.messages,
+        sent: parsed.transcript.messages.len() - facts.position + facts.messages,
         checkpoint: Some(name(&done.checkpoint.key)),
         budgets: setting.budgets,
         ..turn.clone()
     };
-    let mut memory = inner.memory();
-    if let Some(session) = memory.session(&sight.session) {
-        session.record.with_lane(&name(&root), |stored| *stored = lane);
+    let mut memory = shared.memory();
+    if let Some(session) = memory.session(&parsed.session) {
+        let forwarded = ConversationEvent::Forwarded { at: ask.now.0, measured };
+        let events = done.events.into_iter().chain([forwarded]);
+        session.record.with_conversation(&name(&root), |stored| stored.apply_all(events));
     }
-    memory.add(&sight.session, &Sums { recoveries: 1, folds: 1, ..Sums::default() });
+    memory.add(&parsed.session, &Sums { recoveries: 1, folds: 1, ..Sums::default() });
     Ok(Some(Prepared {
         body: Cow::Owned(text),
-        session: sight.session.clone(),
+        structure: None,
+        session: parsed.session.clone(),
         outcome: Outcome::Folded,
         tokens,
         turn,

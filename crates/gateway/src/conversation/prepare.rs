@@ -3,60 +3,56 @@
 use super::ask::{Ask, Bypass};
 use super::checkpoint::{Checkpoint, Marks, Seals};
 use super::fault::Fault;
-use super::fold::{Attempt, Fold, FoldTask, Start};
-use super::gate::{Beside, Course, Move, choose};
-use super::inner::{Inner, Rules, name};
-use super::memory::{Lane, Reports};
-use super::moment;
+use super::fold::{Attempt, Fold};
+use super::parsed_request::ParsedRequest;
 use super::prepared::{Durability, Outcome, Prepared, Recovery, Turn, Whole};
 use super::purpose::{Purpose, purpose};
+use super::request_context;
+use super::schedule::{self, Beside, Due, Schedule, schedule};
 use super::sessions::Sums;
 use super::settings::Mode;
-use super::sight::Sight;
+use super::shared::{Rules, Shared, name};
+use super::state::{Conversation, ConversationEvent};
 use super::tally::{self, Tally};
+use super::task::{FoldTask, Start};
 use super::windows::{self, Window};
-use foldline_core::Setting;
-use foldline_core::Trigger;
-use foldline_core::cache::{Economics, Outlook, Tariff, weigh};
-use foldline_core::planning::Usage;
-use foldline_core::planning::{Size, Warmth};
+use foldline_core::planning::{SessionEvent, Situation, Size, Usage, Verdict, pressure};
 use foldline_core::policy::{BudgetInputs, Budgets};
-use foldline_core::summary::Cooldown;
-use foldline_core::{Policy, Request, SessionState};
+use foldline_core::{Policy, Request, Setting, Trigger};
 use foldline_store::{Key, Precedence};
 use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Makes a request ready to be forwarded.
-pub(super) fn prepare<'a>(inner: &Arc<Inner>, ask: &Ask<'a>) -> Result<Prepared<'a>, Fault> {
-    let rules = inner.rules();
-    let sight = Sight::of(ask)?;
-    let purpose = purpose(ask.purpose, &sight.transcript);
-    let alone = left_alone(&rules, ask, &sight, purpose);
-    let root = sight.root().filter(|_| alone != Some(Outcome::Bypassed) && purpose != Purpose::Side);
-    let mut lane = match &root {
-        Some(root) => inner.enter(&rules, ask, &sight, root)?,
-        None => Lane::default(),
+pub(super) fn prepare<'a>(shared: &Arc<Shared>, ask: &Ask<'a>) -> Result<Prepared<'a>, Fault> {
+    let rules = shared.rules();
+    let parsed = ParsedRequest::of(ask)?;
+    let purpose = purpose(ask.purpose, &parsed.transcript);
+    let alone = left_alone(&rules, ask, &parsed, purpose);
+    let root = parsed.root().filter(|_| alone != Some(Outcome::Bypassed) && purpose != Purpose::Side);
+    let mut conversation = match &root {
+        Some(root) => shared.enter(&rules, ask, &parsed, root)?,
+        None => Conversation::default(),
     };
-    let window = windows::learnt(inner, ask.credential, sight.model(), ask.now.0);
-    let policy = rules.policy(window, sight.transcript.max_output, ask.model);
-    let setting = rules.job.setting(&sight.transcript, &policy, &lane.state);
-    let tally = Tally::of(&sight, &tally::measure(setting.budgets.image_tokens), &mut lane.measured);
-    let outside = tally.outside as f64 * lane.state.calibration.ratio();
+    let window = windows::learnt(shared, ask.credential, parsed.model(), ask.now.0);
+    let policy = rules.policy(window, parsed.transcript.max_output, ask.model);
+    let setting = rules.job.setting(&parsed.transcript, &policy, &conversation.state);
+    let tally = Tally::of(&parsed, &tally::measure(setting.budgets.image_tokens), &mut conversation.measured);
+    let outside = tally.outside as f64 * conversation.state.calibration.ratio();
     let setting = setting.beside(outside as u64, &policy);
     let mut path = Path {
-        inner,
+        shared,
         rules: &rules,
         ask,
-        sight: &sight,
+        parsed: &parsed,
         policy: &policy,
         setting,
         tally,
-        lane,
+        conversation,
         window,
         warnings: Vec::new(),
         durability: Durability::Disk,
-        engine: Engine::Idle,
+        events: Vec::new(),
     };
     let passed = match (root, alone) {
         (Some(root), None) => path.go(root, purpose)?,
@@ -66,20 +62,20 @@ pub(super) fn prepare<'a>(inner: &Arc<Inner>, ask: &Ask<'a>) -> Result<Prepared<
 }
 
 /// Why a request is left alone, if it is.
-fn left_alone(rules: &Rules, ask: &Ask<'_>, sight: &Sight<'_>, purpose: Purpose) -> Option<Outcome> {
+fn left_alone(rules: &Rules, ask: &Ask<'_>, parsed: &ParsedRequest<'_>, purpose: Purpose) -> Option<Outcome> {
     let settings = &rules.settings;
     if ask.bypass == Bypass::Wanted
         || purpose == Purpose::Side
-        || sight.is_continued
-        || settings.bypass_models.iter().any(|pattern| matches(pattern, sight.model()))
-        || offers(sight, &settings.bypass_tools)
+        || parsed.is_continued
+        || settings.bypass_models.iter().any(|pattern| matches(pattern, parsed.model()))
+        || offers(parsed, &settings.bypass_tools)
     {
         return Some(Outcome::Bypassed);
     }
     if !settings.policy.compression.enabled {
         return Some(Outcome::Unchanged);
     }
-    (settings.holdout > 0.0 && share(sight.session.as_str()) < settings.holdout).then_some(Outcome::Holdout)
+    (settings.holdout > 0.0 && share(parsed.session.as_str()) < settings.holdout).then_some(Outcome::Holdout)
 }
 
 /// Whether a name is meant: the same, or the same up to a final `*`.
@@ -91,11 +87,11 @@ fn matches(pattern: &str, name: &str) -> bool {
 }
 
 /// Whether a request offers one of these tools.
-fn offers(sight: &Sight<'_>, tools: &[String]) -> bool {
-    let Some(span) = sight.transcript.tools.filter(|_| !tools.is_empty()) else {
+fn offers(parsed: &ParsedRequest<'_>, tools: &[String]) -> bool {
+    let Some(span) = parsed.transcript.tools.filter(|_| !tools.is_empty()) else {
         return false;
     };
-    let offered: serde_json::Value = serde_json::from_str(sight.transcript.raw(span)).unwrap_or_default();
+    let offered: serde_json::Value = serde_json::from_str(parsed.transcript.raw(span)).unwrap_or_default();
     let names =
         offered.as_array().into_iter().flatten().flat_map(|tool| [tool.get("name"), tool.pointer("/function/name")]);
     names.flatten().filter_map(|name| name.as_str()).any(|name| tools.iter().any(|tool| tool == name))
@@ -109,35 +105,32 @@ fn share(session: &str) -> f64 {
 }
 
 /// What the engine may take as reported: usage of a request that this one extends.
-pub(super) fn usage_for(lane: &Lane, sight: &Sight<'_>, checkpoint: Option<&Checkpoint>) -> Option<Usage> {
-    let base = lane.base.as_ref()?;
-    let same_beginning = sight.key(base.position).is_some_and(|key| name(&key) == base.digest);
+pub(super) fn usage_for(
+    conversation: &Conversation,
+    parsed: &ParsedRequest<'_>,
+    checkpoint: Option<&Checkpoint>,
+) -> Option<Usage> {
+    let base = conversation.base.as_ref()?;
+    let same_beginning = parsed.key(base.position).is_some_and(|key| name(&key) == base.digest);
     let same_checkpoint = checkpoint.map(|checkpoint| name(&checkpoint.key)) == base.checkpoint;
     (same_beginning && same_checkpoint).then_some(Usage { prompt: base.prompt, messages: base.sent })
 }
 
 /// A request on its way through.
 struct Path<'p, 'a> {
-    inner: &'p Arc<Inner>,
+    shared: &'p Arc<Shared>,
     rules: &'p Arc<Rules>,
     ask: &'p Ask<'a>,
-    sight: &'p Sight<'a>,
+    parsed: &'p ParsedRequest<'a>,
     policy: &'p Policy,
     setting: Setting,
     tally: Tally,
-    lane: Lane,
+    conversation: Conversation,
     window: Option<Window>,
     warnings: Vec<String>,
     durability: Durability,
-    /// Whether the engine was asked, so that what it remembers has changed.
-    engine: Engine,
-}
-
-/// Whether the engine took part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Engine {
-    Idle,
-    Asked,
+    /// What has happened to the conversation in this turn.
+    events: Vec<ConversationEvent>,
 }
 
 /// What was decided.
@@ -150,9 +143,9 @@ struct Passed {
 impl<'a> Path<'_, 'a> {
     /// Swaps what is known, and folds if it is time.
     fn go(&mut self, root: Key, purpose: Purpose) -> Result<Passed, Fault> {
-        let mut checkpoint = self.inner.best(self.rules, self.ask, self.sight)?;
+        let mut checkpoint = self.shared.best(self.rules, self.ask, self.parsed)?;
         {
-            let mut memory = self.inner.memory();
+            let mut memory = self.shared.memory();
             match checkpoint {
                 Some(_) => memory.totals.checkpoint_hits += 1,
                 None => memory.totals.checkpoint_misses += 1,
@@ -163,14 +156,13 @@ impl<'a> Path<'_, 'a> {
             return Ok(Passed { outcome: Outcome::Bypassed, checkpoint: None, task: None });
         }
         if let Some(stale) = checkpoint.clone().filter(|checkpoint| checkpoint.facts.seals == Seals::Stale) {
-            self.engine = Engine::Asked;
-            let mut lane = std::mem::take(&mut self.lane);
-            let fold = self.fold(root, Some(&stale), Request::default());
-            let adopted = fold.adopt(&mut lane, self.setting.budgets.image_tokens);
-            self.lane = lane;
-            match adopted? {
-                Attempt::Done(done) => checkpoint = Some(done.checkpoint),
-                Attempt::Nothing(_) => {}
+            let fold = self.fold(root, Some(&stale), Request::default(), None);
+            match fold.adopt(self.setting.budgets.image_tokens)? {
+                Attempt::Done(done) => {
+                    self.note(done.events);
+                    checkpoint = Some(done.checkpoint);
+                }
+                Attempt::Nothing { .. } => {}
                 // Without the adoption its signatures would be refused, without the checkpoint perhaps its size.
                 Attempt::Unkept(error) => return Err(error.into()),
             }
@@ -180,23 +172,24 @@ impl<'a> Path<'_, 'a> {
 
     /// Chooses what to do now that the checkpoint is known, and does it.
     fn act(&mut self, root: Key, purpose: Purpose, mut checkpoint: Option<Arc<Checkpoint>>) -> Result<Passed, Fault> {
-        let manual = self.inner.memory().session(&self.sight.session).and_then(|session| session.manual.clone());
-        let choose = |checkpoint: Option<&Checkpoint>| match (&manual, purpose) {
-            (Some(_), Purpose::Turn) => Move::Fold(Trigger::Manual),
-            (_, Purpose::Turn) => self.next_move(root, checkpoint),
-            // Its own compaction is at work: only what cannot be sent at all is folded.
-            _ => match self.tokens(checkpoint) >= u64::from(self.setting.budgets.effective_window) {
-                true => Move::Fold(Trigger::Overflow),
-                false => Move::Forward,
-            },
+        let manual = self.shared.memory().session(&self.parsed.session).and_then(|session| session.manual.clone());
+        let choose = |checkpoint: Option<&Checkpoint>| {
+            let budgets = self.budgets(checkpoint);
+            let situation = self.situation(checkpoint, &budgets);
+            match (&manual, purpose) {
+                (Some(_), Purpose::Turn) => schedule::on_request(&situation),
+                (_, Purpose::Turn) => schedule(&situation, self.beside(root), self.conversation.reports),
+                // Its own compaction is at work.
+                _ => schedule::only_if_needed(&situation),
+            }
         };
         let mut next = choose(checkpoint.as_deref());
         let mut doubt = None;
-        let can_ask = self.inner.store_for(self.rules).is_some() && !self.inner.store_rests(self.ask.now.0);
-        if next != Move::Forward && can_ask {
+        let can_ask = self.shared.store_for(self.rules).is_some() && !self.shared.store_rests(self.ask.now.0);
+        if next != Schedule::Never && can_ask {
             // Another process may have folded this conversation already.
-            let learnt = self.inner.learn_root(self.rules, self.ask.credential, &root);
-            let known = match learnt.and_then(|()| self.inner.best(self.rules, self.ask, self.sight)) {
+            let learnt = self.shared.learn_root(self.rules, self.ask.credential, &root);
+            let known = match learnt.and_then(|()| self.shared.best(self.rules, self.ask, self.parsed)) {
                 Ok(known) => known,
                 // What is known here still counts; whether the fold can be kept will show.
                 Err(fault) => {
@@ -213,106 +206,114 @@ impl<'a> Path<'_, 'a> {
             }
         }
         self.warnings.extend(doubt);
-        let can_wait = !matches!(next, Move::Forward | Move::Fold(Trigger::Overflow | Trigger::Manual));
-        if can_wait && self.inner.store_rests(self.ask.now.0) {
+        let can_wait = next != Schedule::Never && !matches!(next.now(), Some(Trigger::TooLarge | Trigger::Manual));
+        if can_wait && self.shared.store_rests(self.ask.now.0) {
             return Ok(Passed { outcome: Outcome::FailedOpen, checkpoint, task: None });
         }
         let swapped = if checkpoint.is_some() { Outcome::Checkpoint } else { Outcome::Unchanged };
         match next {
-            Move::Forward => Ok(Passed { outcome: swapped, checkpoint, task: None }),
-            Move::Beside(trigger) => {
+            Schedule::Never => Ok(Passed { outcome: swapped, checkpoint, task: None }),
+            Schedule::Beside(due) => {
                 let start = Start {
-                    request: moment::request(trigger, self.ask, self.sight, &self.lane, self.policy),
+                    request: self.request(due.trigger),
+                    verdict: due.verdict,
                     rules: self.rules,
-                    ask: self.ask,
-                    sight: self.sight,
+                    credential: self.ask.credential,
+                    now: self.ask.now,
+                    parsed: self.parsed,
                     root,
                     checkpoint: checkpoint.as_ref(),
-                    lane: &self.lane,
+                    conversation: &self.conversation,
                     window: self.window,
                 };
-                let task = FoldTask::start(self.inner, start);
+                let task = FoldTask::start(self.shared, start);
                 Ok(Passed { outcome: swapped, checkpoint, task })
             }
-            Move::Fold(trigger) => {
+            Schedule::Now(due) => {
                 let focus = manual.flatten().or_else(|| self.ask.focus.map(str::to_owned));
-                self.fold_now(root, checkpoint, trigger, focus, swapped)
+                self.fold_now(root, checkpoint, due, focus, swapped)
             }
         }
     }
 
-    fn next_move(&self, root: Key, checkpoint: Option<&Checkpoint>) -> Move {
-        let in_flight = self.inner.memory().flights.contains(&(self.sight.session.clone(), root));
-        let beside = if in_flight { Beside::Fold } else { Beside::Nothing };
+    /// Whether a fold of the conversation is under way.
+    fn beside(&self, root: Key) -> Beside {
+        let in_flight = self.shared.memory().flights.contains(&(self.parsed.session.clone(), root));
+        if in_flight { Beside::Fold } else { Beside::Nothing }
+    }
+
+    fn request(&self, trigger: Trigger) -> Request {
+        request_context::request(trigger, self.ask, self.parsed, &self.conversation, self.policy)
+    }
+
+    /// What a verdict on the request follows from, with the counts that are known already.
+    fn situation<'s>(&'s self, checkpoint: Option<&Checkpoint>, budgets: &'s Budgets) -> Situation<'s> {
         let replaced =
             checkpoint.map_or(0, |checkpoint| checkpoint.facts.messages as i64 - checkpoint.facts.position as i64);
-        let size = Size {
-            tokens: self.tokens(checkpoint),
-            messages: self.sight.transcript.messages.len().saturating_add_signed(replaced as isize),
-            bytes: self.bytes(checkpoint),
-            cache: Warmth::after(moment::idle(&self.lane, self.ask), self.policy.model.cache_ttl),
+        let opening = match checkpoint {
+            Some(_) => 0,
+            None => {
+                let protected = self.policy.compression.protect_first_n as usize;
+                self.tally.since(0) - self.tally.since(protected.min(self.parsed.len()))
+            }
         };
-        let economics = self.economics(checkpoint, size.tokens);
-        let course = Course { beside, reports: self.lane.reports, economics };
-        choose(size, self.policy, &self.budgets(checkpoint), &self.lane.state, course)
+        Situation {
+            size: Size {
+                tokens: self.tokens(checkpoint),
+                messages: self.parsed.transcript.messages.len().saturating_add_signed(replaced as isize),
+                bytes: self.bytes(checkpoint),
+            },
+            admitted: 0,
+            fixed: self.tally.outside + opening,
+            is_settled: false,
+            policy: self.policy,
+            model: &self.setting.model,
+            budgets,
+            state: &self.conversation.state,
+            trigger: Trigger::Engine,
+            target: None,
+            idle: request_context::idle(&self.conversation, self.ask),
+        }
     }
 
     /// The budgets as the engine will see them: what was reported beyond what is counted stands beside the messages.
     fn budgets(&self, checkpoint: Option<&Checkpoint>) -> Budgets {
         let Setting { model, inputs, .. } = &self.setting;
-        let scale = self.lane.state.calibration.ratio();
+        let scale = self.conversation.state.calibration.ratio();
         let unseen = self.tokens(checkpoint).saturating_sub((self.counted(checkpoint) as f64 * scale) as u64);
         let outside = inputs.outside.saturating_add(u32::try_from(unseen).unwrap_or(u32::MAX));
         Budgets::of(self.policy, model, BudgetInputs { outside, ..*inputs })
-    }
-
-    /// What a fold would cost and save, where the policy lets money decide.
-    fn economics(&self, checkpoint: Option<&Checkpoint>, tokens: u64) -> Option<Economics> {
-        let knobs = &self.policy.compression;
-        let tariff = Tariff::of(&self.setting.model).ok().filter(|_| knobs.economy)?;
-        let opening = match checkpoint {
-            Some(_) => 0,
-            None => self.tally.since(0) - self.tally.since((knobs.protect_first_n as usize).min(self.sight.len())),
-        };
-        let outlook = Outlook {
-            tokens,
-            fixed: self.tally.outside + opening,
-            idle: moment::idle(&self.lane, self.ask),
-            ttl: self.policy.model.cache_ttl,
-            pace: self.lane.state.pace,
-        };
-        Some(weigh(&outlook, &self.setting.budgets, &tariff))
     }
 
     fn fold_now(
         &mut self,
         root: Key,
         checkpoint: Option<Arc<Checkpoint>>,
-        trigger: Trigger,
+        due: Due,
         focus: Option<String>,
         otherwise: Outcome,
     ) -> Result<Passed, Fault> {
-        let (is_manual, is_needed) = (trigger == Trigger::Manual, trigger == Trigger::Overflow);
-        let request = Request { focus, ..moment::request(trigger, self.ask, self.sight, &self.lane, self.policy) };
-        let mut fold = self.fold(root, checkpoint.as_deref(), request);
+        let Due { trigger, verdict } = due;
+        let (is_manual, is_needed) = (trigger == Trigger::Manual, trigger == Trigger::TooLarge);
+        let request = Request { focus, ..self.request(trigger) };
+        let mut fold = self.fold(root, checkpoint.as_deref(), request, Some(verdict));
         if is_manual {
             fold.precedence = Precedence::Latest;
         }
-        let mut lane = self.lane.clone();
-        let attempt = if is_needed { fold.make_at_any_rate(&mut lane)? } else { fold.make(&mut lane)? };
-        self.lane = lane;
-        self.engine = Engine::Asked;
-        if is_manual && let Some(session) = self.inner.memory().session(&self.sight.session) {
+        let attempt = if is_needed { fold.make_at_any_rate()? } else { fold.make()? };
+        if is_manual && let Some(session) = self.shared.memory().session(&self.parsed.session) {
             session.manual = None;
         }
         Ok(match attempt {
             Attempt::Done(done) => {
+                self.note(done.events);
                 self.warnings.extend(done.warnings);
                 self.durability = done.durability;
                 let outcome = if done.is_fold { Outcome::Folded } else { Outcome::Pruned };
                 Passed { outcome, checkpoint: Some(done.checkpoint), task: None }
             }
-            Attempt::Nothing(warnings) => {
+            Attempt::Nothing { events, warnings } => {
+                self.note(events);
                 self.warnings.extend(warnings);
                 Passed { outcome: otherwise, checkpoint, task: None }
             }
@@ -323,16 +324,31 @@ impl<'a> Path<'_, 'a> {
         })
     }
 
-    fn fold<'f>(&'f self, root: Key, checkpoint: Option<&'f Checkpoint>, request: Request) -> Fold<'f, 'a> {
+    /// Takes note of events, for the rest of this turn and for the next.
+    fn note(&mut self, events: Vec<ConversationEvent>) {
+        self.conversation.apply_all(events.iter().cloned());
+        self.events.extend(events);
+    }
+
+    fn fold<'f>(
+        &'f self,
+        root: Key,
+        checkpoint: Option<&'f Checkpoint>,
+        request: Request,
+        verdict: Option<Verdict>,
+    ) -> Fold<'f, 'a> {
         Fold {
-            inner: self.inner,
+            shared: self.shared,
             rules: self.rules,
             policy: self.policy,
-            ask: self.ask,
-            sight: self.sight,
+            credential: self.ask.credential,
+            now: self.ask.now,
+            parsed: self.parsed,
             root,
             checkpoint,
+            conversation: &self.conversation,
             request,
+            verdict,
             precedence: Precedence::First,
             seals: Seals::Sound,
             durability: Durability::Disk,
@@ -351,21 +367,21 @@ impl<'a> Path<'_, 'a> {
 
     /// Tokens as they go out, best known: reported for the beginning, estimated for the rest.
     fn tokens(&self, checkpoint: Option<&Checkpoint>) -> u64 {
-        let scale = self.lane.state.calibration.ratio();
+        let scale = self.conversation.state.calibration.ratio();
         let scaled = |tokens: u64| (tokens as f64 * scale) as u64;
-        match (usage_for(&self.lane, self.sight, checkpoint), &self.lane.base) {
+        match (usage_for(&self.conversation, self.parsed, checkpoint), &self.conversation.base) {
             (Some(usage), Some(base)) => usage.prompt + scaled(self.tally.since(base.position)),
             _ => scaled(self.counted(checkpoint)),
         }
     }
 
     fn bytes(&self, checkpoint: Option<&Checkpoint>) -> u64 {
-        let all = self.sight.transcript.text.len();
+        let all = self.parsed.transcript.text.len();
         let Some(checkpoint) = checkpoint else {
             return all as u64;
         };
-        let end = |position: usize| self.sight.message(position).map_or(0, |message| message.span.end as usize);
-        let start = self.sight.message(0).map_or(0, |message| message.span.start as usize);
+        let end = |position: usize| self.parsed.message(position).map_or(0, |message| message.span.end as usize);
+        let start = self.parsed.message(0).map_or(0, |message| message.span.start as usize);
         let replaced = end(checkpoint.facts.position.saturating_sub(1)).saturating_sub(start);
         (all - replaced.min(all) + checkpoint.text.len()) as u64
     }
@@ -373,7 +389,7 @@ impl<'a> Path<'_, 'a> {
     /// Writes the body, and remembers what the next turn needs.
     fn leave(mut self, root: Option<Key>, purpose: Purpose, alone: Option<Outcome>, passed: Passed) -> Prepared<'a> {
         let Passed { outcome, checkpoint, task } = passed;
-        let swapped = checkpoint.as_deref().and_then(|checkpoint| checkpoint.swap(self.sight, Marks::AtTheSeam));
+        let swapped = checkpoint.as_deref().and_then(|checkpoint| checkpoint.swap(self.parsed, Marks::AtTheSeam));
         let is_swapped = swapped.is_some();
         let decided = self.tokens(checkpoint.as_deref().filter(|_| is_swapped));
         let as_it_came = match is_swapped {
@@ -383,17 +399,17 @@ impl<'a> Path<'_, 'a> {
         };
         let is_shadow = self.rules.settings.mode == Mode::Shadow && alone.is_none();
         let outcome = if is_shadow && outcome != Outcome::Bypassed { Outcome::Shadow } else { outcome };
-        self.warn_of_pressure(root, decided);
+        self.close(root, decided);
         let body = match swapped {
             Some(text) if !is_shadow => Cow::Owned(text),
             _ => Cow::Borrowed(self.ask.body),
         };
         let goes_out = if is_shadow { as_it_came } else { decided };
         let sent = checkpoint.as_deref().filter(|_| !is_shadow);
-        let messages = self.sight.transcript.messages.len();
+        let messages = self.parsed.transcript.messages.len();
         let turn = Turn {
             credential: self.ask.credential,
-            session: self.sight.session.clone(),
+            session: self.parsed.session.clone(),
             // What a client adds for its own compaction is no part of the conversation.
             root: root.filter(|_| purpose == Purpose::Turn),
             outcome,
@@ -403,17 +419,19 @@ impl<'a> Path<'_, 'a> {
             },
             tokens: (as_it_came, goes_out),
             counted: self.counted(sent),
-            end: (self.sight.key(self.sight.len()).map(|key| name(&key)).unwrap_or_default(), self.sight.len()),
+            end: (self.parsed.key(self.parsed.len()).map(|key| name(&key)).unwrap_or_default(), self.parsed.len()),
             sent: sent.map_or(messages, |sent| messages - sent.facts.position + sent.facts.messages),
             whole: Whole { counted: self.counted(None), sent: messages },
             checkpoint: sent.map(|sent| name(&sent.key)),
             budgets: self.setting.budgets,
             model: self.setting.model.clone(),
-            asked_model: self.sight.model().to_owned(),
+            asked_model: self.parsed.model().to_owned(),
         };
         self.remember(root, &turn, is_swapped);
+        let is_as_it_came = matches!(body, Cow::Borrowed(_));
         Prepared {
             body,
+            structure: is_as_it_came.then(|| Arc::clone(self.parsed.transcript.structure())),
             session: turn.session.clone(),
             outcome,
             tokens: (as_it_came, decided),
@@ -427,25 +445,23 @@ impl<'a> Path<'_, 'a> {
     /// What a checkpoint takes away, in corrected tokens.
     fn scaled_difference(&self, checkpoint: Option<&Checkpoint>) -> u64 {
         let removed = self.tally.total().saturating_sub(self.counted(checkpoint));
-        (removed as f64 * self.lane.state.calibration.ratio()) as u64
+        (removed as f64 * self.conversation.state.calibration.ratio()) as u64
     }
 
-    /// Says once that the trigger is near; says it again only after usage had fallen.
-    fn warn_of_pressure(&mut self, root: Option<Key>, tokens: u64) {
-        let budgets = &self.setting.budgets;
+    /// Takes note of what every turn brings: an expired cache, pressure, new counts.
+    fn close(&mut self, root: Option<Key>, tokens: u64) {
         if root.is_none() {
             return;
         }
-        if tokens < u64::from(budgets.pressure) {
-            self.lane.state.warned = false;
-        } else if !self.lane.state.warned {
-            self.lane.state.warned = true;
-            let share = tokens * 100 / u64::from(budgets.trigger.max(1));
-            self.warnings.push(format!(
-                "context is at {share} % of the compaction trigger ({tokens} of {} tokens)",
-                budgets.trigger
-            ));
-        }
+        // The engine, where it was asked, has taken note of that.
+        let was_asked = self.events.iter().any(|event| matches!(event, ConversationEvent::Engine(_)));
+        let is_cold = self.situation(None, &self.setting.budgets).is_cold();
+        let expired = (is_cold && !was_asked).then_some(SessionEvent::CacheExpired);
+        let (reached, warning) = pressure(tokens, &self.setting.budgets, &self.conversation.state).unzip();
+        self.warnings.extend(warning.flatten());
+        self.note(expired.into_iter().chain(reached).map(ConversationEvent::Engine).collect());
+        let measured = std::mem::take(&mut self.conversation.measured);
+        self.events.push(ConversationEvent::Forwarded { at: self.ask.now.0, measured });
     }
 
     fn remember(&mut self, root: Option<Key>, turn: &Turn, is_swapped: bool) {
@@ -463,12 +479,12 @@ impl<'a> Path<'_, 'a> {
             _ => {}
         }
         sums.failed_open += u64::from(self.durability == Durability::Memory);
-        let mut memory = self.inner.memory();
-        if let (Some(root), Some(session)) = (root, memory.session(&self.sight.session)) {
+        let mut memory = self.shared.memory();
+        if let (Some(root), Some(session)) = (root, memory.session(&self.parsed.session)) {
             let record = &mut session.record;
-            record.label.clone_from(&self.sight.label);
-            self.sight.dialect.name().clone_into(&mut record.dialect);
-            self.sight.model().clone_into(&mut record.model);
+            record.label.clone_from(&self.parsed.label);
+            self.parsed.dialect.name().clone_into(&mut record.dialect);
+            self.parsed.model().clone_into(&mut record.model);
             if record.first_at == 0 {
                 record.first_at = self.ask.now.0;
             }
@@ -476,30 +492,9 @@ impl<'a> Path<'_, 'a> {
             record.context = turn.tokens.1;
             record.trigger = self.setting.budgets.trigger.into();
             record.window = self.setting.budgets.window.into();
-            let lane = std::mem::take(&mut self.lane);
-            let idle = moment::idle(&lane, self.ask);
-            record.with_lane(&name(&root), |stored| {
-                stored.measured = lane.measured;
-                stored.last_at = stored.last_at.max(self.ask.now.0);
-                stored.reports = Reports::Known;
-                match self.engine {
-                    // A fold beside the conversation may have ended meanwhile; what it left is later than ours.
-                    Engine::Idle => {
-                        stored.state.warned = lane.state.warned;
-                        stored.state.pace.pause(idle, self.policy.model.cache_ttl);
-                    }
-                    Engine::Asked => {
-                        // What was learnt meanwhile about counting, and by a fold beside it about the summariser, stays.
-                        let calibration = stored.state.calibration;
-                        let fallbacks = stored.state.summariser.fallbacks.max(lane.state.summariser.fallbacks);
-                        let summariser = Cooldown { fallbacks, ..std::mem::take(&mut stored.state.summariser) };
-                        stored.state = SessionState { calibration, summariser, ..lane.state };
-                        stored.latest = lane.latest;
-                        stored.base = lane.base;
-                    }
-                }
-            });
+            let events = std::mem::take(&mut self.events);
+            record.with_conversation(&name(&root), |stored| stored.apply_all(events));
         }
-        memory.add(&self.sight.session, &sums);
+        memory.add(&self.parsed.session, &sums);
     }
 }

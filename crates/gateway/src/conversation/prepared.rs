@@ -1,11 +1,13 @@
 //! What goes out: the body to forward, what was done to it, and what to hand back with the reply.
 
 use super::ask::{CredentialId, SessionId};
-use super::fold::FoldTask;
+use super::task::FoldTask;
 use foldline_core::models::ModelProfile;
 use foldline_core::policy::Budgets;
 use foldline_store::Key;
+use foldline_transcript::Structure;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// What became of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -62,6 +64,8 @@ pub enum Durability {
 pub struct Prepared<'a> {
     /// The body to send.
     pub body: Cow<'a, str>,
+    /// Where everything stands in it, if it goes out as it came.
+    pub structure: Option<Arc<Structure>>,
     /// The session it belongs to.
     pub session: SessionId,
     /// What became of it.

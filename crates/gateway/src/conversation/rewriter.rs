@@ -2,10 +2,10 @@
 
 use super::ask::{Ask, Timestamp};
 use super::fault::Fault;
-use super::fold::{FoldTask, Planned};
 use super::prepared::{Prepared, Turn};
-use super::refusal::Refusal;
+use super::task::{FoldTask, Planned};
 use super::{Conversations, ReportedUsage};
+use crate::refusal::Refusal;
 use foldline_core::summary::Summary;
 
 /// Rewrites requests. Whatever goes wrong in it, panics included, the request goes out as it came.
@@ -25,7 +25,7 @@ pub trait Rewriter: Send + Sync {
     /// Takes note of what the provider reported for a forwarded request.
     fn observe(&self, turn: &Turn, usage: ReportedUsage, now: Timestamp);
     /// Plans a fold in the background.
-    fn plan(&self, task: &FoldTask) -> Result<Planned, Fault>;
+    fn plan(&self, task: &mut FoldTask) -> Result<Planned, Fault>;
     /// Finishes a fold in the background.
     fn run(&self, task: FoldTask, summary: Option<Summary>, now: Timestamp) -> Result<(), Fault>;
 }
@@ -53,7 +53,7 @@ impl Rewriter for Conversations {
         Conversations::observe(self, turn, usage, now);
     }
 
-    fn plan(&self, task: &FoldTask) -> Result<Planned, Fault> {
+    fn plan(&self, task: &mut FoldTask) -> Result<Planned, Fault> {
         Conversations::plan(self, task)
     }
 

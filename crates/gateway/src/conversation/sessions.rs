@@ -1,8 +1,8 @@
 //! What people see of sessions: counts and money, no content.
 
 use super::ask::{CredentialId, Dialect, SessionId};
-use super::inner::Inner;
 use super::memory::{Record, Session};
+use super::shared::Shared;
 use foldline_store::StoreError;
 use serde::{Deserialize, Serialize};
 
@@ -144,19 +144,19 @@ impl SessionView {
 
 /// The latest sessions: those in memory as they stand, the others as they were written.
 pub(super) fn list(
-    inner: &Inner,
+    shared: &Shared,
     credential: Option<&CredentialId>,
     most: usize,
 ) -> Result<Vec<SessionView>, StoreError> {
     let namespace = credential.map(CredentialId::namespace);
     let mut views: Vec<SessionView> = {
-        let memory = inner.memory();
+        let memory = shared.memory();
         let held = memory.sessions.iter().filter(|(_, session)| {
             session.record.last_at > 0 && namespace.as_ref().is_none_or(|name| *name == session.namespace)
         });
         held.map(|(id, session)| SessionView::of(id.clone(), &session.record)).collect()
     };
-    if let Some(store) = inner.store() {
+    if let Some(store) = shared.store() {
         for row in store.sessions(namespace.as_deref(), most)? {
             if let Some(id) = SessionId::parse(&row.id)
                 && !views.iter().any(|view| view.id == id)
@@ -172,12 +172,12 @@ pub(super) fn list(
 
 /// One session with its latest turns.
 pub(super) fn one(
-    inner: &Inner,
+    shared: &Shared,
     id: &SessionId,
     most: usize,
 ) -> Result<Option<(SessionView, Vec<TurnEvent>)>, StoreError> {
-    let held = inner.memory().sessions.get(id).map(|session| SessionView::of(id.clone(), &session.record));
-    let stored = match (&held, inner.store()) {
+    let held = shared.memory().sessions.get(id).map(|session| SessionView::of(id.clone(), &session.record));
+    let stored = match (&held, shared.store()) {
         (None, Some(store)) => store.session(id.as_str())?,
         _ => None,
     };
@@ -186,10 +186,10 @@ pub(super) fn one(
         return Ok(None);
     };
     // Those that wait for the next flush are the newest.
-    let waiting = inner.memory().events.iter().rev().filter(|event| event.session == id.as_str()).cloned().collect();
+    let waiting = shared.memory().events.iter().rev().filter(|event| event.session == id.as_str()).cloned().collect();
     let mut rows: Vec<foldline_store::EventRow> = waiting;
     rows.truncate(most);
-    if let Some(store) = inner.store() {
+    if let Some(store) = shared.store() {
         rows.extend(store.events(id.as_str(), most - rows.len())?);
     }
     let events =

@@ -3,7 +3,7 @@
 //! All counts here are estimates of one kind. Reported usage corrects them; the engine counts exactly
 //! where it can, once it acts.
 
-use super::sight::Sight;
+use super::parsed_request::ParsedRequest;
 use foldline_core::tokens::{Counter, Measure, measure_message, measure_value};
 
 /// The measure of all counts that are kept.
@@ -30,30 +30,30 @@ pub(super) struct Tally {
 
 impl Tally {
     /// Counts a request.
-    pub(super) fn of(sight: &Sight<'_>, measure: &Measure, measured: &mut Measured) -> Tally {
-        let transcript = &sight.transcript;
-        let name = outside_name(sight);
+    pub(super) fn of(parsed: &ParsedRequest<'_>, measure: &Measure, measured: &mut Measured) -> Tally {
+        let transcript = &parsed.transcript;
+        let name = outside_name(parsed);
         let outside = match measured.outside {
             Some((known, tokens)) if known == name => tokens,
             _ => {
                 let values = [transcript.system, transcript.tools].into_iter().flatten();
                 let values: u64 = values.map(|span| u64::from(measure_value(transcript.raw(span), measure))).sum();
                 let lead: u64 =
-                    (0..sight.lead).map(|index| u64::from(measure_message(transcript, index, measure))).sum();
+                    (0..parsed.lead).map(|index| u64::from(measure_message(transcript, index, measure))).sum();
                 values + lead
             }
         };
         measured.outside = Some((name, outside));
         let mut sum = 0;
-        let mut before = Vec::with_capacity(sight.len() + 1);
+        let mut before = Vec::with_capacity(parsed.len() + 1);
         before.push(0);
-        measured.messages.truncate(sight.len());
-        for (position, digest) in sight.chain.iter().skip(1).enumerate() {
+        measured.messages.truncate(parsed.len());
+        for (position, digest) in parsed.chain.iter().skip(1).enumerate() {
             let name = beginning(digest);
             let tokens = match measured.messages.get(position) {
                 Some(&(known, tokens)) if known == name => tokens,
                 _ => {
-                    let tokens = measure_message(transcript, sight.lead + position, measure);
+                    let tokens = measure_message(transcript, parsed.lead + position, measure);
                     measured.messages.truncate(position);
                     measured.messages.push((name, tokens));
                     tokens
@@ -78,10 +78,10 @@ impl Tally {
 }
 
 /// Changes when system prompt, tools or standing instructions do.
-fn outside_name(sight: &Sight<'_>) -> u64 {
-    let transcript = &sight.transcript;
+fn outside_name(parsed: &ParsedRequest<'_>) -> u64 {
+    let transcript = &parsed.transcript;
     let mut hasher = blake3::Hasher::new();
-    let lead = transcript.messages.iter().take(sight.lead).map(|message| message.span);
+    let lead = transcript.messages.iter().take(parsed.lead).map(|message| message.span);
     for span in [transcript.system, transcript.tools].into_iter().flatten().chain(lead) {
         hasher.update(transcript.raw(span).as_bytes());
         hasher.update(&[0]);

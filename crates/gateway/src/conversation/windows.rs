@@ -3,8 +3,8 @@
 //! the same. Kept in the store, so that nobody is refused again after a restart.
 
 use super::ask::CredentialId;
-use super::inner::Inner;
-use super::refusal::{Refusal, RefusalKind};
+use super::shared::Shared;
+use crate::refusal::{Refusal, RefusalKind};
 use foldline_store::WindowRow;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -129,22 +129,22 @@ impl Windows {
 }
 
 /// The window that refusals have taught for a model.
-pub(super) fn learnt(inner: &Inner, credential: CredentialId, model: &str, now: i64) -> Option<Window> {
+pub(super) fn learnt(shared: &Shared, credential: CredentialId, model: &str, now: i64) -> Option<Window> {
     let key = (credential, model.to_owned());
-    if let Some(seen) = inner.memory().windows.seen.get(&key) {
+    if let Some(seen) = shared.memory().windows.seen.get(&key) {
         return seen.window(now);
     }
     // Who cannot ask the store learns from the next refusal.
-    let stored = inner.store().and_then(|store| store.window(&credential.namespace(), model).ok().flatten());
+    let stored = shared.store().and_then(|store| store.window(&credential.namespace(), model).ok().flatten());
     let seen: Seen = stored.and_then(|record| serde_json::from_str(&record).ok()).unwrap_or_default();
     let window = seen.window(now);
-    *inner.memory().windows.get(credential, model) = seen;
+    *shared.memory().windows.get(credential, model) = seen;
     window
 }
 
 /// Takes note of a refusal.
 pub(super) fn refuse(
-    inner: &Inner,
+    shared: &Shared,
     credential: CredentialId,
     model: &str,
     refused: &Refused,
@@ -155,24 +155,24 @@ pub(super) fn refuse(
         return;
     }
     let row = {
-        let mut memory = inner.memory();
+        let mut memory = shared.memory();
         let seen = memory.windows.get(credential, model);
         seen.refuse(refused, refusal, now);
         row(credential, model, seen)
     };
-    keep(inner, row, now);
+    keep(shared, row, now);
 }
 
 /// Takes note of a prompt that was accepted.
-pub(super) fn accept(inner: &Inner, credential: CredentialId, model: &str, prompt: u64, now: i64) {
+pub(super) fn accept(shared: &Shared, credential: CredentialId, model: &str, prompt: u64, now: i64) {
     let row = {
-        let mut memory = inner.memory();
+        let mut memory = shared.memory();
         let seen = memory.windows.get(credential, model);
         let is_wrong = seen.accept(prompt);
         is_wrong.then(|| row(credential, model, seen))
     };
     if let Some(row) = row {
-        keep(inner, row, now);
+        keep(shared, row, now);
     }
 }
 
@@ -185,8 +185,8 @@ fn row(credential: CredentialId, model: &str, seen: &Seen) -> WindowRow {
 }
 
 /// Writes it down at once: refusals are rare. A store that fails costs one refusal after a restart.
-fn keep(inner: &Inner, row: WindowRow, now: i64) {
-    if let Some(store) = inner.store().filter(|_| row.model.len() <= LONGEST_NAME && !inner.store_rests(now)) {
+fn keep(shared: &Shared, row: WindowRow, now: i64) {
+    if let Some(store) = shared.store().filter(|_| row.model.len() <= LONGEST_NAME && !shared.store_rests(now)) {
         let _lost = store.write_windows(now, &[row]);
     }
 }

@@ -29,10 +29,10 @@ pub fn fold(gateway: &Arc<Gateway>, task: FoldTask) {
     });
 }
 
-async fn fold_now(gateway: &Arc<Gateway>, task: FoldTask) -> Result<(), Trouble> {
+async fn fold_now(gateway: &Arc<Gateway>, mut task: FoldTask) -> Result<(), Trouble> {
     let rewriter = gateway.rewriter.clone();
     let (task, planned) = tokio::task::spawn_blocking(move || {
-        let planned = rewriter.plan(&task);
+        let planned = rewriter.plan(&mut task);
         (task, planned)
     })
     .await

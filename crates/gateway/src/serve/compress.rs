@@ -3,9 +3,9 @@
 //! Pins stay in the conversation as messages, where folds find them.
 
 use super::Body;
+use super::assistant_answer;
 use super::gateway::Gateway;
 use super::rewriting::Question;
-use super::speech;
 use crate::conversation::{Ask, Bypass, Conversations, Fault, Outcome};
 use bytes::Bytes;
 use foldline_core::ledger::PinOrder;
@@ -58,7 +58,7 @@ pub async fn answer(gateway: &Arc<Gateway>, question: &Question) -> Option<Respo
         let text = std::str::from_utf8(&question.body).ok()?;
         let order = Order::read(text, question.dialect.format())?;
         let done = order.carry_out(&conversations, &question).ok()?;
-        let streams = question.wish.delivery.unwrap_or_else(|| speech::streams(text));
+        let streams = question.wish.delivery.unwrap_or_else(|| assistant_answer::streams(text));
         let model = question.wish.model.as_deref().map_or(order.model, str::to_owned);
         Some((question.dialect, model, streams, done))
     });
@@ -77,7 +77,7 @@ pub async fn answer(gateway: &Arc<Gateway>, question: &Question) -> Option<Respo
         Done::Unpinned(text) => format!("Unpinned what contains: {text}"),
     };
     gateway.metrics.turn(dialect, "command", (0, 0), std::time::Duration::ZERO);
-    Some(speech::answer(dialect, &model, &words, streams))
+    Some(assistant_answer::answer(dialect, &model, &words, streams))
 }
 
 impl Order {

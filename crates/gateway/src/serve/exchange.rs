@@ -5,11 +5,11 @@ use super::budget::Weighed;
 use super::decode::{Coding, decode};
 use super::gateway::{Gateway, Place, now};
 use super::passage::{Passage, Pieces};
-use super::peek::{Peek, Preamble};
 use super::reply::{Again, Opening, Reply};
 use super::rewriting::{FAILED_OPEN, Known, Question, Rewritten, Usage};
 use super::route::Provider;
 use super::setup::Setup;
+use super::stream_start::{Preamble, StreamStart};
 use super::watch::Watch;
 use super::{Body, background};
 use super::{headers, lending};
@@ -187,7 +187,7 @@ impl Sent {
                 Ok(read) => read,
                 Err(body) => return Ok(Answer::Read(parts, body)),
             };
-            let refusal = read_refusal(self.exchange.question.dialect, parts.status.as_u16(), &plain);
+            let refusal = read_refusal(parts.status.as_u16(), &plain);
             let again = match refusal {
                 Some(refusal) => {
                     self.drop_rejected().await;
@@ -302,7 +302,7 @@ impl Sent {
         let may_begin_again = self.turn.is_some() && self.attempt < MOST_ATTEMPTS;
         if may_begin_again && parts.status.is_success() && is_stream(&parts.headers) && is_plain(&parts.headers) {
             let preamble = if self.length >= LARGE_REQUEST { Preamble::Hold } else { Preamble::Pass };
-            let peek = Peek::new(self.exchange.question.dialect, preamble);
+            let peek = StreamStart::new(preamble);
             reply = reply.opened(Opening::new(peek, Retry(Box::new(self.again()))));
         }
         reply.boxed_unsync()

@@ -74,7 +74,7 @@ pub struct Gateway {
     /// Whether the store can be written.
     pub(super) readiness: Readiness,
     /// Places for work on threads that may block.
-    pub(super) desks: Arc<Semaphore>,
+    pub(super) workers: Arc<Semaphore>,
     /// Places for folds beside the requests.
     pub(super) folds: Arc<Semaphore>,
     /// Set when a provider refused a request because it asks for usage in a stream.
@@ -152,7 +152,7 @@ impl Gateway {
             reported: Notify::new(),
             rewriter: wrap(conversations.clone()),
             conversations,
-            desks: Arc::new(Semaphore::new(2 * cores)),
+            workers: Arc::new(Semaphore::new(2 * cores)),
             folds: Arc::new(Semaphore::new(MOST_FOLDS)),
             usage_refused: AtomicBool::new(false),
             is_open: AtomicBool::new(true),

@@ -233,6 +233,7 @@ mod tests {
         let mut headers = with("x-api-key", "own");
         headers.insert("authorization", "Bearer two".parse().unwrap());
         headers.insert("api-key", "four".parse().unwrap());
+        headers.insert("cookie", "theme=dark; key=four".parse().unwrap());
         keys.exchange(two, Provider::Anthropic, &mut headers).unwrap();
         assert_eq!((headers.len(), headers["x-api-key"].as_bytes()), (1, b"own".as_slice()));
     }

@@ -2,8 +2,8 @@
 
 use super::crowd::{Crowd, Room};
 use super::gateway::{Gateway, StartError};
-use super::patient::Patient;
 use super::presence::{Presence, Waits};
+use super::write_timeout::WriteTimeout;
 use super::{background, entrance};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -133,7 +133,7 @@ async fn attend(
     // How long a head may take is counted from the first moment, before anybody knows which version it is of.
     builder.http1().timer(TokioTimer::new()).header_read_timeout(None).max_buf_size(LARGEST_HEAD);
     builder.http2().timer(TokioTimer::new()).max_concurrent_streams(STREAMS).keep_alive_interval(pause);
-    let stream = TokioIo::new(Patient::new(stream, pause, presence.clone()));
+    let stream = TokioIo::new(WriteTimeout::new(stream, pause, presence.clone()));
     let (answering, visited) = (gateway.clone(), presence.clone());
     let service = service_fn(move |request| {
         let (gateway, visit) = (answering.clone(), visited.visit());

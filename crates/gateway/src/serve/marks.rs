@@ -3,12 +3,14 @@
 //! This is the one place between a rewritten request and the wire in which marks are set. The layout is the core's to
 //! decide; a request that carries marks of its own keeps them as they are.
 
+use super::rewriting::transcript;
 use super::setup::Setup;
 use crate::conversation::Dialect;
 use foldline_core::cache::{Layout, marks};
 use foldline_core::policy::CacheTtl;
-use foldline_transcript::wire;
+use foldline_transcript::Structure;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// Shorter requests are below every model's least cacheable prefix; they go out as they came.
 const LEAST_BYTES: usize = 4 << 10;
@@ -29,14 +31,20 @@ impl Marking {
     }
 }
 
-/// The body with cache marks, where its provider reads them and the client left them to us.
-pub fn place(dialect: Dialect, marking: Marking, body: Cow<'_, str>) -> Cow<'_, str> {
+/// The body with cache marks, where its provider reads them and the client left them to us. `structure` is where everything
+/// stands in it, as far as that is known.
+pub fn place<'b>(
+    dialect: Dialect,
+    marking: Marking,
+    body: Cow<'b, str>,
+    structure: &mut Option<Arc<Structure>>,
+) -> Cow<'b, str> {
     let Marking::On(ttl) = marking else { return body };
     let has_marks = || memchr::memmem::find(body.as_bytes(), b"\"cache_control\"").is_some();
     if dialect != Dialect::Messages || body.len() < LEAST_BYTES || has_marks() {
         return body;
     }
-    let Ok(transcript) = wire::read(&body, Some(dialect.format())) else { return body };
+    let Some(transcript) = transcript(&body, dialect, structure.clone()) else { return body };
     // Other models behind this API cache by themselves, or not at all.
     if !transcript.model.as_deref().is_some_and(|model| model.contains("claude")) {
         return body;
@@ -46,12 +54,18 @@ pub fn place(dialect: Dialect, marking: Marking, body: Cow<'_, str>) -> Cow<'_, 
         return body;
     }
     let marked = edits.splice(&body);
+    *structure = None;
     Cow::Owned(marked)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use foldline_transcript::wire;
+
+    fn placed(dialect: Dialect, marking: Marking, body: &str) -> String {
+        place(dialect, marking, Cow::Borrowed(body), &mut None).into_owned()
+    }
 
     fn body(model: &str, content: &str) -> String {
         let turns: Vec<String> = (0..6)
@@ -71,7 +85,7 @@ mod tests {
     #[test]
     fn a_request_to_claude_without_marks_gets_up_to_four() {
         let plain = body("claude-sonnet-4-5", "\"Go on.\"");
-        let marked = place(Dialect::Messages, Marking::On(CacheTtl::FiveMinutes), Cow::Borrowed(&plain));
+        let marked = placed(Dialect::Messages, Marking::On(CacheTtl::FiveMinutes), &plain);
         assert!((2..=4).contains(&marks_in(&marked)), "{marked}");
         assert!(foldline_transcript::validate::validate(&wire::read(&marked, None).unwrap()).is_empty());
     }
@@ -84,8 +98,8 @@ mod tests {
         let plain = body("claude-sonnet-4-5", "\"Go on.\"");
         let on = Marking::On(CacheTtl::FiveMinutes);
         for (text, marking) in [(&own, on), (&other, on), (&plain, Marking::Off)] {
-            assert_eq!(place(Dialect::Messages, marking, Cow::Borrowed(text)), *text);
+            assert_eq!(placed(Dialect::Messages, marking, text), *text);
         }
-        assert_eq!(place(Dialect::Chat, on, Cow::Borrowed(&plain)), plain);
+        assert_eq!(placed(Dialect::Chat, on, &plain), plain);
     }
 }

@@ -1,17 +1,25 @@
-//! The gateway: routes, streams, limits, operations.
+//! The gateway: routes, streams, limits, operations. One file per step, in the order of the data:
 //!
-//! A request comes in at `listen`, is told apart in `route`, and answered by `entrance`. A turn of a conversation
-//! becomes an `exchange`: `rewriting` asks the conversation what to send, `reply` passes on what comes back while
-//! `watch` reads along. Whatever goes wrong on our side, the request goes out as it came.
+//! | step | file |
+//! |---|---|
+//! | a connection is accepted, or makes room for another | `listen`, `crowd`, `presence`, `write_timeout` |
+//! | its path is put straight, its names and its route are known | `entrance`, `path`, `names`, `route` |
+//! | a turn is let in, read, unpacked and addressed | `turn`: `keys`, `inbound`, `decode`, `budget`, `lending`, `upstream` |
+//! | what else passes is forwarded as it comes | `pass`, `passage` |
+//! | the conversation says what to send | `rewriting`, then `marks` and `usage` |
+//! | it is sent, and sent again where its size is refused | `exchange` |
+//! | the reply passes, read along with | `stream_start`, `reply`, `watch`, `events` |
+//!
+//! Whatever goes wrong on our side, the request goes out as it came.
 
 mod answer;
+mod assistant_answer;
 mod background;
 mod budget;
 mod compress;
 mod crowd;
 mod decode;
 mod entrance;
-mod events;
 mod exchange;
 mod gateway;
 mod headers;
@@ -27,10 +35,9 @@ mod names;
 mod originals;
 mod own;
 mod panics;
+mod pass;
 mod passage;
 mod path;
-mod patient;
-mod peek;
 mod presence;
 mod query;
 mod ready;
@@ -40,12 +47,14 @@ mod rewriting;
 mod route;
 mod setup;
 mod site;
-mod speech;
+mod stream_start;
+mod turn;
 mod upstream;
 mod usage;
 mod vendor;
 mod watch;
 pub mod when;
+mod write_timeout;
 
 pub use crate::outbound::BoxError;
 pub use gateway::{Gateway, Plan, StartError};

@@ -4,7 +4,7 @@
 use super::BoxError;
 use super::exchange::Retry;
 use super::gateway::Place;
-use super::peek::{Peek, Sight};
+use super::stream_start::{Beginning, StreamStart};
 use super::usage::Strip;
 use super::watch::{Ending, Watch};
 use bytes::Bytes;
@@ -35,7 +35,7 @@ pub struct Reply {
 
 /// The beginning of a stream, and how to begin again.
 pub struct Opening {
-    peek: Peek,
+    peek: StreamStart,
     retry: Option<Retry>,
     /// A second try that is under way, with what goes out if it fails.
     trying: Option<(Trying, Bytes)>,
@@ -54,7 +54,7 @@ const HOLD: Duration = Duration::from_millis(250);
 
 impl Opening {
     /// Looks at the beginning with `peek`; begins again with `retry`.
-    pub fn new(peek: Peek, retry: Retry) -> Opening {
+    pub fn new(peek: StreamStart, retry: Retry) -> Opening {
         Opening { peek, retry: Some(retry), trying: None, until: Box::pin(sleep(HOLD)) }
     }
 }
@@ -133,12 +133,12 @@ impl Reply {
     fn open(&mut self, bytes: Bytes) -> Bytes {
         let Some(opening) = &mut self.opening else { return self.pass(bytes) };
         match opening.peek.feed(&bytes) {
-            Sight::Unclear(bytes) => self.pass(bytes),
-            Sight::Ordinary(bytes) => {
+            Beginning::Unclear(bytes) => self.pass(bytes),
+            Beginning::Ordinary(bytes) => {
                 self.opening = None;
                 self.pass(bytes)
             }
-            Sight::Refused(refusal, bytes) => match opening.retry.take() {
+            Beginning::Refused(refusal, bytes) => match opening.retry.take() {
                 Some(retry) => {
                     opening.trying = Some((Box::pin(retry.again(refusal)), bytes));
                     Bytes::new()

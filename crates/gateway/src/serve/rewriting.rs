@@ -1,12 +1,12 @@
 //! Rewriting a request, so guarded that it can only help: on a thread of its own, within a time limit, and whatever
 //! goes wrong there, the request goes out as it came.
 
+use super::assistant_answer::Delivery;
 use super::budget::Weighed;
 use super::gateway::{Gateway, now};
 use super::hints::Hints;
 use super::marks::Marking;
 use super::route::ModelCall;
-use super::speech::Delivery;
 use super::{marks, usage};
 use crate::conversation::{
     Ask, Bypass, CredentialId, Dialect, Durability, Fault, FoldTask, Outcome, Prepared, Refusal, SessionId, Turn,
@@ -14,6 +14,7 @@ use crate::conversation::{
 };
 use bytes::Bytes;
 use foldline_core::reading::Site;
+use foldline_transcript::{Structure, Transcript, wire};
 use http::Uri;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -215,11 +216,11 @@ async fn guarded<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Trouble> + Send + 'static,
 ) -> Result<T, Trouble> {
     let run = async {
-        let desk = gateway.desks.clone().acquire_owned().await.map_err(|_| Trouble::TooLate)?;
+        let worker = gateway.workers.clone().acquire_owned().await.map_err(|_| Trouble::TooLate)?;
         // The place is given back when the work ends, not when somebody stops waiting for it: work that hangs must
         // not be joined by ever more of its kind.
         let job = tokio::task::spawn_blocking(move || {
-            let _desk = desk;
+            let _worker = worker;
             work()
         });
         job.await.map_err(|_| Trouble::Panic)?
@@ -229,14 +230,16 @@ async fn guarded<T: Send + 'static>(
 
 /// From a prepared request to bytes.
 fn finish(prepared: Prepared<'_>, dialect: Dialect, marking: Marking, wanted: Usage) -> Rewritten {
-    let Prepared { body, session, outcome, tokens, turn, durability, background, warnings } = prepared;
+    let Prepared { body, mut structure, session, outcome, tokens, turn, durability, background, warnings } = prepared;
     for warning in warnings {
         warn!(session = session.as_str(), "{warning}");
     }
     let leave_alone = matches!(outcome, Outcome::Bypassed | Outcome::Holdout | Outcome::Shadow);
-    let body = if leave_alone { body } else { marks::place(dialect, marking, body) };
+    let body = if leave_alone { body } else { marks::place(dialect, marking, body, &mut structure) };
     let with_usage = match wanted {
-        Usage::Ours if outcome != Outcome::Bypassed => usage::ask_for(&body),
+        Usage::Ours if outcome != Outcome::Bypassed => {
+            transcript(&body, dialect, structure).and_then(|transcript| usage::ask_for(&transcript))
+        }
         _ => None,
     };
     let usage = if with_usage.is_some() { Usage::Ours } else { Usage::Theirs };
@@ -249,6 +252,14 @@ fn finish(prepared: Prepared<'_>, dialect: Dialect, marking: Marking, wanted: Us
         _ => Served::Well,
     };
     Rewritten { body, usage, outcome: outcome.name(), known: Some(Known { session, tokens, turn, background }), store }
+}
+
+/// The transcript of a body, by its structure where that is known.
+pub fn transcript(body: &str, dialect: Dialect, structure: Option<Arc<Structure>>) -> Option<Transcript<'_>> {
+    match structure {
+        Some(structure) => Some(Transcript::new(body, structure)),
+        None => wire::read(body, Some(dialect.format())).ok(),
+    }
 }
 
 impl Rewritten {

@@ -140,6 +140,11 @@ impl Setup {
     /// Reads the settings. The key file and the environment are read here and nowhere else.
     pub fn of(policy: &Policy, gateway: &GatewaySettings) -> Result<Setup, SetupError> {
         let seconds = |n: u32| Duration::from_secs(u64::from(n));
+        if policy.compression.system_note {
+            tracing::warn!(
+                "compression.system_note has no effect in the gateway, where it would break the cached prefix"
+            );
+        }
         let keys = match gateway.client_keys.as_deref() {
             Some(path) => read_keys(path)?,
             None => Keys::default(),

@@ -1,78 +1,39 @@
 //! Usage in Chat Completions streams: asked for where the client did not, and taken out of the reply again.
 
-use super::events::{self, Events};
 use bytes::Bytes;
+use foldline_transcript::Transcript;
 use foldline_transcript::edit::Span;
-use foldline_transcript::wire::json::{Kind, Result, Scanner};
+use foldline_transcript::wire::events::{self, Events};
+use foldline_transcript::wire::field;
 use serde_json::Value;
 
 /// What is put into a request.
 const OPTION: &str = r#""include_usage":true"#;
 
-/// The body with usage asked for. `None` when it is no stream, or the client asks for usage itself, or it is no request.
-pub fn ask_for(body: &str) -> Option<String> {
-    let found = Found::read(body).ok()?;
-    if !found.streams {
+/// The body with usage asked for. `None` when it is no stream, or the client asks for usage itself.
+pub fn ask_for(transcript: &Transcript<'_>) -> Option<String> {
+    let body = transcript.text;
+    let field = |name: &str| transcript.fields.iter().rfind(|(key, _)| key == name).map(|(_, value)| *value);
+    if field("stream")?.of(body) != "true" {
         return None;
     }
-    let (span, text) = match (found.options, found.include) {
-        (_, Some(include)) if include.of(body) == "true" => return None,
-        (_, Some(include)) => (include, "true".to_owned()),
-        (Some((options, Kind::Object)), None) => {
+    let Some(options) = field("stream_options") else {
+        let end = body.trim_end().len().checked_sub(1)?;
+        return Some([body.get(..end)?, r#","stream_options":{"#, OPTION, "}", body.get(end..)?].concat());
+    };
+    let inside = options.of(body).strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+    let (span, text) = match (inside, field::value(body, options, "include_usage")) {
+        (Some(_), Some(include)) if include.of(body) == "true" => return None,
+        (Some(_), Some(include)) => (include, "true".to_owned()),
+        (Some(inside), None) => {
             let start = options.range().start + 1;
-            let comma = if found.options_empty { "" } else { "," };
+            let comma = if inside.trim().is_empty() { "" } else { "," };
             (Span::new(start, start), format!("{OPTION}{comma}"))
         }
-        (Some((options, _)), None) => (options, format!("{{{OPTION}}}")),
-        (None, None) => (Span::new(found.end, found.end), format!(r#","stream_options":{{{OPTION}}}"#)),
+        (None, _) => (options, format!("{{{OPTION}}}")),
     };
     let range = span.range();
     Some([body.get(..range.start)?, &text, body.get(range.end..)?].concat())
-}
-
-/// The parts of a request that decide.
-#[derive(Default)]
-struct Found {
-    streams: bool,
-    options: Option<(Span, Kind)>,
-    options_empty: bool,
-    include: Option<Span>,
-    /// Where the object's closing brace stands.
-    end: usize,
-}
-
-impl Found {
-    fn read(body: &str) -> Result<Found> {
-        let mut found = Found::default();
-        let mut scanner = Scanner::new(body, 0);
-        let whole = scanner.object(|scanner, key| {
-            match key {
-                "stream" => found.streams = scanner.skip()?.of(body) == "true",
-                "stream_options" => {
-                    let kind = scanner.peek()?;
-                    let span = match kind {
-                        Kind::Object => {
-                            found.options_empty = true;
-                            scanner.object(|scanner, key| {
-                                found.options_empty = false;
-                                let value = scanner.skip()?;
-                                if key == "include_usage" {
-                                    found.include = Some(value);
-                                }
-                                Ok(())
-                            })?
-                        }
-                        _ => scanner.skip()?,
-                    };
-                    found.options = Some((span, kind));
-                }
-                _ => drop(scanner.skip()?),
-            }
-            Ok(())
-        })?;
-        found.end = whole.range().end - 1;
-        Ok(found)
-    }
 }
 
 /// An event that is longer than this is no usage event, and is passed on as it comes.
@@ -91,10 +52,10 @@ impl Strip {
     pub fn feed(&mut self, bytes: &[u8]) -> Bytes {
         self.events.feed(bytes);
         let mut out = Vec::with_capacity(bytes.len());
-        while let Some(event) = self.events.next() {
+        while let Some(event) = self.events.next_event() {
             let is_whole = !std::mem::take(&mut self.passing);
-            if !(is_whole && is_usage_only(&event)) {
-                out.extend_from_slice(&event);
+            if !(is_whole && is_usage_only(event)) {
+                out.extend_from_slice(event);
             }
         }
         if self.passing || self.events.pending() > LONGEST {
@@ -106,7 +67,7 @@ impl Strip {
 
     /// What is left when the stream ends, whole or not.
     pub fn finish(&mut self) -> Bytes {
-        self.events.rest()
+        self.events.rest().into()
     }
 }
 
@@ -123,6 +84,7 @@ fn is_usage_only(event: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use foldline_transcript::{Format, wire};
 
     #[test]
     fn usage_is_asked_for_where_the_client_does_not() {
@@ -147,12 +109,15 @@ mod tests {
             ),
             (r#"{"stream":true,"stream_options":{"include_usage":true}}"#, None),
             (r#"{"stream":false}"#, None),
-            (r#"{"messages":[]}"#, None),
+            (r#"{"n":1}"#, None),
             ("[]", None),
             (r#"{"stream":true"#, None),
         ];
+        let with_messages = |body: &str| body.replacen('{', r#"{"messages":[],"#, 1);
         for (body, expected) in cases {
-            assert_eq!(ask_for(body).as_deref(), expected, "{body}");
+            let body = with_messages(body);
+            let asked = wire::read(&body, Some(Format::OpenAiChat)).ok().and_then(|read| ask_for(&read));
+            assert_eq!(asked, expected.map(with_messages), "{body}");
         }
     }
 

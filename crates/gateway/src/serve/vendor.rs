@@ -106,8 +106,10 @@ fn of_header(name: &HeaderName) -> Option<Provider> {
     }
 }
 
-/// Whose key this is by its look; many look like nobody's.
+/// Whose key this is by its look, quotes apart; many look like nobody's.
 fn of_key(key: &[u8]) -> Option<Provider> {
+    let quotes = key.iter().take_while(|byte| matches!(byte, b'"' | b'\'')).count();
+    let key = key.get(quotes..).unwrap_or_default();
     let begins = |starts: &[&str]| starts.iter().any(|start| key.starts_with(start.as_bytes()));
     if begins(&["sk-ant-"]) {
         Some(Provider::Anthropic)
@@ -185,10 +187,11 @@ pub fn screen<'b>(
     let carried = CARRIERS.iter().filter(|name| headers.contains_key(*name)).count();
     let foreign: Vec<&HeaderName> =
         CARRIERS.iter().filter(|name| key_in(headers, name).is_some_and(|key| !may_go(name, key))).collect();
-    if carried > 0 && foreign.len() == carried {
+    let strays = strays(headers, |vendor| !may_have(vendor));
+    if foreign.len() == carried && carried + strays.len() > 0 {
         return Err(Refusal::WrongVendor { vendor: provider.name(), host: ours.host().to_owned() });
     }
-    for name in foreign {
+    for name in foreign.into_iter().chain(&strays) {
         headers.remove(name);
     }
     // Of two, the one in the place of the other vendor's keys is not for this one.
@@ -203,15 +206,24 @@ pub fn screen<'b>(
     Ok(())
 }
 
+/// Headers that are not for keys and carry one all the same, of a vendor that `is_foreign`: `api-key`, cookies.
+fn strays(headers: &HeaderMap, is_foreign: impl Fn(Provider) -> bool) -> Vec<HeaderName> {
+    let carries = |value: &HeaderValue| words(value).filter_map(of_key).any(&is_foreign);
+    let is_carrier = |name: &HeaderName| CARRIERS.contains(name);
+    headers.iter().filter(|(name, value)| !is_carrier(name) && carries(value)).map(|(name, _)| name.clone()).collect()
+}
+
+/// The words of a header, of which a key may be one: `sid=…; key=…`.
+fn words(value: &HeaderValue) -> impl Iterator<Item = &[u8]> {
+    let separates = |byte: &u8| matches!(byte, b' ' | b'=' | b';' | b',' | b'"' | b'\'' | b':');
+    value.as_bytes().split(separates).filter(|word| !word.is_empty())
+}
+
 /// Takes out every header whose value is a key of which `is_secret` says that it must not leave.
 pub fn strike(headers: &mut HeaderMap, is_secret: impl Fn(&[u8]) -> bool) {
     let named: Vec<HeaderName> = headers
         .iter()
-        .filter(|(_, value)| {
-            let value = value.as_bytes().trim_ascii();
-            let last = value.rsplit(|byte| *byte == b' ').next().unwrap_or_default();
-            is_secret(value) || is_secret(last)
-        })
+        .filter(|(_, value)| is_secret(value.as_bytes().trim_ascii()) || words(value).any(&is_secret))
         .map(|(name, _)| name.clone())
         .collect();
     for name in named {
@@ -278,6 +290,13 @@ mod tests {
         assert_eq!(sent(Provider::Anthropic, &both).unwrap().len(), 2);
         let mixed = [("authorization", "Bearer sk-proj-x"), ("x-api-key", "sk-ant-api03-x")];
         assert_eq!(sent(Provider::Anthropic, &mixed).unwrap(), ["x-api-key"]);
+
+        // Quotes hide nothing, and other headers are no way around.
+        assert_eq!(wrong(sent(Provider::OpenAi, &[("authorization", "Bearer \"sk-ant-api03-x\"")])), "wrong_vendor");
+        assert_eq!(wrong(sent(Provider::OpenAi, &[("api-key", "sk-ant-api03-x")])), "wrong_vendor");
+        let stray = [("authorization", "Bearer k"), ("cookie", "a=b; sessionKey=sk-ant-sid01-x"), ("accept", "*/*")];
+        assert_eq!(sent(Provider::OpenAi, &stray).unwrap(), ["authorization", "accept"]);
+        assert_eq!(sent(Provider::Anthropic, &stray).unwrap().len(), 3);
 
         let google = ("x-goog-api-key", "AIzaSy-x");
         assert_eq!(sent(Provider::Google, &[google]).unwrap(), ["x-goog-api-key"]);

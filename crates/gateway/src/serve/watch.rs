@@ -2,9 +2,9 @@
 //! whatever goes wrong in it ends the reading, not the reply.
 
 use super::decode::{Coding, Decoder};
-use super::events::{self, Events};
 use super::lending;
 use foldline_core::Format;
+use foldline_transcript::wire::events::{self, Events};
 use foldline_transcript::wire::reply::{self, ReportedUsage};
 use foldline_transcript::wire::sse::SseUsage;
 use http::{HeaderMap, header};
@@ -157,8 +157,8 @@ impl Naming {
     /// `None` once an event has told.
     fn after(mut self, bytes: &[u8]) -> Option<Naming> {
         self.events.feed(bytes);
-        while let Some(event) = self.events.next() {
-            let made = lending::made(&events::payload(&event));
+        while let Some(event) = self.events.next_event() {
+            let made = lending::made(&events::payload(event));
             made.iter().for_each(|id| (self.named)(id));
             if !made.is_empty() {
                 return None;

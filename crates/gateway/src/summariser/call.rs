@@ -4,19 +4,18 @@ use super::classify;
 use super::dialect::{self, Speech};
 use super::endpoint::Endpoint;
 use super::retry;
-use super::sse::Events;
 use super::write::Limits;
 use crate::outbound::{Outbound, OutboundError};
 use bytes::Bytes;
 use foldline_core::summary::{Ask, Failure, FailureClass};
 use foldline_core::tokens::estimate;
+use foldline_transcript::wire::events::{self, Events};
 use foldline_transcript::wire::reply::{self, ReportedUsage};
 use foldline_transcript::wire::sse::SseUsage;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 use http::{Request, Response};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
-use std::borrow::Cow;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
@@ -136,33 +135,38 @@ async fn listen(
     usage: &mut SseUsage,
     text: &mut String,
 ) -> Result<(), Missed> {
-    let mut events = Events::default();
+    let mut arrived = Events::default();
     let mut bytes = 0;
     loop {
         let frame = watch.wait(body.frame()).await?;
-        let arrived = match frame {
+        match frame {
             Some(Ok(frame)) => {
                 let data = frame.into_data().unwrap_or_default();
                 bytes += data.len();
                 usage.feed(&data);
-                events.feed(&data)
+                arrived.feed(&data);
             }
             Some(Err(error)) => return Err(Missed::cut(&format!("the stream broke: {error}"))),
             None => {
-                let last = std::mem::take(&mut events).finish();
-                let ends = last.is_some_and(|event| {
-                    let speech = dialect::event(endpoint.dialect, &event);
-                    text.push_str(&speech.words);
-                    speech.ends
-                });
-                return if ends { Ok(()) } else { Err(Missed::cut("the stream ended before the reply was complete")) };
+                // Some servers forget the last blank line.
+                let last = events::payload(&arrived.rest());
+                let speech = dialect::event(endpoint.dialect, &String::from_utf8_lossy(&last));
+                text.push_str(&speech.words);
+                return if speech.ends {
+                    Ok(())
+                } else {
+                    Err(Missed::cut("the stream ended before the reply was complete"))
+                };
             }
-        };
-        for mut event in arrived {
-            if let Cow::Owned(clean) = endpoint.without_key(&event.data) {
-                event.data = clean;
+        }
+        while let Some(event) = arrived.next_event() {
+            let data = events::payload(event);
+            if data.is_empty() {
+                continue;
             }
-            let Speech { words, thinks, ends, failure } = dialect::event(endpoint.dialect, &event);
+            let data = String::from_utf8_lossy(&data);
+            let Speech { words, thinks, ends, failure } =
+                dialect::event(endpoint.dialect, &endpoint.without_key(&data));
             if let Some(failure) = failure {
                 return Err(Missed { again: failure.class.may_pass(), failure, headers: HeaderMap::new() });
             }

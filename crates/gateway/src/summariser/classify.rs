@@ -1,10 +1,12 @@
 //! What a refusal means: each vendor says the same few things in its own words.
 
+use crate::refusal::{self, RefusalKind};
 use foldline_core::summary::{Failure, FailureClass};
 use serde_json::Value;
 
-/// Words that tell a class whatever the status says, in the order in which they are looked for.
-const WORDS: [(FailureClass, &[&str]); 4] = [
+/// Words that tell a class whatever the status says, in the order in which they are looked for. Those for a request that
+/// is too long are the gateway's own ([`refusal`]).
+const WORDS: [(FailureClass, &[&str]); 3] = [
     (
         FailureClass::Quota,
         &[
@@ -16,20 +18,6 @@ const WORDS: [(FailureClass, &[&str]); 4] = [
             "insufficient funds",
             "billing",
             "payment required",
-        ],
-    ),
-    (
-        FailureClass::ContextLength,
-        &[
-            "context_length_exceeded",
-            "exceed_context_size",
-            "maximum context length",
-            "context window",
-            "context size",
-            "prompt is too long",
-            "input is too long",
-            "too many tokens",
-            "request_too_large",
         ],
     ),
     (
@@ -73,7 +61,13 @@ pub(super) fn of_error(error: &Value) -> Failure {
 
 fn told_by_words(text: &str) -> Option<FailureClass> {
     let lower = text.to_lowercase();
-    WORDS.iter().find(|(_, words)| words.iter().any(|word| lower.contains(word))).map(|(class, _)| *class)
+    let told =
+        || WORDS.iter().find(|(_, words)| words.iter().any(|word| lower.contains(word))).map(|(class, _)| *class);
+    match refusal::named_in(&lower) {
+        Some(RefusalKind::Window | RefusalKind::Bytes) => Some(FailureClass::ContextLength),
+        Some(RefusalKind::Rate) => Some(FailureClass::Rate),
+        None => told(),
+    }
 }
 
 /// The message of an error body; the body itself when it has none.

@@ -1,7 +1,6 @@
 //! How the vendors are asked, and what their streams say.
 
 use super::classify;
-use super::sse::Event;
 use foldline_core::Format;
 use foldline_core::policy::Dialect;
 use foldline_core::summary::{Ask, Failure, FailureClass};
@@ -59,12 +58,12 @@ pub(super) fn body(dialect: Dialect, model: &str, ask: &Ask) -> String {
     .to_string()
 }
 
-/// What an event of a stream says.
-pub(super) fn event(dialect: Dialect, event: &Event) -> Speech {
-    if event.data.trim() == "[DONE]" {
+/// What an event of a stream that carries `data` says.
+pub(super) fn event(dialect: Dialect, data: &str) -> Speech {
+    if data.trim() == "[DONE]" {
         return Speech { ends: true, ..Speech::default() };
     }
-    let Ok(data) = serde_json::from_str::<Value>(&event.data) else {
+    let Ok(data) = serde_json::from_str::<Value>(data) else {
         return broken("an event of the stream is no JSON");
     };
     match dialect {

@@ -14,7 +14,6 @@ mod key;
 mod probe;
 mod retry;
 mod setup;
-mod sse;
 mod write;
 
 pub use classify::of_response as failure_of_response;
@@ -23,7 +22,6 @@ pub use endpoint::{AddressError, Endpoint};
 pub use key::{Key, KeyError, KeySource};
 pub use probe::{Probe, probe};
 pub use setup::SetupError;
-pub use sse::{Event, Events};
 pub use write::{Limits, Progress, Spent, Summariser};
 
 #[doc(no_inline)]

@@ -3,6 +3,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,10 +67,17 @@ class Client:
         return None
 
 
+def through_interface(kind, *command):
+    """The command for a client that compacts only through its interface for programs."""
+    return [sys.executable, str(Path(__file__).resolve().parent / "own_compaction.py"), kind, *command]
+
+
 def npm(room, folder, package):
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "package.json").write_text('{"private":true}')
-    command = ["npm", "install", "--silent", "--no-audit", "--no-fund", package]
+    # A registry that does not answer is given up soon.
+    patience = ["--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000", "--fetch-timeout=60000"]
+    command = ["npm", "install", "--silent", "--no-audit", "--no-fund", *patience, package]
     environment = {**os.environ, "PATH": node_path(room), "npm_config_cache": str(room / "npm-cache")}
     return succeeds(command, cwd=folder, env=environment)
 
@@ -145,6 +153,9 @@ trust_level = "trusted"
         options = ["--dangerously-bypass-approvals-and-sandbox", "--skip-git-repo-check"]
         return [place.program(self.name, self.program), "exec", *resume, *options, prompt]
 
+    def compact(self, place):
+        return through_interface("app-server", place.program(self.name, self.program), "app-server")
+
 
 class OpenCode(Client):
     name, program, packages = "opencode", "opencode", ["opencode-ai"]
@@ -168,6 +179,9 @@ class OpenCode(Client):
     def ask(self, place, prompt, is_first):
         command = [place.program(self.name, self.program), "run", "-m", "test/gpt-5.1"]
         return [*command, *([] if is_first else ["--continue"]), prompt]
+
+    def compact(self, place):
+        return through_interface("serve", place.program(self.name, self.program), "serve", "--hostname", "127.0.0.1", "--port", "0")
 
 
 class Pi(Client):
@@ -201,8 +215,13 @@ class Pi(Client):
         (folder / "settings.json").write_text(json.dumps({"compaction": compaction}))
 
     def ask(self, place, prompt, is_first):
-        command = [place.program(self.name, self.program), "-p", "--provider", "test", "--model", "gpt-5.1"]
-        return [*command, *([] if is_first else ["--continue"]), prompt]
+        return [*self.command(place), "-p", *([] if is_first else ["--continue"]), prompt]
+
+    def compact(self, place):
+        return through_interface("rpc", *self.command(place), "--mode", "rpc", "--continue")
+
+    def command(self, place):
+        return [place.program(self.name, self.program), "--provider", "test", "--model", "gpt-5.1"]
 
 
 class Hermes(Client):

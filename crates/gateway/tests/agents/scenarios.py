@@ -54,7 +54,6 @@ class Scenario:
     kills: dict = field(default_factory=dict)  # after so many calls: what is killed
     compacts_after: int = -1  # the part after which the client compacts by itself
     least_share: float = 0.0  # of the input that has to come from the cache
-    is_compared: bool = False  # also without the gateway
 
     def prompts(self):
         """What the user says before each part."""
@@ -83,8 +82,8 @@ class Scenario:
 
 SMALL, LARGE = 32_000, 200_000
 SCENARIOS = [
-    Scenario("small", SMALL, [10, 80, 10], (400, 4_000), least_share=0.92, is_compared=True),
-    Scenario("large", LARGE, [15, 120, 15], (10_000, 24_000), least_share=0.95, is_compared=True),
+    Scenario("small", SMALL, [10, 80, 10], (400, 4_000), least_share=0.92),
+    Scenario("large", LARGE, [15, 120, 15], (10_000, 24_000), least_share=0.95),
     Scenario("turns", SMALL, [20] * 5, (400, 4_000)),
     Scenario("kills", SMALL, [20, 40, 20], (400, 4_000), kills={30: "client", 50: "gateway"}),
     Scenario("compact", SMALL, [20, 40, 20], (400, 4_000), compacts_after=1),

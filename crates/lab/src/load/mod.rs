@@ -4,9 +4,11 @@
 //! and clients are threads of this process. Every request is a body of its own: nothing is answered from memory.
 
 mod crowd;
+mod pass_through;
 mod wire;
 
 pub use crowd::{Crowd, Crowded, crowded};
+pub use pass_through::serve as pass_through;
 
 use crate::{Failure, generate};
 use foldline_core::Format;
@@ -48,6 +50,8 @@ pub struct Size {
     pub cpu: f64,
     /// Requests per second with 32 clients.
     pub rate: f64,
+    /// Processor time of the gateway per request then, in milliseconds.
+    pub rush_cpu: f64,
     /// What the gateway did with the last request of the comparison.
     pub outcome: String,
 }
@@ -85,6 +89,9 @@ const CASES: &[(&str, usize, u32)] = &[
     ("400 KB, folded once", 400 << 10, 128_000),
 ];
 
+/// Bodies of this size also go through a proxy that only passes on.
+const BARE: usize = 2 << 10;
+
 /// Bodies of sessions of their own, and the window: nothing to do, and each folded.
 const SESSIONS: &[(usize, u32)] = &[(2 << 10, 1_000_000), (48 << 10, 16_000)];
 
@@ -99,6 +106,10 @@ pub fn measure(plan: &Plan, tell: impl Fn(&str)) -> Result<Figures, Failure> {
         let gateway = Gateway::start(plan, upstream, *window)?;
         rss_idle = rss_idle.min(gateway.resident()?);
         sizes.push(compare(plan, &gateway, upstream, name, *bytes)?);
+        if *bytes == BARE {
+            let bare = Gateway::bare(plan, upstream)?;
+            sizes.push(compare(plan, &bare, upstream, "2 KB, bare hyper", *bytes)?);
+        }
     }
     tell("many requests");
     let gateway = Gateway::start(plan, upstream, 1_000_000)?;
@@ -148,11 +159,14 @@ fn compare(
     let cpu = (gateway.processor_time()? - before) / plan.requests as f64;
     let outcome = through.outcome.clone().unwrap_or_default();
     let next = AtomicUsize::new(1_000_000);
+    let before = gateway.processor_time()?;
     let began = Instant::now();
     let sent = rush(gateway.address, Until::Time(began + RUSH), &bodies, &next)?;
     let rate = sent as f64 / began.elapsed().as_secs_f64();
+    let rush_cpu = (gateway.processor_time()? - before) / sent.max(1) as f64;
     let length = bodies.numbered(0).len();
-    Ok(Size { name, bytes: length, direct: median(directly), through: median(gone_through), cpu, rate, outcome })
+    let (direct, through) = (median(directly), median(gone_through));
+    Ok(Size { name, bytes: length, direct, through, cpu, rate, rush_cpu, outcome })
 }
 
 /// When a rush ends.
@@ -276,6 +290,14 @@ fn small(bytes: usize) -> String {
         .to_string()
 }
 
+/// A command, held to the processor that the plan names.
+fn pinned(plan: &Plan, binary: &Path) -> Command {
+    let Some(core) = plan.pin else { return Command::new(binary) };
+    let mut command = Command::new("taskset");
+    command.arg("-c").arg(core.to_string()).arg(binary);
+    command
+}
+
 /// The gateway as a process; ends with this value.
 struct Gateway {
     process: Child,
@@ -287,23 +309,28 @@ impl Gateway {
     fn start(plan: &Plan, upstream: SocketAddr, window: u32) -> Result<Gateway, Failure> {
         let folder = std::env::temp_dir().join(format!("foldline-load-{}-{window}", std::process::id()));
         std::fs::create_dir_all(&folder)?;
-        let mut command = match plan.pin {
-            Some(core) => {
-                let mut command = Command::new("taskset");
-                command.arg("-c").arg(core.to_string()).arg(&plan.binary);
-                command
-            }
-            None => Command::new(&plan.binary),
-        };
+        let mut command = pinned(plan, &plan.binary);
         command
             .args(["serve", "--listen", "127.0.0.1:0", "--log", "off", "--window", &window.to_string()])
             .args(["--upstream-openai", &format!("http://{upstream}")])
             .arg("--store")
             .arg(folder.join("store.db"))
             .env_remove("HTTP_PROXY")
-            .env_remove("http_proxy")
-            .stdout(Stdio::piped());
-        let mut process = command.spawn().map_err(|error| format!("{}: {error}", plan.binary.display()))?;
+            .env_remove("http_proxy");
+        Gateway::listening(command, folder)
+    }
+
+    /// A proxy that only passes on, in the gateway's place.
+    fn bare(plan: &Plan, upstream: SocketAddr) -> Result<Gateway, Failure> {
+        let mut command = pinned(plan, &std::env::current_exe()?);
+        command.arg("pass-through").arg(upstream.to_string());
+        Gateway::listening(command, PathBuf::new())
+    }
+
+    fn listening(mut command: Command, folder: PathBuf) -> Result<Gateway, Failure> {
+        command.stdout(Stdio::piped());
+        let mut process =
+            command.spawn().map_err(|error| format!("{}: {error}", command.get_program().to_string_lossy()))?;
         let out = process.stdout.take().ok_or("no output")?;
         let mut line = String::new();
         BufReader::new(out).read_line(&mut line)?;
@@ -351,7 +378,7 @@ impl Figures {
             .iter()
             .map(|size| {
                 json!({ "name": size.name, "bytes": size.bytes, "direct_ms": size.direct, "through_ms": size.through,
-                        "added_ms": size.through - size.direct, "cpu_ms": size.cpu, "requests_per_second": size.rate, "outcome": size.outcome })
+                        "added_ms": size.through - size.direct, "cpu_ms": size.cpu, "requests_per_second": size.rate, "rush_cpu_ms": size.rush_cpu, "outcome": size.outcome })
             })
             .collect();
         json!({ "sizes": sizes, "rss_idle_mb": self.rss_idle, "many": self.many, "rss_many_mb": self.rss_many,
@@ -364,13 +391,13 @@ impl fmt::Display for Figures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "{:<24}{:>10}{:>12}{:>12}{:>12}{:>12}{:>14}  outcome",
-            "bodies", "bytes", "direct ms", "through ms", "added ms", "CPU ms", "32 clients/s"
+            "{:<24}{:>10}{:>12}{:>12}{:>12}{:>12}{:>14}{:>14}  outcome",
+            "bodies", "bytes", "direct ms", "through ms", "added ms", "CPU ms", "32 clients/s", "their CPU ms"
         )?;
         for size in &self.sizes {
             writeln!(
                 f,
-                "{:<24}{:>10}{:>12.3}{:>12.3}{:>12.3}{:>12.3}{:>14.0}  {}",
+                "{:<24}{:>10}{:>12.3}{:>12.3}{:>12.3}{:>12.3}{:>14.0}{:>14.3}  {}",
                 size.name,
                 size.bytes,
                 size.direct,
@@ -378,6 +405,7 @@ impl fmt::Display for Figures {
                 size.through - size.direct,
                 size.cpu,
                 size.rate,
+                size.rush_cpu,
                 size.outcome
             )?;
         }

@@ -12,7 +12,8 @@ use rustc_hash::FxHashMap;
 /// Where the table does not say how long a prefix must be.
 const MINIMUM: u64 = 1024;
 /// An entry is still found this long after its lifetime, in seconds: recorded times are those of replies, and in
-/// recorded sessions nearly all gaps up to five minutes and twenty seconds hit, nearly all longer ones miss.
+/// recorded sessions nearly all gaps up to five minutes and twenty seconds hit, nearly all longer ones miss
+/// (`lab cache DIR`).
 pub(super) const SLACK: f64 = 20.0;
 /// OpenAI finds prefixes in steps of so many tokens.
 const STEP: u64 = 128;

@@ -7,13 +7,12 @@ use foldline_core::Event;
 use foldline_core::Outcome;
 use foldline_core::SessionState;
 use foldline_core::Setting;
-use foldline_core::cache::{Bill, Layout, Outlook, Tariff, Traffic, weigh};
+use foldline_core::cache::{Bill, Layout, Tariff, Traffic};
 use foldline_core::handoff;
 use foldline_core::models::ModelTable;
 use foldline_core::planning::StepKind;
 use foldline_core::planning::family_of;
-use foldline_core::planning::observe_usage;
-use foldline_core::planning::{Size, Verdict, Warmth, decide, decide_by_money};
+use foldline_core::planning::{SessionEvent, Situation, Size, Verdict};
 use foldline_core::policy::Policy;
 use foldline_core::tokens::Measure;
 use foldline_core::{EngineError, Job, compact};
@@ -171,33 +170,38 @@ impl Game<'_> {
     /// Compacts before a request if it is time to. Says from which message on the request is another one.
     fn consider(&mut self, number: u64, message: usize, idle: Option<u32>, exams: &mut Exams) -> Option<usize> {
         let policy = self.policy?;
-        let size = Size {
-            tokens: self.tokens(),
-            messages: self.held.len(),
-            bytes: self.held.iter().map(|(raw, _)| raw.len() as u64 + 1).sum(),
-            cache: Warmth::after(idle, policy.model.cache_ttl),
-        };
         self.prepare(policy)?;
         let setting = self.setting.as_ref()?;
         let head: u64 =
             self.held.iter().take(policy.compression.protect_first_n as usize).map(|(_, piece)| piece.tokens).sum();
-        let outlook = Outlook {
-            tokens: size.tokens,
+        let situation = Situation {
+            size: Size {
+                tokens: self.tokens(),
+                messages: self.held.len(),
+                bytes: self.held.iter().map(|(raw, _)| raw.len() as u64 + 1).sum(),
+            },
+            admitted: 0,
             fixed: self.session.outside + head,
+            is_settled: false,
+            policy,
+            model: &setting.model,
+            budgets: &setting.budgets,
+            state: &self.state,
+            trigger: Trigger::Engine,
+            target: None,
             idle,
-            ttl: policy.model.cache_ttl,
-            pace: self.state.pace,
         };
-        let economics = weigh(&outlook, &setting.budgets, &self.tariff);
-        let verdict = decide(size, policy, &setting.budgets, &self.state, Trigger::Engine);
-        let verdict = decide_by_money(verdict, size.tokens, policy, &self.state, Trigger::Engine, Some(&economics));
+        let is_cold = situation.is_cold();
+        let verdict = situation.assess();
         match verdict {
             Verdict::Wait(_) => {
                 if self.audit == Audit::Due {
                     self.audit = Audit::Passed;
                     self.audit(policy, number, idle);
                 }
-                self.state.pace.pause(idle, policy.model.cache_ttl);
+                if is_cold {
+                    self.state.apply(&SessionEvent::CacheExpired);
+                }
                 None
             }
             Verdict::Act(_) => self.act(policy, number, message, idle, exams),
@@ -238,7 +242,7 @@ impl Game<'_> {
         if done.plan.outcome == Outcome::Unchanged {
             return None;
         }
-        let after = wire::read(&done.body, Some(self.session.format)).ok()?;
+        let after = done.transcript();
         let violations = validate(&after).len() as u64;
         let page = Page::of(&after);
         let exam = exams.at(self.session, message);
@@ -286,7 +290,8 @@ impl Game<'_> {
     fn observe(&mut self, prompt: u64) {
         let Some(setting) = &self.setting else { return };
         let counted = (prompt as f64 / self.session.scale) as u64;
-        observe_usage(&mut self.state, &setting.budgets, prompt, self.held.len(), counted);
+        let (messages, pressure) = (Some(self.held.len()), setting.budgets.pressure.into());
+        self.state.apply(&SessionEvent::Reported { prompt, messages, counted, pressure });
     }
 }
 

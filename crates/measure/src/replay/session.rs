@@ -241,7 +241,7 @@ fn frame_of(transcript: &Transcript<'_>) -> (String, &'static str, &'static str)
     }
     let mut head = String::from("{");
     if let Some(model) = &transcript.model {
-        head.push_str(&format!("\"model\":{},", serde_json::Value::from(model.as_ref())));
+        head.push_str(&format!("\"model\":{},", serde_json::Value::from(model.as_str())));
     }
     let (system, list) = match transcript.format {
         Format::OpenAiResponses => ("instructions", "input"),

@@ -17,7 +17,7 @@
 //! stood beside something on a line there.
 //!
 //! **Context.** What stands within twelve tokens of a name on the same line: other names, and words
-//! of substance (four letters or more, in no list of filler words and keywords). Pieces of the name itself are none.
+//! of four letters or more that are no filler. Pieces of the name itself are none.
 //!
 //! **Kept.** A fact is kept when the compacted part has a line on which the whole name stands within twelve
 //! tokens of something from its context. A bare list scores nothing: a line of three names or more with nothing but

@@ -80,6 +80,22 @@ impl Timeline {
         needed
     }
 
+    /// The names of the block at `index`, each once.
+    pub fn names_of(&self, page: &Page, index: usize) -> Vec<String> {
+        let mut names = Vec::new();
+        let mut seen = FxHashSet::default();
+        let mut tokens = Vec::new();
+        for line in page.blocks().get(index).map(|block: &Block| page.words(block)).unwrap_or_default().lines() {
+            tokenize(line, &mut tokens);
+            for token in tokens.iter().filter(|token| token.class.is_some()) {
+                if self.ids.contains_key(&token.key) && seen.insert(token.key) {
+                    names.push(line.get(token.span.clone()).unwrap_or_default().to_owned());
+                }
+            }
+        }
+        names
+    }
+
     fn used_from(&self, key: u64, block: u32) -> Option<&Fact> {
         let mentions = self.names.get(*self.ids.get(&key)? as usize)?;
         mentions.is_used_from(block).then_some(&mentions.fact)

@@ -1,9 +1,8 @@
 //! What stands on a line: names that can be looked for, and words that say something about them.
 //!
-//! The measure reads with eyes of its own. The ledger chooses by what it takes for names; a judge that
-//! used the same rules could not tell that they are wrong.
+//! The measure reads with eyes of its own. Ledger and reducers choose by what they take for names and for filler; a
+//! judge that used the same rules could not tell that they are wrong.
 
-use foldline_reduce::is_common;
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 use std::ops::Range;
@@ -40,6 +39,16 @@ const PROPER: [&str; 14] = [
     "README",
     "TypeScript",
     "YouTube",
+];
+
+/// Words of the language itself: they stand beside everything and tell nothing of it.
+const FILLER: [&str; 66] = [
+    "about", "after", "again", "also", "because", "been", "before", "being", "between", "both", "could", "does",
+    "each", "even", "every", "from", "have", "here", "into", "itself", "just", "like", "many", "might", "more", "most",
+    "much", "must", "once", "only", "other", "over", "same", "self", "shall", "should", "since", "some", "such",
+    "than", "that", "their", "them", "then", "there", "these", "they", "this", "those", "through", "under", "until",
+    "upon", "very", "were", "what", "when", "where", "which", "while", "will", "with", "within", "without", "would",
+    "your",
 ];
 
 /// What a name is the name of.
@@ -175,10 +184,14 @@ fn read_file(line: &str, span: Range<usize>, standing: Standing, tokens: &mut Ve
         }
         match class_of(word) {
             Some(class) => tokens.push(name(line, span, class, standing)),
-            None if standing == Standing::Whole && !is_common(word) => tokens.push(plain_word(word, span)),
+            None if standing == Standing::Whole && !is_filler(word) => tokens.push(plain_word(word, span)),
             None => {}
         }
     }
+}
+
+fn is_filler(word: &str) -> bool {
+    FILLER.binary_search(&word.to_ascii_lowercase().as_str()).is_ok()
 }
 
 fn is_uuid(text: &str) -> bool {
@@ -250,6 +263,7 @@ mod tests {
     fn tables_are_sorted_for_binary_search() {
         assert!(EXTENSIONS.is_sorted());
         assert!(PROPER.is_sorted());
+        assert!(FILLER.is_sorted());
     }
 
     #[test]

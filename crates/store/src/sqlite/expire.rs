@@ -5,10 +5,10 @@ use crate::limits::{Expiry, Limits, MAX_TOMBSTONES, TOMBSTONE_AGE, millis};
 use crate::original::Pruned;
 use crate::sqlite::clean::give_back;
 use crate::sqlite::clock::believed;
+use crate::sqlite::lock;
 use crate::sqlite::put::Batch;
 use crate::sqlite::tenants::{Excess, What, excesses};
 use crate::sqlite::totals::{Change, number, recount, totals, whole};
-use crate::store::lock;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use std::sync::Mutex;
 

@@ -5,10 +5,10 @@ use crate::error::Fault;
 use crate::limits::{Limits, millis};
 use crate::seal::{Scope, Vault, What};
 use crate::sqlite::clock::believed;
+use crate::sqlite::lock;
 use crate::sqlite::seals::use_key;
 use crate::sqlite::tenants::let_sessions_go;
 use crate::sqlite::totals::{forgotten, number};
-use crate::store::lock;
 use rusqlite::{Connection, Row, TransactionBehavior, params};
 use std::sync::Mutex;
 

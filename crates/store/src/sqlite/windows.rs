@@ -4,7 +4,7 @@ use crate::conversation::WindowRow;
 use crate::error::Fault;
 use crate::limits::{Limits, millis};
 use crate::sqlite::clock::believed;
-use crate::store::lock;
+use crate::sqlite::lock;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use std::sync::Mutex;
 

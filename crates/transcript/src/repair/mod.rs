@@ -46,6 +46,13 @@ pub struct Repaired {
     pub messages: usize,
 }
 
+impl Repaired {
+    /// The message of the source that a message of the document stems from.
+    pub fn origin_of(&self, message: usize) -> usize {
+        self.origin.get(message).copied().unwrap_or(message)
+    }
+}
+
 /// One thing that was done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
@@ -105,8 +112,12 @@ fn stage_of(rule: Rule, format: Format) -> Stage {
     }
 }
 
-/// Repairs a transcript; `None` when nothing is wrong with it.
+/// Repairs a transcript; `None` when nothing is wrong with it, or when it has no message: one that we make up would be
+/// all there is.
 pub fn repair(transcript: &Transcript<'_>) -> Option<Repaired> {
+    if !transcript.has_begun() {
+        return None;
+    }
     let findings = find(transcript);
     if findings.is_empty() {
         return None;

@@ -116,7 +116,6 @@ fn a_conversation_that_starts_with_the_model_gets_a_user() {
         after,
         [&format!(r#"{{"role":"user","content":[{{"type":"text","text":"{MISSING_START}"}}]}}"#), SAYS, NEXT]
     );
-    assert_eq!(repaired(BLOCKS, &[]).len(), 1);
     assert_eq!(repaired(CHAT, &[r#"{"role":"system","content":"x"}"#, SAYS]).len(), 3);
 }
 
@@ -209,4 +208,19 @@ fn every_message_knows_where_it_came_from() {
 fn a_message_that_nothing_can_mend_goes_in_the_end() {
     let twice = CALL.replace(r#""id":"c1""#, r#""id":"c1","id":"""#);
     assert_eq!(repaired(CHAT, &[USER, &twice, NEXT]).len(), 1);
+}
+
+#[test]
+fn where_nobody_has_said_anything_nothing_is_made_up() {
+    let record = r#"{"type":"summary","summary":"x","leafUuid":"a"}"#;
+    for (format, text) in [
+        (CHAT, "[]"),
+        (CHAT, r#"{"messages":[]}"#),
+        (Format::Anthropic, r#"{"messages":[]}"#),
+        (Format::OpenAiResponses, r#"{"input":[]}"#),
+        (Format::Gemini, r#"{"contents":[]}"#),
+        (Format::ClaudeCode, record),
+    ] {
+        assert_eq!(repair(&read(text, Some(format)).unwrap()), None, "{text}");
+    }
 }

@@ -37,6 +37,51 @@ pub(super) fn detect(text: &str, wanted: Option<Format>) -> Result<Found> {
     Ok(Found { format: wanted.unwrap_or(found.format), ..found })
 }
 
+/// What speaks against a document being of the format that somebody says it has; `None` when nothing does. Plain texts
+/// can be of several formats, and blocks of another provider contradict nothing beside calls of the right form.
+pub(super) fn contradiction(text: &str, said: Format) -> Result<Option<String>> {
+    let found = detect(text, None)?;
+    if found.format == said {
+        return Ok(None);
+    }
+    let mut evidence = Evidence::default();
+    let mut scanner = Scanner::new(text, 0);
+    scanner.next_byte();
+    match found.shape {
+        Shape::Lines => {
+            while scanner.next_byte().is_some() {
+                look_at_element(&mut scanner, &mut evidence)?;
+            }
+        }
+        Shape::List => drop(scanner.array(|scanner| look_at_element(scanner, &mut evidence))?),
+        Shape::Body => drop(scanner.object(|scanner, key| match scanner.peek()? {
+            Kind::Array if key == found.field => {
+                scanner.array(|scanner| look_at_element(scanner, &mut evidence)).map(drop)
+            }
+            _ => scanner.skip().map(drop),
+        })?),
+    }
+    let elsewhere = match (said, found.shape) {
+        (Format::ClaudeCode, shape) => shape != Shape::Lines,
+        (_, Shape::Body) => list_of(said) != found.field,
+        _ => false,
+    };
+    let bare = evidence.any_role && matches!(said, Format::ShareGpt | Format::ClaudeCode | Format::Gemini);
+    let foreign = Format::NAMES.iter().any(|(format, _)| evidence.speaks_for(*format));
+    let contradicted = elsewhere || !evidence.speaks_for(said) && (bare || foreign);
+    Ok(contradicted.then(|| format!("the content is {}, not {}", found.format, said)))
+}
+
+/// The field that holds the messages in a body of this format.
+const fn list_of(format: Format) -> &'static str {
+    match format {
+        Format::OpenAiResponses => "input",
+        Format::ShareGpt => "conversations",
+        Format::Gemini => "contents",
+        Format::OpenAiChat | Format::Anthropic | Format::ClaudeCode => "messages",
+    }
+}
+
 /// JSON lines: a complete value on the first line, and another one after it or a shape that only
 /// lines have. A pretty-printed body has its first newline inside the value.
 fn is_lines(text: &str, scanner: &Scanner<'_>) -> bool {
@@ -169,17 +214,20 @@ fn unless_stopped<T>(looked: Result<T>) -> Result<()> {
 fn look_at_list(scanner: &mut Scanner<'_>, evidence: &mut Evidence) -> Result<()> {
     scanner
         .array(|scanner| {
-            if scanner.peek()? == Kind::Object {
-                evidence.look_at(scanner)?;
-            } else {
-                scanner.skip()?;
-            }
+            look_at_element(scanner, evidence)?;
             match evidence.is_decided() {
                 true => Err(enough()),
                 false => Ok(()),
             }
         })
         .map(drop)
+}
+
+fn look_at_element(scanner: &mut Scanner<'_>, evidence: &mut Evidence) -> Result<()> {
+    match scanner.peek()? {
+        Kind::Object => evidence.look_at(scanner),
+        _ => scanner.skip().map(drop),
+    }
 }
 
 /// What speaks for which format.
@@ -196,6 +244,10 @@ struct Evidence {
     turns: bool,
     envelope: bool,
     gemini: bool,
+    /// Calls or results as one format alone writes them; the flags above are also set by less.
+    chat_calls: bool,
+    anthropic_calls: bool,
+    call_items: bool,
 }
 
 impl Evidence {
@@ -217,6 +269,18 @@ impl Evidence {
         }
     }
 
+    /// Whether something is written as this format alone writes it.
+    fn speaks_for(&self, format: Format) -> bool {
+        match format {
+            Format::OpenAiChat => self.chat_calls,
+            Format::OpenAiResponses => self.call_items,
+            Format::Anthropic => self.anthropic_calls,
+            Format::ClaudeCode => self.envelope,
+            Format::ShareGpt => self.turns,
+            Format::Gemini => self.gemini,
+        }
+    }
+
     fn look_at(&mut self, scanner: &mut Scanner<'_>) -> Result<()> {
         scanner
             .object(|scanner, key| {
@@ -225,7 +289,10 @@ impl Evidence {
                         self.any_role = true;
                         let role = text_inside(scanner)?;
                         match role.of(scanner.text()) {
-                            "tool" | "function" | "developer" => self.chat = true,
+                            role @ ("tool" | "function" | "developer") => {
+                                self.chat = true;
+                                self.chat_calls |= role != "developer";
+                            }
                             // Anthropic clients put this role between messages, too.
                             "system" => self.system_message = true,
                             "model" => self.gemini = true,
@@ -233,16 +300,17 @@ impl Evidence {
                         }
                         return Ok(());
                     }
-                    "tool_calls" | "tool_call_id" => self.chat = true,
+                    "tool_calls" | "tool_call_id" => {
+                        self.chat = true;
+                        self.chat_calls = true;
+                    }
                     "parts" => self.gemini = true,
                     "from" | "value" => self.turns = true,
                     "type" => {
                         let kind = text_inside(scanner)?;
                         let kind = kind.of(scanner.text());
-                        self.items |= kind == "message" && !self.envelope
-                            || kind == "reasoning"
-                            || kind.ends_with("_call")
-                            || kind.ends_with("_call_output");
+                        self.call_items |= kind.ends_with("_call") || kind.ends_with("_call_output");
+                        self.items |= self.call_items || kind == "message" && !self.envelope || kind == "reasoning";
                         return Ok(());
                     }
                     "message" => {
@@ -269,8 +337,9 @@ impl Evidence {
                 }
                 let kind = text_inside(scanner)?;
                 match kind.of(scanner.text()) {
-                    "tool_use" | "tool_result" | "thinking" | "redacted_thinking" | "image" | "document" => {
+                    kind @ ("tool_use" | "tool_result" | "thinking" | "redacted_thinking" | "image" | "document") => {
                         self.anthropic = true;
+                        self.anthropic_calls |= kind.starts_with("tool_");
                     }
                     "image_url" | "input_audio" => self.chat = true,
                     "input_text" | "output_text" | "input_image" => self.items = true,

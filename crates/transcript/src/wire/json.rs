@@ -402,7 +402,7 @@ pub fn decode(raw: &str) -> Cow<'_, str> {
     while let Some(escape) = at {
         let (plain, tail) = rest.split_at(escape);
         out.push_str(plain);
-        let (decoded, length) = decode_escape(tail);
+        let (decoded, length) = decode_escape(tail.as_bytes());
         out.push(decoded);
         rest = tail.get(length..).unwrap_or_default();
         at = next_escape(rest);
@@ -415,34 +415,40 @@ fn next_escape(raw: &str) -> Option<usize> {
     memchr::memchr(b'\\', raw.as_bytes())
 }
 
-/// The character that an escape at the start of `tail` stands for, and the escape's length.
-fn decode_escape(tail: &str) -> (char, usize) {
-    match tail.as_bytes().get(1) {
+/// The character that an escape at the start of `tail` stands for, and the escape's length. What is no escape of JSON
+/// stands for what follows the backslash, a backslash at the end for itself.
+#[inline]
+pub fn decode_escape(tail: &[u8]) -> (char, usize) {
+    match tail.get(1) {
         Some(b'n') => ('\n', 2),
         Some(b't') => ('\t', 2),
         Some(b'r') => ('\r', 2),
         Some(b'b') => ('\u{8}', 2),
         Some(b'f') => ('\u{c}', 2),
         Some(b'u') => decode_unicode(tail),
-        Some(&other) => (char::from(other), 2),
-        None => ('\\', 1),
+        Some(&other) if other.is_ascii() => (char::from(other), 2),
+        _ => ('\\', 1),
     }
 }
 
-fn decode_unicode(tail: &str) -> (char, usize) {
-    let unit = |from: usize| tail.get(from..from + 4).and_then(|hex| u32::from_str_radix(hex, 16).ok());
-    let Some(first) = unit(2) else {
-        return ('\u{fffd}', 2);
+fn decode_unicode(tail: &[u8]) -> (char, usize) {
+    let Some(first) = code_unit(tail) else {
+        return (char::REPLACEMENT_CHARACTER, 2);
     };
     if (0xd800..0xdc00).contains(&first)
-        && tail.get(6..8) == Some("\\u")
-        && let Some(second) = unit(8)
+        && let Some(second) = tail.get(6..).and_then(code_unit)
         && (0xdc00..0xe000).contains(&second)
     {
         let scalar = 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
-        return (char::from_u32(scalar).unwrap_or('\u{fffd}'), 12);
+        return (char::from_u32(scalar).unwrap_or(char::REPLACEMENT_CHARACTER), 12);
     }
-    (char::from_u32(first).unwrap_or('\u{fffd}'), 6)
+    (char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER), 6)
+}
+
+/// The number that `\uXXXX` at the start of `tail` names.
+fn code_unit(tail: &[u8]) -> Option<u32> {
+    let digits = tail.strip_prefix(b"\\u")?.get(..4)?;
+    digits.iter().try_fold(0, |number, &digit| Some(number << 4 | char::from(digit).to_digit(16)?))
 }
 
 /// `text` as a JSON string literal, quotes included.

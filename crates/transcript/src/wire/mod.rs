@@ -4,6 +4,7 @@
 mod blocks;
 pub mod compose;
 mod detect;
+pub mod events;
 pub mod field;
 pub(crate) mod gemini;
 mod items;
@@ -12,11 +13,11 @@ pub mod reply;
 pub mod sse;
 
 use crate::edit::Span;
-use crate::transcript::{Exchanges, Format, Shape, Transcript};
+use crate::transcript::{Exchanges, Format, Shape, Structure, Transcript};
 use items::Gathered;
 use json::{JsonError, Kind, Scanner};
 use std::borrow::Cow;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 pub use blocks::is_media;
 pub use detect::Found;
@@ -73,6 +74,24 @@ pub fn read(text: &str, format: Option<Format>) -> Result<Transcript<'_>, WireEr
     Ok(reader.finish(list))
 }
 
+/// Refuses a document that is evidently of another format than `said`. Reading it as `said` would take its calls and
+/// results for damage, and repair would remove them.
+///
+/// ```
+/// use foldline_transcript::{Format, wire};
+///
+/// let body = r#"{"messages":[{"role":"tool","tool_call_id":"a","content":"ok"}]}"#;
+/// let error = wire::check_format(body, Format::Anthropic).unwrap_err();
+/// assert_eq!(error.message, "the content is openai-chat, not anthropic");
+/// ```
+pub fn check_format(text: &str, said: Format) -> Result<(), WireError> {
+    let fail = |error| WireError::new(text, "", error);
+    match detect::contradiction(text, said).map_err(fail)? {
+        Some(message) => Err(fail(JsonError { offset: 0, message: message.into(), element: None })),
+        None => Ok(()),
+    }
+}
+
 /// Reads messages as they stand in a document, without what is around them: with commas between them, or on lines.
 pub fn read_stretch(text: &str) -> Result<Transcript<'_>, WireError> {
     let fail = |error| WireError::new(text, "message", error);
@@ -111,6 +130,7 @@ struct BodyFields<'a> {
     system: Option<Span>,
     tools: Option<Span>,
     marks: u32,
+    fields: Vec<(String, Span)>,
 }
 
 impl<'a> Reader<'a, '_> {
@@ -166,7 +186,10 @@ impl<'a> Reader<'a, '_> {
                     self.body.tools = some_value(self.text, scanner.skip()?);
                 }
                 "cache_control" => self.body.marks += u32::from(some_value(self.text, scanner.skip()?).is_some()),
-                _ => drop(scanner.skip()?),
+                _ => {
+                    let value = scanner.skip()?;
+                    self.body.fields.push((key.to_owned(), value));
+                }
             }
             Ok(())
         })?;
@@ -181,8 +204,7 @@ impl<'a> Reader<'a, '_> {
 
     fn finish(self, list: Span) -> Transcript<'a> {
         let gathered = self.gathered;
-        Transcript {
-            text: self.text,
+        let structure = Structure {
             format: self.found.format,
             shape: self.found.shape,
             exchanges: Exchanges::pair(self.text, self.found.format, &gathered.messages, &gathered.parts),
@@ -190,15 +212,17 @@ impl<'a> Reader<'a, '_> {
             parts: gathered.parts,
             inner: gathered.inner,
             list,
-            model: self.body.model,
+            model: self.body.model.map(Cow::into_owned),
             max_output: self.body.max_output,
             system: self.body.system,
             tools: self.body.tools,
             outer_marks: self.body.marks,
+            fields: self.body.fields,
             reported: gathered.reported,
             links: gathered.links,
             handoffs: OnceLock::new(),
-        }
+        };
+        Transcript::new(self.text, Arc::new(structure))
     }
 }
 

@@ -1,77 +1,66 @@
 //! Usage from a stream of server-sent events, read on the way through. Bytes come in as the network
-//! cuts them; nothing is held but the line that is not complete yet, up to a limit.
+//! cuts them; nothing is held but the event that is not complete yet, up to a limit.
 
+use super::events::{Events, data};
 use super::json::Scanner;
 use super::reply::{Notes, Reply, ReportedUsage, read_usage, scan};
 use crate::transcript::Format;
-use memchr::{memchr, memmem};
+use memchr::memmem;
 
-/// Bytes of one line that are held. The last event of a Responses stream repeats the whole answer, so
-/// of a longer line its end is kept: usage stands there.
-const LONGEST_LINE: usize = 256 << 10;
+/// Bytes of one event that are held. The last event of a Responses stream repeats the whole answer, so
+/// of a longer event its end is kept: usage stands there.
+const LONGEST_EVENT: usize = 256 << 10;
 
 /// Reads usage while a stream passes.
 #[derive(Clone, Debug)]
 pub struct SseUsage {
     format: Format,
     notes: Notes,
-    line: Vec<u8>,
-    /// Whether the beginning of the line was let go.
+    events: Events,
+    /// Whether the beginning of the pending event was let go.
     is_cut: bool,
 }
 
 impl SseUsage {
     /// A reader for a stream of this format.
     pub fn new(format: Format) -> SseUsage {
-        SseUsage { format, notes: Notes::default(), line: Vec::new(), is_cut: false }
+        SseUsage { format, notes: Notes::default(), events: Events::default(), is_cut: false }
     }
 
     /// Takes the next bytes of the stream.
-    pub fn feed(&mut self, mut bytes: &[u8]) {
-        while let Some(end) = memchr(b'\n', bytes) {
-            let (line, rest) = bytes.split_at(end);
-            bytes = rest.get(1..).unwrap_or_default();
-            if self.line.is_empty() {
-                read_line(line, self.format, &mut self.notes);
-            } else {
-                self.hold(line);
-                let line = std::mem::take(&mut self.line);
-                match std::mem::take(&mut self.is_cut) {
-                    false => read_line(&line, self.format, &mut self.notes),
-                    true => read_end(&line, &mut self.notes),
-                }
-                self.line = line;
-                self.line.clear();
-            }
+    pub fn feed(&mut self, bytes: &[u8]) {
+        self.events.feed(bytes);
+        while let Some(event) = self.events.next_event() {
+            read_event(event, std::mem::take(&mut self.is_cut), self.format, &mut self.notes);
         }
-        self.hold(bytes);
+        if self.events.pending() > LONGEST_EVENT {
+            self.events.keep_last(LONGEST_EVENT / 2);
+            self.is_cut = true;
+        }
     }
 
     /// What was reported so far.
     pub fn usage(&self) -> Option<ReportedUsage> {
-        self.notes.usage()
+        self.reply().usage
     }
 
-    /// Usage and why the reply ended, as far as the stream has said.
+    /// Usage and why the reply ended, as far as the stream has said. Some servers forget the last blank line.
     pub fn reply(&self) -> Reply {
-        self.notes.reply()
-    }
-
-    fn hold(&mut self, bytes: &[u8]) {
-        self.line.extend_from_slice(bytes);
-        if self.line.len() > LONGEST_LINE {
-            let surplus = self.line.len() - LONGEST_LINE / 2;
-            self.line.drain(..surplus);
-            self.is_cut = true;
-        }
+        let mut notes = self.notes.clone();
+        read_event(self.events.unfinished(), self.is_cut, self.format, &mut notes);
+        notes.reply()
     }
 }
 
-/// Most lines are deltas of the answer, which say nothing of this: they are passed over unread.
-fn read_line(line: &[u8], format: Format, notes: &mut Notes) {
-    let Some(data) = line.strip_prefix(b"data:") else {
-        return;
-    };
+fn read_event(event: &[u8], is_cut: bool, format: Format, notes: &mut Notes) {
+    match is_cut {
+        false => data(event).for_each(|line| read_data(line, format, notes)),
+        true => read_end(event, notes),
+    }
+}
+
+/// Most events are deltas of the answer, which say nothing of this: they are passed over unread.
+fn read_data(data: &[u8], format: Format, notes: &mut Notes) {
     const WORDS: [&str; 5] =
         ["\"usage\"", "\"usageMetadata\"", "\"stop_reason\"", "\"finish_reason\"", "\"response.completed\""];
     let says_something = WORDS.iter().any(|word| memmem::find(data, word.as_bytes()).is_some());
@@ -81,12 +70,12 @@ fn read_line(line: &[u8], format: Format, notes: &mut Notes) {
     }
 }
 
-/// The end of a line whose beginning is gone. Inside a string every quote is escaped, so that the bare
+/// The end of an event whose beginning is gone. Inside a string every quote is escaped, so that the bare
 /// word can only be a key.
-fn read_end(line: &[u8], notes: &mut Notes) {
+fn read_end(event: &[u8], notes: &mut Notes) {
     for key in ["\"usage\":", "\"usageMetadata\":"] {
-        if let Some(at) = memmem::rfind(line, key.as_bytes())
-            && let Ok(text) = std::str::from_utf8(line.get(at + key.len()..).unwrap_or_default())
+        if let Some(at) = memmem::rfind(event, key.as_bytes())
+            && let Ok(text) = std::str::from_utf8(event.get(at + key.len()..).unwrap_or_default())
         {
             let _ = read_usage(&mut Scanner::new(text, 0), notes);
         }
@@ -100,7 +89,7 @@ mod tests {
     fn fed(format: Format, stream: &str, piece: usize) -> Reply {
         let mut usage = SseUsage::new(format);
         stream.as_bytes().chunks(piece).for_each(|piece| usage.feed(piece));
-        assert!(usage.line.len() <= LONGEST_LINE);
+        assert!(usage.events.pending() <= LONGEST_EVENT);
         usage.reply()
     }
 

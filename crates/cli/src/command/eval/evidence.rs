@@ -5,6 +5,7 @@ use super::part::Part;
 use super::record;
 use super::sheets::Sheet;
 use super::trial::{Court, Method};
+use crate::input;
 use foldline_measure::retention::{Page, Told};
 use foldline_reduce::wording::counted;
 use foldline_transcript::Transcript;
@@ -66,7 +67,7 @@ pub struct Record {
 
 /// Measures a session by the questions on it; says why that is not possible.
 pub fn read<'s>(court: &Court, sheet: &'s Sheet, session: &str) -> Result<Reading<'s>, String> {
-    let transcript = wire::read(session, court.job.format).map_err(|error| error.to_string())?;
+    let transcript = input::transcript(session, court.job.format).map_err(|error| error.to_string())?;
     let first = beginning(&transcript, sheet.questions.cut)?;
     let part = Part::read(court, &first, transcript.format).map_err(|error| error.to_string())?;
     let mut reading = Reading {

@@ -44,20 +44,20 @@ const BUDGETS: [f64; 6] = [2.0, 5.0, 10.0, 20.0, 25.0, 40.0];
 /// `foldline eval`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Each session is cut at 60 % of its text. The first part is compacted to each budget; the second
-part tells which paths, identifiers and hashes the agent needed of it. A name counts as kept when
+    after_help = "Each session is cut at 60 % of its text. The first part is compacted to each budget; the second \
+part tells which paths, identifiers and hashes the agent needed of it. A name counts as kept when \
 it still stands on a line with something it stood with. Nothing is written but the report.
 
-Names are not the story. With --questions, the first `cut` messages of each session that there are
-questions on are compacted as well, and the share of the evidence that is still told is shown by
+Names are not the story. With --questions, the first `cut` messages of each session that there are \
+questions on are compacted as well, and the share of the evidence that is still told is shown by \
 kind of question. A file of questions is
   {\"session\": \"name of the file\", \"cut\": 120, \"questions\": [{\"id\": 1, \"kind\": \"decision\",
    \"question\": \"Why …?\", \"evidence\": [\"the places that tell it, word for word\"]}]}
 
-Evidence says what a reader could find. With --ask, a model of your own reads each compacted text
-and answers the questions from it alone; a second call, which does not see the text, grades the
-answers 0, 0.25, 0.5, 0.75 or 1 by the \"answer\" and the \"key_points\" (a list) of each question. A
-right guess counts half. That is two calls per session and budget, one after the other; secrets
+Evidence says what a reader could find. With --ask, a model of your own reads each compacted text \
+and answers the questions from it alone; a second call, which does not see the text, grades the \
+answers 0, 0.25, 0.5, 0.75 or 1 by the \"answer\" and the \"key_points\" (a list) of each question. A \
+right guess counts half. That is two calls per session and budget, one after the other; secrets \
 are masked.
 
 Examples:

@@ -3,6 +3,7 @@
 use super::handles::{Handles, Keep};
 use super::outputs::{self, Output};
 use super::part::Part;
+use crate::input;
 use foldline_core::handoff;
 use foldline_core::{Job, Policy};
 use foldline_measure::retention::{Baseline, Exam, Page, SHARE, Score, Timeline, cut};
@@ -99,7 +100,7 @@ pub struct Trial {
 
 /// Tries one conversation.
 pub fn try_session(court: &Court, name: String, text: &str) -> Verdict {
-    let transcript = match wire::read(text, court.job.format) {
+    let transcript = match input::transcript(text, court.job.format) {
         Ok(transcript) => transcript,
         Err(error) => return Verdict::Unreadable(format!("{name}: {error}")),
     };

@@ -6,7 +6,7 @@ mod tables;
 mod trial;
 
 use super::settings;
-use crate::args::{CacheMarks, FormatName, Tuning};
+use crate::args::{self, CacheMarks, FormatName, Tuning};
 use crate::batch;
 use crate::failure::{Failure, Verdict};
 use crate::input;
@@ -24,8 +24,8 @@ use trial::{Contest, Contestant, Replay};
 /// `foldline replay`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The agent's turns stay as they were recorded; each policy decides how much history a request carries. Caches
-live and die by the recorded times. Costs are those of the model's price list; a session without a
+    after_help = "The agent's turns stay as they were recorded; each policy decides how much history a request carries. Caches \
+live and die by the recorded times. Costs are those of the model's price list; a session without a \
 record of times is played as if the agent never paused.
 
 Examples:
@@ -50,8 +50,8 @@ pub struct ReplayArgs {
     /// Where cache marks are put: as `compress --cache-marks` would.
     #[arg(long, value_enum, default_value_t = CacheMarks::Auto)]
     pub cache_marks: CacheMarks,
-    /// Join sessions until each has this many tokens.
-    #[arg(long, value_name = "TOKENS")]
+    /// Join sessions until each has this many tokens, as `1000000` or `1M`.
+    #[arg(long, value_name = "TOKENS", value_parser = args::tokens)]
     pub chain: Option<u64>,
     /// As JSON.
     #[arg(long)]

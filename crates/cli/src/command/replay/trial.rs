@@ -1,6 +1,6 @@
 //! Sessions played by all contestants, and what that adds up to.
 
-use crate::batch;
+use crate::{batch, input};
 use foldline_core::cache::{Layout, Tariff};
 use foldline_core::models::ModelTable;
 use foldline_core::{Job, Policy};
@@ -94,6 +94,7 @@ pub fn read(file: &Path, policy: &Policy, job: &Job) -> Vec<Result<Session, Stri
     let several = conversations.len() > 1;
     let read = |(text, number): (&&str, usize)| {
         let name = if several { format!("{name}:{number}") } else { name.clone() };
+        input::transcript(text, job.format).map_err(|error| format!("{name}: {error}"))?;
         let session =
             Session::read(&name, text, job.format, policy, job).map_err(|error| format!("{name}: {error}"))?;
         match session.turns.is_empty() {

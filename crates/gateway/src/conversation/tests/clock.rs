@@ -45,8 +45,8 @@ fn a_summariser_that_failed_is_left_alone_for_a_while() {
         let mut prepared = gateway.prepare(&client.ask(&body, now)).unwrap();
         let usage = provider.answer(Dialect::Chat, &prepared.body).unwrap();
         gateway.observe(&prepared.turn, usage, Timestamp(now));
-        let Some(task) = prepared.background.take() else { continue };
-        let summary = match gateway.plan(&task).unwrap() {
+        let Some(mut task) = prepared.background.take() else { continue };
+        let summary = match gateway.plan(&mut task).unwrap() {
             Planned::Ask(_) => {
                 asked.push(now);
                 Some(Summary::Failed(Failure::new(FailureClass::Timeout, "slow")))

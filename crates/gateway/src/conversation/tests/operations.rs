@@ -215,8 +215,8 @@ fn a_model_writes_beside_the_conversation() {
         assert_ne!(prepared.outcome, Outcome::Folded, "no turn waits");
         gateway.observe(&prepared.turn, PROVIDER.answer(Dialect::Messages, &prepared.body).unwrap(), Timestamp(1));
         sent = prepared.body.into_owned();
-        let Some(task) = prepared.background else { continue };
-        let Planned::Ask(job) = gateway.plan(&task).unwrap() else {
+        let Some(mut task) = prepared.background else { continue };
+        let Planned::Ask(job) = gateway.plan(&mut task).unwrap() else {
             // Old outputs alone made enough room.
             gateway.run(task, None, Timestamp(1)).unwrap();
             continue;

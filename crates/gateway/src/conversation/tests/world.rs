@@ -367,8 +367,8 @@ pub(super) fn turn(gateway: &Conversations, client: &Client, provider: &Provider
 }
 
 /// Makes a fold in the background; no model answers.
-pub(super) fn finish(gateway: &Conversations, task: FoldTask, now: i64) {
-    match gateway.plan(&task).unwrap() {
+pub(super) fn finish(gateway: &Conversations, mut task: FoldTask, now: i64) {
+    match gateway.plan(&mut task).unwrap() {
         Planned::Ready | Planned::Ask(_) => gateway.run(task, None, Timestamp(now)).unwrap(),
         Planned::Nothing => {}
     }

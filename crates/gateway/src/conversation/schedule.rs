@@ -1,21 +1,35 @@
-//! Whether to act on a request now, beside it, or not at all.
+//! When a request is folded: now, beside it, or not at all. Whether it is time to is the core's decision.
 
-use super::memory::Reports;
+use super::state::Reports;
 use foldline_core::Trigger;
-use foldline_core::cache::Economics;
-use foldline_core::planning::{Size, Verdict, decide, decide_by_money};
-use foldline_core::policy::Budgets;
-use foldline_core::{Policy, SessionState};
+use foldline_core::planning::{Situation, Verdict};
 
-/// What to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Move {
-    /// Forward it.
-    Forward,
-    /// Forward it, and fold beside it.
-    Beside(Trigger),
-    /// Fold it before it is forwarded.
-    Fold(Trigger),
+/// When to fold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Schedule {
+    /// Not now: the request is forwarded.
+    Never,
+    /// Beside the request, which is forwarded.
+    Beside(Due),
+    /// Before it is forwarded.
+    Now(Due),
+}
+
+/// A fold that is due.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Due {
+    pub(super) trigger: Trigger,
+    pub(super) verdict: Verdict,
+}
+
+impl Schedule {
+    /// For what a fold is made, if one is made now.
+    pub(super) fn now(&self) -> Option<Trigger> {
+        match self {
+            Schedule::Now(due) => Some(due.trigger),
+            Schedule::Never | Schedule::Beside(_) => None,
+        }
+    }
 }
 
 /// What else happens to the conversation.
@@ -31,61 +45,74 @@ pub(super) enum Beside {
 /// mark would make.
 const FELT_BYTES: u64 = 1 << 20;
 
-/// What else is known about a conversation.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Course {
-    pub(super) beside: Beside,
-    pub(super) reports: Reports,
-    /// What a fold would cost and save, where money decides.
-    pub(super) economics: Option<Economics>,
-}
-
 /// Chooses. A turn never waits for a model: with one, the engine's trigger only starts a fold beside the
 /// conversation, and what happens before the request leaves is written without it.
-pub(super) fn choose(size: Size, policy: &Policy, budgets: &Budgets, state: &SessionState, course: Course) -> Move {
-    let acts = |trigger| decide(size, policy, budgets, state, trigger).acts();
-    let is_stopped = state.strikes >= policy.compression.max_strikes;
-    let is_too_much = size.tokens >= u64::from(budgets.effective_window) || size.bytes > budgets.max_body_bytes;
-    // Where folds have stopped helping, the provider has the last word; its refusal folds harder.
-    if policy.compression.enabled && is_too_much && !is_stopped {
-        return Move::Fold(Trigger::Overflow);
-    }
-    if acts(Trigger::Hygiene) {
-        return Move::Fold(Trigger::Hygiene);
+pub(super) fn schedule(situation: &Situation<'_>, beside: Beside, reports: Reports) -> Schedule {
+    let due = |trigger| {
+        let verdict = situation.on_behalf_of(trigger).assess();
+        verdict.acts().then_some(Due { trigger, verdict })
+    };
+    if let Some(due) = due(Trigger::TooLarge).or_else(|| due(Trigger::Hygiene)) {
+        return Schedule::Now(due);
     }
     // An estimate alone does not change what went out before a crash; the next report decides.
-    if course.beside == Beside::Fold || course.reports == Reports::Lost {
-        return Move::Forward;
+    if beside == Beside::Fold || reports == Reports::Lost {
+        return Schedule::Never;
     }
-    let would_be_felt = policy.summarizer.url.is_some() || size.bytes > FELT_BYTES;
-    if would_be_felt && acts(Trigger::Background) {
-        return Move::Beside(Trigger::Background);
+    let would_be_felt = situation.policy.summarizer.url.is_some() || situation.size.bytes > FELT_BYTES;
+    match would_be_felt {
+        true => due(Trigger::Background).or_else(|| due(Trigger::Engine)).map_or(Schedule::Never, Schedule::Beside),
+        false => due(Trigger::Engine).map_or(Schedule::Never, Schedule::Now),
     }
-    // Money has a measure of its own for how much must have been added.
-    let pays = course.economics.as_ref().is_some_and(|economics| {
-        let wait = Verdict::Wait(String::new());
-        decide_by_money(wait, size.tokens, policy, state, Trigger::Engine, Some(economics)).acts()
-    });
-    match (would_be_felt, acts(Trigger::Engine) || pays) {
-        (_, false) => Move::Forward,
-        (true, true) => Move::Beside(Trigger::Engine),
-        (false, true) => Move::Fold(Trigger::Engine),
-    }
+}
+
+/// A fold that somebody asked for.
+pub(super) fn on_request(situation: &Situation<'_>) -> Schedule {
+    let trigger = Trigger::Manual;
+    Schedule::Now(Due { trigger, verdict: situation.on_behalf_of(trigger).assess() })
+}
+
+/// What is too large to be sent is folded, nothing else.
+pub(super) fn only_if_needed(situation: &Situation<'_>) -> Schedule {
+    let trigger = Trigger::TooLarge;
+    let verdict = situation.on_behalf_of(trigger).assess();
+    if verdict.acts() { Schedule::Now(Due { trigger, verdict }) } else { Schedule::Never }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use foldline_core::models::ModelProfile;
-    use foldline_core::policy::{AutoOr, BudgetInputs, Preset};
+    use foldline_core::planning::Size;
+    use foldline_core::policy::{AutoOr, BudgetInputs, Budgets, Preset};
+    use foldline_core::{Policy, SessionState};
+
+    /// What is done, and on whose behalf.
+    #[derive(Debug, PartialEq, Eq)]
+    enum Move {
+        Forward,
+        Beside(Trigger),
+        Fold(Trigger),
+    }
+
+    fn choose(size: Size, policy: &Policy, budgets: &Budgets, state: &SessionState, beside: Beside) -> Move {
+        let model = &ModelProfile::with_window(100_000);
+        let (admitted, fixed, is_settled, target, idle, trigger) = (0, 0, false, None, None, Trigger::Engine);
+        let situation =
+            Situation { size, admitted, fixed, is_settled, policy, model, budgets, state, trigger, target, idle };
+        match schedule(&situation, beside, Reports::Known) {
+            Schedule::Never => Move::Forward,
+            Schedule::Beside(due) => Move::Beside(due.trigger),
+            Schedule::Now(due) => Move::Fold(due.trigger),
+        }
+    }
 
     /// Window 100,000: trigger 50,000, pressure 42,500, safety net 85,000.
     fn chosen(tokens: u64, bytes: u64, model: Option<&str>, state: &SessionState, beside: Beside) -> Move {
         let mut policy = Policy::of(Preset::Hermes);
         policy.summarizer.url = model.map(str::to_owned);
         let budgets = Budgets::of(&policy, &ModelProfile::with_window(100_000), BudgetInputs::default());
-        let course = Course { beside, reports: Reports::Known, economics: None };
-        choose(Size { tokens, messages: 40, bytes, ..Size::default() }, &policy, &budgets, state, course)
+        choose(Size { tokens, messages: 40, bytes }, &policy, &budgets, state, beside)
     }
 
     #[test]
@@ -95,10 +122,9 @@ mod tests {
             policy.compression.min_growth = AutoOr::Fixed(0.3);
             let budgets = Budgets::of(&policy, &ModelProfile::with_window(100_000), BudgetInputs::default());
             policy.summarizer.url = url.map(str::to_owned);
-            let course = Course { beside: Beside::Nothing, reports: Reports::Known, economics: None };
-            let size = Size { tokens, messages: 40, bytes: 200_000, ..Size::default() };
+            let size = Size { tokens, messages: 40, bytes: 200_000 };
             let state = SessionState { landed: Some(46_000), ..SessionState::default() };
-            choose(size, &policy, &budgets, &state, course)
+            choose(size, &policy, &budgets, &state, Beside::Nothing)
         };
         assert_eq!(at(52_000, None), Move::Forward);
         assert_eq!(at(47_000, Some("url")), Move::Forward, "also where the pressure mark would start one");
@@ -126,7 +152,7 @@ mod tests {
         assert_eq!(at(60_000, Beside::Nothing), Move::Beside(Trigger::Background));
         assert_eq!(at(60_000, Beside::Fold), Move::Forward);
         assert_eq!(at(85_000, Beside::Fold), Move::Fold(Trigger::Hygiene));
-        assert_eq!(at(100_000, Beside::Fold), Move::Fold(Trigger::Overflow));
+        assert_eq!(at(100_000, Beside::Fold), Move::Fold(Trigger::TooLarge));
     }
 
     #[test]

@@ -1,24 +1,31 @@
-//! A request as it is seen: its messages, their chained digests, and whose session it is.
+//! A request that was read: its messages, their chained digests, and whose session it is.
 
 use super::ask::{Ask, Dialect, SessionId};
 use super::fault::Fault;
 use foldline_store::Key;
 use foldline_transcript::identity::{self, Digest};
-use foldline_transcript::wire::{
-    self,
-    json::{self, Kind, Scanner},
-};
+use foldline_transcript::wire::{self, field, json};
 use foldline_transcript::{Message, Role, Shape, Transcript};
 use std::borrow::Cow;
+use std::ops::Deref;
+use std::sync::Arc;
 
 /// Labels are for people and lists; a client that sends more is cut.
 const LONGEST_LABEL: usize = 120;
 
-/// A request and what identifies it.
+/// A request that was read, and what identifies it.
 #[derive(Debug)]
-pub(super) struct Sight<'a> {
+pub(super) struct ParsedRequest<'a> {
     pub(super) transcript: Transcript<'a>,
+    pub(super) identity: Arc<Identity>,
+}
+
+/// What identifies a request. No text of it.
+#[derive(Debug)]
+pub(super) struct Identity {
     pub(super) dialect: Dialect,
+    /// The model, where the address names it.
+    pub(super) model: Option<String>,
     /// Standing instructions at the start. They are forwarded as they come and are part of no checkpoint.
     pub(super) lead: usize,
     /// Entry `i` names the first `i` messages after the lead.
@@ -31,15 +38,22 @@ pub(super) struct Sight<'a> {
     pub(super) label: String,
 }
 
-impl<'a> Sight<'a> {
-    /// Looks at a request.
-    pub(super) fn of(ask: &Ask<'a>) -> Result<Sight<'a>, Fault> {
-        let mut transcript = wire::read(ask.body, Some(ask.dialect.format()))?;
-        transcript.model = ask.model.map(Cow::Borrowed).or(transcript.model);
+impl Deref for ParsedRequest<'_> {
+    type Target = Identity;
+
+    fn deref(&self) -> &Identity {
+        &self.identity
+    }
+}
+
+impl<'a> ParsedRequest<'a> {
+    /// Reads a request.
+    pub(super) fn of(ask: &Ask<'a>) -> Result<ParsedRequest<'a>, Fault> {
+        let transcript = wire::read(ask.body, Some(ask.dialect.format()))?;
         if transcript.shape != Shape::Body {
             return Err(Fault::NoConversation);
         }
-        let outer = Outer::of(ask.body);
+        let outer = Outer::of(&transcript);
         let seed = seed(ask);
         let lead = identity::leading_instructions(&transcript);
         let chain = identity::chain(&transcript, lead, &seed);
@@ -48,23 +62,16 @@ impl<'a> Sight<'a> {
             false => named(&seed, &label, ask.agent_hint),
             true => SessionId::of_digest(&identity::opening(&transcript, &seed)),
         };
-        let is_continued = outer.is_continued;
-        Ok(Sight { transcript, dialect: ask.dialect, lead, chain, is_continued, session, label })
-    }
-
-    /// Messages after the lead.
-    pub(super) fn len(&self) -> usize {
-        self.chain.len().saturating_sub(1)
-    }
-
-    /// The name of the first `position` messages.
-    pub(super) fn key(&self, position: usize) -> Option<Key> {
-        self.chain.get(position).copied().map(Key)
-    }
-
-    /// The name of the first message: what all turns of a conversation share.
-    pub(super) fn root(&self) -> Option<Key> {
-        self.key(1)
+        let identity = Identity {
+            dialect: ask.dialect,
+            model: ask.model.map(str::to_owned),
+            lead,
+            chain,
+            is_continued: outer.is_continued,
+            session,
+            label,
+        };
+        Ok(ParsedRequest { transcript, identity: Arc::new(identity) })
     }
 
     /// The message that follows the first `position` ones.
@@ -79,7 +86,24 @@ impl<'a> Sight<'a> {
 
     /// The model that is asked.
     pub(super) fn model(&self) -> &str {
-        self.transcript.model.as_deref().unwrap_or_default()
+        self.identity.model.as_deref().or(self.transcript.model.as_deref()).unwrap_or_default()
+    }
+}
+
+impl Identity {
+    /// Messages after the lead.
+    pub(super) fn len(&self) -> usize {
+        self.chain.len().saturating_sub(1)
+    }
+
+    /// The name of the first `position` messages.
+    pub(super) fn key(&self, position: usize) -> Option<Key> {
+        self.chain.get(position).copied().map(Key)
+    }
+
+    /// The name of the first message: what all turns of a conversation share.
+    pub(super) fn root(&self) -> Option<Key> {
+        self.key(1)
     }
 }
 
@@ -114,32 +138,27 @@ struct Outer<'a> {
 }
 
 impl<'a> Outer<'a> {
-    fn of(body: &'a str) -> Outer<'a> {
+    fn of(transcript: &Transcript<'a>) -> Outer<'a> {
         let mut outer = Outer::default();
-        // The reader has accepted the body already.
-        let _ = Scanner::new(body, 0).object(|scanner, key| {
-            match key {
+        for (key, value) in &transcript.fields {
+            let raw = transcript.raw(*value);
+            match key.as_str() {
                 "previous_response_id" | "conversation" | "cachedContent" | "cached_content" => {
-                    outer.is_continued |= scanner.skip()?.of(body) != "null";
+                    outer.is_continued |= raw != "null";
                 }
-                "metadata" if scanner.peek()? == Kind::Object => {
-                    scanner.object(|scanner, key| {
-                        let value = scanner.skip()?.of(body);
-                        if key == "user_id" {
-                            outer.session = session_of_user(value).or(outer.session.take());
-                        }
-                        Ok(())
-                    })?;
+                "metadata" => {
+                    let user = field::value(transcript.text, *value, "user_id");
+                    let session = user.and_then(|user| session_of_user(transcript.raw(user)));
+                    outer.session = session.or(outer.session.take());
                 }
                 "prompt_cache_key" => {
-                    let value = string(scanner.skip()?.of(body));
                     // Hermes puts a digest of instructions and tools here, which all its sessions share.
-                    outer.session = outer.session.take().or(value.filter(|key| !key.starts_with("pck_")));
+                    let key = string(raw).filter(|key| !key.starts_with("pck_"));
+                    outer.session = outer.session.take().or(key);
                 }
-                _ => drop(scanner.skip()?),
+                _ => {}
             }
-            Ok(())
-        });
+        }
         outer
     }
 }
@@ -174,7 +193,7 @@ mod tests {
         let plain = r#"{"messages":[{"role":"system","content":"s"},{"role":"user","content":"a"}]}"#;
         let longer = r#"{"messages":[{"role":"system","content":"s"},{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}"#;
         let other = r#"{"messages":[{"role":"system","content":"s"},{"role":"user","content":"c"}]}"#;
-        let id = |ask: &Ask<'_>| Sight::of(ask).unwrap().session;
+        let id = |ask: &Ask<'_>| ParsedRequest::of(ask).unwrap().session.clone();
         let chat = |body| ask(Dialect::Chat, body);
         assert_eq!(id(&chat(plain)), id(&chat(longer)));
         assert_ne!(id(&chat(plain)), id(&chat(other)));
@@ -190,7 +209,7 @@ mod tests {
         let messages = r#""messages":[{"role":"user","content":"a"}]"#;
         let label = |outer: &str| {
             let body = format!("{{{outer}{messages}}}");
-            Sight::of(&ask(Dialect::Messages, &body)).unwrap().label
+            ParsedRequest::of(&ask(Dialect::Messages, &body)).unwrap().label.clone()
         };
         assert_eq!(label(r#""metadata":{"user_id":"{\"device_id\":\"d\",\"session_id\":\"s-1\"}"},"#), "s-1");
         assert_eq!(label(r#""metadata":{"user_id":"user_1_account__session_s-2"},"#), "s-2");
@@ -203,18 +222,18 @@ mod tests {
     fn a_conversation_that_the_provider_holds_is_recognised() {
         let continued = |outer: &str| {
             let body = format!(r#"{{{outer}"input":[{{"role":"user","content":"a"}}]}}"#);
-            Sight::of(&ask(Dialect::Responses, &body)).unwrap().is_continued
+            ParsedRequest::of(&ask(Dialect::Responses, &body)).unwrap().is_continued
         };
         assert!(continued(r#""previous_response_id":"resp_1","#) && continued(r#""conversation":{"id":"c"},"#));
         assert!(!continued("") && !continued(r#""previous_response_id":null,"#));
         let cached = r#"{"cachedContent":"cachedContents/c","contents":[{"parts":[{"text":"a"}]}]}"#;
-        assert!(Sight::of(&ask(Dialect::Gemini, cached)).unwrap().is_continued);
+        assert!(ParsedRequest::of(&ask(Dialect::Gemini, cached)).unwrap().is_continued);
     }
 
     #[test]
     fn a_model_in_the_address_is_the_model() {
         let body = r#"{"contents":[{"parts":[{"text":"a"}]}]}"#;
         let named = Ask { model: Some("gemini-3-pro"), ..ask(Dialect::Gemini, body) };
-        assert_eq!(Sight::of(&named).unwrap().model(), "gemini-3-pro");
+        assert_eq!(ParsedRequest::of(&named).unwrap().model(), "gemini-3-pro");
     }
 }

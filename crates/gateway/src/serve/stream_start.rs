@@ -1,15 +1,14 @@
 //! The beginning of a streamed reply: a provider may say 200 and then, in its first event, that the request is too
 //! large. As long as no event has reached the client, the request can still be sent again.
 
-use super::events::{self, Events};
-use crate::conversation::{Dialect, Refusal, read_refusal};
+use crate::conversation::{Refusal, read_refusal};
 use bytes::{Bytes, BytesMut};
+use foldline_transcript::wire::events::{self, Events};
 use memchr::memmem;
 use serde_json::Value;
 
 /// Looks at events until one tells.
-pub struct Peek {
-    dialect: Dialect,
+pub struct StreamStart {
     events: Events,
     held: BytesMut,
     preamble: Preamble,
@@ -26,7 +25,7 @@ pub enum Preamble {
 
 /// What the beginning tells.
 #[derive(Debug, PartialEq)]
-pub enum Sight {
+pub enum Beginning {
     /// Nothing yet; these bytes may go to the client.
     Unclear(Bytes),
     /// An ordinary reply; these bytes are its beginning.
@@ -48,17 +47,17 @@ const LONGEST_GREETING: usize = 4 << 10;
 /// What the changes of a chunk may hold without saying anything yet.
 const SAYS_NOTHING: &[&str] = &["role", "content", "refusal", "reasoning_content"];
 
-impl Peek {
-    /// Looks at a reply of this dialect.
-    pub fn new(dialect: Dialect, preamble: Preamble) -> Peek {
-        Peek { dialect, events: Events::default(), held: BytesMut::new(), preamble }
+impl StreamStart {
+    /// Looks at a reply.
+    pub fn new(preamble: Preamble) -> StreamStart {
+        StreamStart { events: Events::default(), held: BytesMut::new(), preamble }
     }
 
     /// Looks at a piece.
-    pub fn feed(&mut self, bytes: &[u8]) -> Sight {
+    pub fn feed(&mut self, bytes: &[u8]) -> Beginning {
         self.events.feed(bytes);
         let mut pass = BytesMut::new();
-        while let Some(event) = self.events.next() {
+        while let Some(event) = self.events.next_event().map(<[u8]>::to_vec) {
             let payload = events::payload(&event);
             let name = events::name(&event);
             if payload.is_empty() {
@@ -74,13 +73,13 @@ impl Peek {
                         pass.extend_from_slice(&self.held.split());
                         pass.extend_from_slice(&event);
                         pass.extend_from_slice(&self.events.rest());
-                        Sight::Refused(refusal, pass.freeze())
+                        Beginning::Refused(refusal, pass.freeze())
                     }
                     None => self.ordinary(pass, &event),
                 };
             }
         }
-        if self.events.pending() > LONGEST { self.ordinary(pass, &[]) } else { Sight::Unclear(pass.freeze()) }
+        if self.events.pending() > LONGEST { self.ordinary(pass, &[]) } else { Beginning::Unclear(pass.freeze()) }
     }
 
     /// All that is held back, for when the wait is over.
@@ -89,18 +88,18 @@ impl Peek {
         self.held.split().freeze()
     }
 
-    fn ordinary(&mut self, mut pass: BytesMut, event: &[u8]) -> Sight {
+    fn ordinary(&mut self, mut pass: BytesMut, event: &[u8]) -> Beginning {
         pass.extend_from_slice(&self.held.split());
         pass.extend_from_slice(event);
         pass.extend_from_slice(&self.events.rest());
-        Sight::Ordinary(pass.freeze())
+        Beginning::Ordinary(pass.freeze())
     }
 
     /// An event that reports an error is read as the error reply that it stands for.
     fn refusal(&self, name: &[u8], payload: &[u8]) -> Option<Refusal> {
         let names_error = matches!(name, b"error" | b"response.failed");
         let carries_error = name.is_empty() && memmem::find(payload, b"\"error\"").is_some();
-        if names_error || carries_error { read_refusal(self.dialect, STATUS, payload) } else { None }
+        if names_error || carries_error { read_refusal(STATUS, payload) } else { None }
     }
 }
 

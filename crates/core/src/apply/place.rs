@@ -1,110 +1,18 @@
-//! Applying a plan: from steps to bytes.
+//! Where a handoff goes: which role says it, what it is merged into, what hangs on it.
 
 use crate::inserted;
-use crate::plan::{Fold, Plan, Step, StepKind};
-use crate::prune;
-use foldline_transcript::edit::Span;
-use foldline_transcript::reasoning;
+use crate::plan::{Fold, Plan};
 use foldline_transcript::rewrite::Rewrite;
-use foldline_transcript::signature;
 use foldline_transcript::wire::{
     self,
     compose::{self, Envelope, Purpose, Side},
     field, json,
 };
-use foldline_transcript::{Format, Message, Part, PartKind, Place, Role, Transcript};
+use foldline_transcript::{Format, Message, PartKind, Place, Role, Transcript};
 use rustc_hash::FxHashMap;
 
-/// The document with the plan carried out.
-pub(crate) fn apply(plan: &Plan, transcript: &Transcript<'_>) -> String {
-    let mut rewrite = Rewrite::default();
-    for step in &plan.steps {
-        match step.kind {
-            StepKind::Media => replace_media(transcript, &mut rewrite, step),
-            StepKind::SystemNote => note_in_system(transcript, &mut rewrite, step),
-            StepKind::DropSealed => drop_sealed(transcript, &mut rewrite, plan, step),
-            StepKind::DropId => reasoning::release(transcript, &mut rewrite, step.message),
-            StepKind::Reduce | StepKind::Duplicate | StepKind::Superseded | StepKind::Arguments | StepKind::Clamp => {
-                if let Some((span, value)) = prune::replacement(transcript, step) {
-                    rewrite.edits.replace(span, value);
-                }
-                if let (StepKind::Arguments, Some(call)) = (step.kind, part_of(transcript, step)) {
-                    signature::release(transcript, &mut rewrite, call);
-                }
-            }
-            // Carried requests are placed with the fold; repairs were made before planning.
-            StepKind::Carry | StepKind::Fold | StepKind::Repair => {}
-        }
-    }
-    match &plan.fold {
-        Some(fold) => place_handoff(transcript, &mut rewrite, plan, fold),
-        None if transcript.format == Format::ClaudeCode => relink(transcript, &mut rewrite, &[], None),
-        None => {}
-    }
-    rewrite.apply(transcript)
-}
-
-fn part_of<'t>(transcript: &'t Transcript<'_>, step: &Step) -> Option<&'t Part> {
-    transcript.parts.get(step.part?)
-}
-
-/// Appends a note to the system prompt, wherever the format keeps it.
-fn note_in_system(transcript: &Transcript<'_>, rewrite: &mut Rewrite, step: &Step) {
-    let Some(note) = &step.text else {
-        return;
-    };
-    let Some(system) = transcript.system else {
-        return compose::add_text(transcript, rewrite, step.message, note, Side::Back);
-    };
-    // Gemini writes it like a message.
-    let system = match transcript.format {
-        Format::Gemini => field::value(transcript.text, system, "parts").unwrap_or(system),
-        _ => system,
-    };
-    let raw = transcript.raw(system);
-    let end = system.end as usize - 1;
-    let at = Span::new(end, end);
-    match raw.as_bytes().first() {
-        Some(b'"') => {
-            let mut text = String::from("\\n\\n");
-            json::encode_into(note, &mut text);
-            rewrite.edits.replace(at, text);
-        }
-        Some(b'[') => {
-            let block = compose::text_block(transcript.format, Role::System, &json::encode(note));
-            rewrite.edits.replace(at, format!(",{block}"));
-        }
-        _ => {}
-    }
-}
-
-/// Signed reasoning goes with its message when nothing else is in it.
-fn drop_sealed(transcript: &Transcript<'_>, rewrite: &mut Rewrite, plan: &Plan, step: &Step) {
-    let Some(part) = step.part else {
-        return;
-    };
-    let all_dropped = transcript.messages.get(step.message).is_some_and(|message| {
-        (message.parts.start as usize..message.parts.end as usize)
-            .all(|other| plan.steps.iter().any(|step| step.kind == StepKind::DropSealed && step.part == Some(other)))
-    });
-    match all_dropped {
-        true => rewrite.remove(step.message),
-        false => rewrite.remove_part(transcript, part),
-    }
-}
-
-fn replace_media(transcript: &Transcript<'_>, rewrite: &mut Rewrite, step: &Step) {
-    let (Some(part), Some(text)) = (part_of(transcript, step), &step.text) else {
-        return;
-    };
-    let role = transcript.messages.get(step.message).map_or(Role::User, |message| message.role);
-    if part.place == Place::Block {
-        rewrite.edits.replace(part.span, compose::text_block(transcript.format, role, &json::encode(text)));
-    }
-}
-
 /// Takes the folded messages out and puts the handoff in their place.
-fn place_handoff(transcript: &Transcript<'_>, rewrite: &mut Rewrite, plan: &Plan, fold: &Fold) {
+pub(super) fn place_handoff(transcript: &Transcript<'_>, rewrite: &mut Rewrite, plan: &Plan, fold: &Fold) {
     let Some(&first) = fold.messages.first() else {
         return;
     };
@@ -227,7 +135,7 @@ impl Placement<'_, '_, '_> {
 
 /// Lines that hang on a line that goes hang on what stands in its place: the last line that was
 /// inserted for a folded one, the line before for any other.
-fn relink(transcript: &Transcript<'_>, rewrite: &mut Rewrite, folded: &[usize], inserted: Option<&str>) {
+pub(super) fn relink(transcript: &Transcript<'_>, rewrite: &mut Rewrite, folded: &[usize], inserted: Option<&str>) {
     let mut moved: FxHashMap<&str, String> = FxHashMap::default();
     for (index, link) in transcript.links.iter().enumerate() {
         let parent = transcript.raw(link.parent);

@@ -12,7 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
 /// A stream whose writes fail when they make no progress for a while.
-pub struct Patient<S> {
+pub struct WriteTimeout<S> {
     stream: S,
     limit: Duration,
     presence: Arc<Presence>,
@@ -20,10 +20,10 @@ pub struct Patient<S> {
     waiting: Option<Pin<Box<Sleep>>>,
 }
 
-impl<S> Patient<S> {
+impl<S> WriteTimeout<S> {
     /// Gives the peer `limit` for each write.
     pub fn new(stream: S, limit: Duration, presence: Arc<Presence>) -> Self {
-        Patient { stream, limit, presence, waiting: None }
+        WriteTimeout { stream, limit, presence, waiting: None }
     }
 
     /// Passes on what a write says, and watches the clock while it says nothing.
@@ -43,7 +43,7 @@ impl<S> Patient<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for WriteTimeout<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -59,7 +59,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
         self.watch(context, written)
@@ -99,9 +99,9 @@ mod tests {
         let (ours, theirs) = tokio::io::duplex(8);
         let here = std::net::IpAddr::from([127, 0, 0, 1]);
         let presence = Arc::new(Presence::new(here, here, super::super::presence::Reach::All));
-        let mut patient = Patient::new(ours, Duration::from_secs(5), presence);
-        patient.write_all(b"12345678").await.unwrap();
-        let error = patient.write_all(b"9").await.unwrap_err();
+        let mut timed = WriteTimeout::new(ours, Duration::from_secs(5), presence);
+        timed.write_all(b"12345678").await.unwrap();
+        let error = timed.write_all(b"9").await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
         drop(theirs);
     }

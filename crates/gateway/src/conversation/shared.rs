@@ -3,10 +3,11 @@
 use super::ask::{Ask, CredentialId, Dialect, SessionId};
 use super::checkpoint::{Checkpoint, Facts};
 use super::fault::Fault;
-use super::memory::{Bounds, Lane, Memory, Session};
+use super::memory::{Bounds, Memory, Session};
+use super::parsed_request::ParsedRequest;
 use super::prepared::Durability;
 use super::settings::{ConversationSettings, Mode};
-use super::sight::Sight;
+use super::state::Conversation;
 use super::windows::{Reply, Window};
 use foldline_core::Job;
 use foldline_core::policy::{AutoOr, Policy};
@@ -35,7 +36,7 @@ const GROWTH: f64 = 0.3;
 
 /// What [`Conversations`](super::Conversations) share.
 #[derive(Debug)]
-pub(super) struct Inner {
+pub(super) struct Shared {
     settings: RwLock<Arc<Rules>>,
     store: OnceLock<Store>,
     waiting: Mutex<Option<Waiting>>,
@@ -75,7 +76,8 @@ pub(super) struct Rules {
 
 impl Rules {
     fn of(mut settings: ConversationSettings) -> Rules {
-        // The note would stand outside the messages, where it breaks every cached prefix and outlives no turn.
+        // The note would stand outside the messages, where it breaks every cached prefix and outlives no turn. `Setup`
+        // says so to whoever asks for it.
         settings.policy.compression.system_note = false;
         let knobs = &mut settings.policy.compression;
         if knobs.low_water == AutoOr::Auto {
@@ -124,26 +126,26 @@ pub(super) struct Keeping<'a> {
     pub(super) now: i64,
 }
 
-impl Inner {
-    pub(super) fn open(settings: ConversationSettings) -> Result<Inner, Fault> {
-        let inner = Inner::waiting(settings);
-        inner.open_store(i64::MAX)?;
-        Ok(inner)
+impl Shared {
+    pub(super) fn open(settings: ConversationSettings) -> Result<Shared, Fault> {
+        let shared = Shared::waiting(settings);
+        shared.open_store(i64::MAX)?;
+        Ok(shared)
     }
 
     /// Opens a store if it can; if not, it is tried again from time to time.
-    pub(super) fn open_or_wait(settings: ConversationSettings) -> Inner {
-        let inner = Inner::waiting(settings);
+    pub(super) fn open_or_wait(settings: ConversationSettings) -> Shared {
+        let shared = Shared::waiting(settings);
         // Why it failed is remembered.
-        let _waits = inner.open_store(i64::MAX);
-        inner
+        let _waits = shared.open_store(i64::MAX);
+        shared
     }
 
-    fn waiting(settings: ConversationSettings) -> Inner {
+    fn waiting(settings: ConversationSettings) -> Shared {
         let limits = Limits { wait: settings.store_wait, ..settings.limits };
         let how = Opening { limits, keys: settings.keys.clone() };
         let waiting = settings.store.clone().map(|place| Waiting { place, how, why: String::new(), tried_at: 0 });
-        Inner {
+        Shared {
             settings: RwLock::new(Arc::new(Rules::of(settings))),
             store: OnceLock::new(),
             waiting: Mutex::new(waiting),
@@ -265,17 +267,23 @@ impl Inner {
         self.store().filter(|_| rules.settings.mode == Mode::Live)
     }
 
-    /// Brings a session and the checkpoints of its conversation into memory. Returns the lane.
-    pub(super) fn enter(&self, rules: &Rules, ask: &Ask<'_>, sight: &Sight<'_>, root: &Key) -> Result<Lane, Fault> {
+    /// Brings a session and the checkpoints of its conversation into memory. Returns the conversation.
+    pub(super) fn enter(
+        &self,
+        rules: &Rules,
+        ask: &Ask<'_>,
+        parsed: &ParsedRequest<'_>,
+        root: &Key,
+    ) -> Result<Conversation, Fault> {
         self.note_time(ask.now.0);
-        let known = self.memory().session(&sight.session).is_some();
+        let known = self.memory().session(&parsed.session).is_some();
         if !known {
             let stored = match self.store() {
-                Some(store) => store.session(sight.session.as_str())?,
+                Some(store) => store.session(parsed.session.as_str())?,
                 None => None,
             };
             let session = stored.as_ref().map_or_else(|| Session::of(ask.credential), Session::of_row);
-            let gone = self.memory().admit(&sight.session, session, rules.bounds());
+            let gone = self.memory().admit(&parsed.session, session, rules.bounds());
             if let (Some(store), false) = (self.store(), gone.is_empty()) {
                 // Sums of sessions that nobody has seen for long: worth a try, not worth a fault.
                 let _lost = store.write_copies(ask.now.0, &gone, &[], self.forgotten.load(Ordering::Relaxed));
@@ -285,10 +293,10 @@ impl Inner {
             self.learn_root(rules, ask.credential, root)?;
         }
         let mut memory = self.memory();
-        let Some(session) = memory.session(&sight.session) else {
-            return Ok(Lane::default());
+        let Some(session) = memory.session(&parsed.session) else {
+            return Ok(Conversation::default());
         };
-        Ok(session.record.with_lane(&name(root), Lane::for_a_turn))
+        Ok(session.record.with_conversation(&name(root), Conversation::for_a_turn))
     }
 
     /// Reads which checkpoints there are under a root.
@@ -307,14 +315,14 @@ impl Inner {
         &self,
         rules: &Rules,
         ask: &Ask<'_>,
-        sight: &Sight<'_>,
+        parsed: &ParsedRequest<'_>,
     ) -> Result<Option<Arc<Checkpoint>>, Fault> {
-        let Some(root) = sight.root() else {
+        let Some(root) = parsed.root() else {
             return Ok(None);
         };
-        let fitting = self.memory().fitting(&root, |position| sight.key(position));
+        let fitting = self.memory().fitting(&root, |position| parsed.key(position));
         for (key, facts) in fitting {
-            if !facts.fits(sight) {
+            if !facts.fits(parsed) {
                 continue;
             }
             if let Some(checkpoint) = self.memory().text(&key) {
@@ -326,7 +334,7 @@ impl Inner {
             };
             match stored {
                 Some(text) => {
-                    let checkpoint = Arc::new(Checkpoint::new(key, facts, text, sight.dialect));
+                    let checkpoint = Arc::new(Checkpoint::new(key, facts, text, parsed.dialect));
                     self.memory().admit_text(Arc::clone(&checkpoint), rules.bounds());
                     return Ok(Some(checkpoint));
                 }
@@ -407,7 +415,7 @@ impl Inner {
     }
 }
 
-impl Drop for Inner {
+impl Drop for Shared {
     /// The last sums of a process that ends in peace; a crash loses about a second of them.
     fn drop(&mut self) {
         let _lost = self.flush(self.clock.load(Ordering::Relaxed));

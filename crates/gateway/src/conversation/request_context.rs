@@ -2,31 +2,37 @@
 //! whether a cached prefix is still there, what day it is.
 
 use super::ask::{Ask, Dialect, Writer};
-use super::memory::Lane;
-use super::sight::Sight;
+use super::parsed_request::ParsedRequest;
+use super::state::Conversation;
 use foldline_core::Trigger;
 use foldline_core::reading::Reach;
 use foldline_core::summary::PrefixCall;
 use foldline_core::{Policy, Request};
 
 /// What the engine is told when it is asked about a request.
-pub(super) fn request(trigger: Trigger, ask: &Ask<'_>, sight: &Sight<'_>, lane: &Lane, policy: &Policy) -> Request {
+pub(super) fn request(
+    trigger: Trigger,
+    ask: &Ask<'_>,
+    parsed: &ParsedRequest<'_>,
+    conversation: &Conversation,
+    policy: &Policy,
+) -> Request {
     Request {
         trigger,
         focus: ask.focus.map(str::to_owned),
-        idle: idle(lane, ask),
+        idle: idle(conversation, ask),
         now_ms: Some(ask.now.0),
         today: today(ask.now.0),
-        prefix_call: prefix_call(ask, sight, lane, policy),
+        prefix_call: prefix_call(ask, parsed, conversation, policy),
         reach: ask.site.map_or(Reach::Command, |site| Reach::Http(site.clone())),
         ..Request::default()
     }
 }
 
 /// Seconds since the conversation's last request.
-pub(super) fn idle(lane: &Lane, ask: &Ask<'_>) -> Option<u32> {
-    let passed = (ask.now.0 - lane.last_at).max(0) / 1_000;
-    (lane.last_at > 0).then(|| u32::try_from(passed).unwrap_or(u32::MAX))
+pub(super) fn idle(conversation: &Conversation, ask: &Ask<'_>) -> Option<u32> {
+    let passed = (ask.now.0 - conversation.last_at).max(0) / 1_000;
+    (conversation.last_at > 0).then(|| u32::try_from(passed).unwrap_or(u32::MAX))
 }
 
 /// The day in Greenwich, as `YYYY-MM-DD`.
@@ -36,14 +42,14 @@ fn today(now: i64) -> Option<String> {
 }
 
 /// What a model that writes handoffs finds in the cache of its provider.
-fn prefix_call(ask: &Ask<'_>, sight: &Sight<'_>, lane: &Lane, policy: &Policy) -> PrefixCall {
+fn prefix_call(ask: &Ask<'_>, parsed: &ParsedRequest<'_>, conversation: &Conversation, policy: &Policy) -> PrefixCall {
     if ask.writer == Writer::Elsewhere {
         return PrefixCall::Impossible;
     }
-    let is_fresh = idle(lane, ask).is_some_and(|idle| idle <= policy.model.cache_ttl.seconds());
+    let is_fresh = idle(conversation, ask).is_some_and(|idle| idle <= policy.model.cache_ttl.seconds());
     // Marks that are set on the way out are not in the document that a writer gets.
-    let is_found = ask.dialect != Dialect::Messages || sight.transcript.parts.iter().any(|part| part.marked);
-    if lane.caches && is_fresh && is_found { PrefixCall::Warm } else { PrefixCall::Cold }
+    let is_found = ask.dialect != Dialect::Messages || parsed.transcript.parts.iter().any(|part| part.marked);
+    if conversation.caches && is_fresh && is_found { PrefixCall::Warm } else { PrefixCall::Cold }
 }
 
 #[cfg(test)]
@@ -55,15 +61,15 @@ mod tests {
         Ask { writer, ..Ask::plain(dialect, body, CredentialId::of_key("k"), Timestamp(now)) }
     }
 
-    fn asked(dialect: Dialect, body: &str, writer: Writer, lane: &Lane) -> Request {
+    fn asked(dialect: Dialect, body: &str, writer: Writer, conversation: &Conversation) -> Request {
         let ask = ask(dialect, body, writer, 1_000_000);
-        request(Trigger::Background, &ask, &Sight::of(&ask).unwrap(), lane, &Policy::default())
+        request(Trigger::Background, &ask, &ParsedRequest::of(&ask).unwrap(), conversation, &Policy::default())
     }
 
-    fn lane(last_at: i64, caches: bool) -> Lane {
-        let mut lane = Lane::default();
-        (lane.last_at, lane.caches) = (last_at, caches);
-        lane
+    fn conversation(last_at: i64, caches: bool) -> Conversation {
+        let mut conversation = Conversation::default();
+        (conversation.last_at, conversation.caches) = (last_at, caches);
+        conversation
     }
 
     const PLAIN: &str = r#"{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"Hi"}]}"#;
@@ -71,17 +77,19 @@ mod tests {
 
     #[test]
     fn the_engine_hears_how_long_nobody_asked() {
-        let lane = lane(400_000, false);
-        let heard = asked(Dialect::Chat, PLAIN, Writer::Elsewhere, &lane);
+        let conversation = conversation(400_000, false);
+        let heard = asked(Dialect::Chat, PLAIN, Writer::Elsewhere, &conversation);
         assert_eq!((heard.idle, heard.now_ms), (Some(600), Some(1_000_000)));
         assert_eq!(heard.today.as_deref(), Some("1970-01-01"));
-        assert_eq!(asked(Dialect::Chat, PLAIN, Writer::Elsewhere, &Lane::default()).idle, None);
+        assert_eq!(asked(Dialect::Chat, PLAIN, Writer::Elsewhere, &Conversation::default()).idle, None);
     }
 
     #[test]
     fn a_prefix_is_warm_where_the_writer_is_the_conversations_own_model_and_its_cache_is_fresh() {
-        let (warm, cold, never) = (lane(900_000, true), lane(100_000, true), lane(900_000, false));
-        let call = |dialect, body, writer, lane: &Lane| asked(dialect, body, writer, lane).prefix_call;
+        let (warm, cold, never) =
+            (conversation(900_000, true), conversation(100_000, true), conversation(900_000, false));
+        let call =
+            |dialect, body, writer, conversation: &Conversation| asked(dialect, body, writer, conversation).prefix_call;
         assert_eq!(call(Dialect::Chat, PLAIN, Writer::Here, &warm), PrefixCall::Warm);
         assert_eq!(call(Dialect::Chat, PLAIN, Writer::Here, &cold), PrefixCall::Cold);
         assert_eq!(call(Dialect::Chat, PLAIN, Writer::Here, &never), PrefixCall::Cold);

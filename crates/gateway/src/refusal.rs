@@ -1,6 +1,6 @@
-//! A provider's words for "too long" and "too large", in each shape they come in.
+//! A provider's words for "too long" and "too large", in each shape they come in. Servers of all makes stand behind
+//! each API, so that all words are looked for in all of them.
 
-use super::ask::Dialect;
 use serde_json::Value;
 
 /// What a request is too much of.
@@ -80,9 +80,7 @@ const LIMITS: &[&str] =
 
 /// Reads an error reply, or the data of an error event inside a stream, as a refusal for size; `None` for
 /// any other error.
-pub fn read_refusal(dialect: Dialect, status: u16, body: &[u8]) -> Option<Refusal> {
-    // Servers of all makes stand behind each API, so that their words are looked for in all of them.
-    let _ = dialect;
+pub fn read_refusal(status: u16, body: &[u8]) -> Option<Refusal> {
     if status == 413 {
         return Some(Refusal { kind: RefusalKind::Bytes, asked: None, limit: None });
     }
@@ -102,6 +100,12 @@ pub fn read_refusal(dialect: Dialect, status: u16, body: &[u8]) -> Option<Refusa
     let kind = by_code().or_else(by_words).map(|(_, kind)| *kind)?;
     let (asked, limit) = numbers(error, &message);
     Some(Refusal { kind, asked, limit })
+}
+
+/// What an error of any shape says that a request is too much of, by words and codes anywhere in it.
+pub fn named_in(error: &str) -> Option<RefusalKind> {
+    let error = error.to_lowercase();
+    CODES.iter().chain(WORDS).find(|(words, _)| error.contains(words)).map(|(_, kind)| *kind)
 }
 
 /// The error inside a body or an event.
@@ -156,7 +160,7 @@ mod tests {
     use RefusalKind::{Bytes, Rate, Window};
 
     fn read(status: u16, body: &str) -> Option<(RefusalKind, Option<u64>, Option<u64>)> {
-        read_refusal(Dialect::Chat, status, body.as_bytes()).map(|it| (it.kind, it.asked, it.limit))
+        read_refusal(status, body.as_bytes()).map(|it| (it.kind, it.asked, it.limit))
     }
 
     #[test]
