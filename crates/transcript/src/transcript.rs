@@ -131,7 +131,7 @@ pub enum Content {
     Text(Span),
     /// Any other JSON value.
     Json(Span),
-    /// An array of blocks; `inner` are their places in [`Transcript::inner`].
+    /// An array of blocks; `inner` are their places in [`Structure::inner`].
     Blocks {
         /// The array.
         span: Span,
@@ -193,7 +193,7 @@ pub struct Message {
     pub role: Role,
     /// The whole element.
     pub span: Span,
-    /// Its parts in [`Transcript::parts`].
+    /// Its parts in [`Structure::parts`].
     pub parts: Range<u32>,
     /// Its content value as a whole: string, array or absent.
     pub content: Content,
