@@ -3,7 +3,8 @@
 //!
 //! Fitted by logistic regression against exact o200k token starts on 40 recorded coding sessions (weight 1 per byte) and,
 //! with less weight, on source code, documentation, logs, data formats, encoded bytes and prose in about 30 languages.
-//! The fitting program writes this file; a change by hand has no meaning.
+//! `lab fit tokens TEXTS --into FILE` derives them again and writes a file like this one; these are of an earlier program
+//! with the same method. `lab tokens DIR` measures them. A change by hand has no meaning.
 
 use super::pair::{Ahead, CONTS, CONTS_AT, LEADS_AT};
 use super::place::KINDS;
