@@ -171,7 +171,7 @@ fn a_server_that_says_nothing_is_left_alone_after_three_calls() {
     let model = model(|_, _| Act::Stall);
     let done = ask(&desk, &model, "", &["--set", "summarizer.first_word_seconds=1"]);
     assert_eq!(code(&done), 4, "{}", errors(&done));
-    assert!(errors(&done).contains("timeout: no first word within 1 s"), "{}", errors(&done));
+    assert!(errors(&done).contains("timeout: no first token within 1 s"), "{}", errors(&done));
     assert_eq!(model.provider.requests().len(), 3, "of five sets of questions");
 }
 
@@ -204,9 +204,5 @@ fn what_cannot_work_is_said_before_anything_is_asked() {
     let done = desk.run(&["eval", "sessions", "--ask", "http://127.0.0.1:9"]);
     assert!(code(&done) == 2 && errors(&done).contains("--questions <FILE|DIR>"), "{}", errors(&done));
     let done = desk.run(&["eval", "sessions", "--questions", "exam", "--ask", "nonsense"]);
-    assert!(
-        code(&done) == 2 && errors(&done).contains("expected an address that begins with http://"),
-        "{}",
-        errors(&done)
-    );
+    assert!(code(&done) == 2 && errors(&done).contains("expected a URL that starts with http://"), "{}", errors(&done));
 }

@@ -167,9 +167,9 @@ fn damage_is_shown_where_it_is_and_repairs_are_told() {
     let rows = text(&plan).lines().take_while(|line| !line.is_empty()).count();
     let given: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(input).unwrap()).unwrap();
     assert_eq!(rows, given["messages"].as_array().unwrap().len(), "a row for each message that came in");
-    assert!(text(&plan).contains("repair  message 6: results that answer nothing were dropped"), "{}", text(&plan));
+    assert!(text(&plan).contains("repair  message 6: dropped tool results without matching calls"), "{}", text(&plan));
     let done = desk.run(&["compress", input, "--force", "--window", "2000", "-o", "out.json"]);
-    assert!(errors(&done).contains("broke rules of its provider: 8 repairs"), "{}", errors(&done));
+    assert!(errors(&done).contains("violated the provider's rules: 8 repairs"), "{}", errors(&done));
     assert_eq!(code(&desk.run(&["validate", "out.json"])), 0);
 }
 
@@ -346,7 +346,7 @@ fn a_store_that_cannot_be_had_costs_the_handles_and_not_the_work() {
     let input = example("two-hour-session.anthropic.json");
     let done = desk.run(&["compress", input.to_str().unwrap(), "--store", "broken.db"]);
     assert_eq!(code(&done), 0, "{}", errors(&done));
-    assert!(errors(&done).contains("originals are not kept"), "{}", errors(&done));
+    assert!(errors(&done).contains("originals are not stored"), "{}", errors(&done));
     assert!(!text(&done).contains("fl-"));
 }
 

@@ -42,11 +42,11 @@ section! {
         body_memory_bytes: u64 = bytes(1_000_000, 10_000_000_000_000), "512M";
         /// Requests that are served at once; further ones wait a moment and are then refused.
         max_requests: u32 = count(1, 100_000), "512";
-        /// Connections that are open at once; a further one takes the place of the one that has waited longest.
+        /// Open client connections at once; a further one takes the place of the one that has waited longest.
         max_connections: u32 = count(1, 1_000_000), "4096";
-        /// Connections that are open at once from one address (one network of 64 bits with IPv6).
+        /// Open client connections at once from one address (one network of 64 bits with IPv6).
         max_connections_per_address: u32 = count(1, 1_000_000), "1024";
-        /// Milliseconds that reading and rewriting a request may take before it is forwarded as it came.
+        /// Milliseconds that reading and rewriting a request may take before it is rewritten request rejected; forwarded the original.
         prepare_ms: u32 = count(1, 600_000), "3000";
         /// Seconds from the opening of a connection within which the headers of its first request must have come.
         header_secs: u32 = count(1, 86_400), "30";

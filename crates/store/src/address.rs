@@ -22,7 +22,7 @@ pub struct Address {
 
 /// A text that is no address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no handle; expected {prefix} and 12 hex digits", prefix = Handle::PREFIX)]
+#[error("invalid handle `{0}`; expected {prefix} and 12 hex digits", prefix = Handle::PREFIX)]
 pub struct AddressError(String);
 
 impl Digest {

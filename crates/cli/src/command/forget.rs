@@ -2,7 +2,8 @@
 
 use crate::failure::{Failure, Verdict};
 use crate::{keep, output};
-use foldline_gateway::serve::when;
+use foldline_gateway::serve::dates;
+use foldline_reduce::wording::counted;
 use foldline_store::{Cleaning, Forget, Forgotten, Gone, Store, Whose};
 use std::io::{BufRead, IsTerminal};
 use std::path::PathBuf;
@@ -62,16 +63,16 @@ pub fn run(args: &ForgetArgs) -> Result<Verdict, Failure> {
     for what in &wanted {
         let gone = count(what).map_err(Failure::input)?;
         if let (Forgotten::Session(id), true) = (what, gone.is_nothing()) {
-            let message = format!("nothing is known of session {id} in {}", store.place().display());
+            let message = format!("session {id} not found in {}", store.place().display());
             return Err(Failure { code: 1, message });
         }
         add(&mut would, &gone);
     }
     if args.dry_run {
-        return tell(args, "would be forgotten", &would);
+        return tell(args, "would be deleted", &would);
     }
     if !args.yes && !confirmed(&would)? {
-        output::tell("nothing was forgotten\n");
+        output::tell("nothing was deleted\n");
         return Ok(Verdict::Fine);
     }
     let mut gone = Gone::default();
@@ -86,7 +87,7 @@ pub fn run(args: &ForgetArgs) -> Result<Verdict, Failure> {
 fn wanted(args: &ForgetArgs) -> Result<Vec<Forgotten<'_>>, Failure> {
     Ok(match (&args.before, args.all) {
         (Some(date), _) => {
-            let time = when::parse(date).map_err(|error| Failure::input(format!("--before: {error}")))?;
+            let time = dates::parse(date).map_err(|error| Failure::input(format!("--before: {error}")))?;
             vec![Forgotten::Before(time)]
         }
         (None, true) => vec![Forgotten::All],
@@ -116,7 +117,7 @@ fn confirmed(would: &Gone) -> Result<bool, Failure> {
     if !std::io::stdin().is_terminal() || would.is_nothing() {
         return Ok(true);
     }
-    output::tell(&format!("{} will be gone for good. Go on? [y/N] ", listed(would)));
+    output::tell(&format!("{} will be deleted permanently. Continue? [y/N] ", listed(would)));
     let mut answer = String::new();
     std::io::stdin().lock().read_line(&mut answer).map_err(Failure::input)?;
     Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
@@ -124,8 +125,11 @@ fn confirmed(would: &Gone) -> Result<bool, Failure> {
 
 fn listed(gone: &Gone) -> String {
     format!(
-        "{} sessions, {} originals ({} bytes of text), {} checkpoints",
-        gone.sessions, gone.originals, gone.text_bytes, gone.checkpoints
+        "{}, {} ({} of text), {}",
+        counted(gone.sessions, "session"),
+        counted(gone.originals, "original"),
+        counted(gone.text_bytes, "byte"),
+        counted(gone.checkpoints, "checkpoint")
     )
 }
 

@@ -19,7 +19,7 @@ pub mod validate;
 
 use crate::args::Tuning;
 use crate::failure::Failure;
-use crate::settings::{Asked, Flag, Settings, Surroundings, load};
+use crate::settings::{Flag, Settings, SettingsArgs, Surroundings, load};
 
 /// The settings in effect for a command.
 pub fn settings(tuning: &Tuning, more: Vec<Flag>) -> Result<Settings, Failure> {
@@ -32,7 +32,7 @@ pub fn settings(tuning: &Tuning, more: Vec<Flag>) -> Result<Settings, Failure> {
         flag("--preset", "compression.preset", &tuning.preset),
         flag("--store", "store.path", &tuning.store),
     ];
-    let asked = Asked {
+    let asked = SettingsArgs {
         config: tuning.config.clone(),
         sets: tuning.sets.clone(),
         flags: flags.into_iter().flatten().chain(more).collect(),

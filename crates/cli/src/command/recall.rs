@@ -86,7 +86,7 @@ pub enum RecallError {
     #[error("{0}")]
     Absent(String),
     /// The page is no JSON.
-    #[error("the page cannot be written as JSON: {0}")]
+    #[error("failed to serialise the page: {0}")]
     Json(#[from] serde_json::Error),
 }
 
@@ -180,7 +180,7 @@ pub(super) fn way(store: &Option<PathBuf>, config: &Option<PathBuf>, json: bool)
 }
 
 fn unknown(address: &Address, store: &Path) -> String {
-    format!("nothing is known of {address} in {}; if it was stored elsewhere, say where with --store", store.display())
+    format!("{address} not found in {}; if it is in another store, name that with --store", store.display())
 }
 
 fn expired(address: &Address, at_ms: i64, why: Expiry) -> String {
@@ -188,7 +188,7 @@ fn expired(address: &Address, at_ms: i64, why: Expiry) -> String {
 }
 
 fn ambiguous(address: &Address, candidates: &[Candidate]) -> String {
-    let mut message = format!("{address} stands for {} originals; ask for one with more digits:", candidates.len());
+    let mut message = format!("{address} matches {} originals; use more digits:", candidates.len());
     for candidate in candidates {
         let note = match candidate.tool.as_deref() {
             None => " (expired)".to_owned(),

@@ -88,9 +88,9 @@ fn nothing(args: &SearchArgs, findings: &Findings, path: &Path) -> String {
     let help = match (findings.waiting, &args.session) {
         (1.., _) => "older originals are not searched yet: search again".to_owned(),
         (_, Some(_)) => "try other words, or leave --session out".to_owned(),
-        (_, None) => "try fewer or other words; if it was stored elsewhere, say where with --store".to_owned(),
+        (_, None) => "try fewer or other words; if it is in another store, name that with --store".to_owned(),
     };
-    format!("no original{session} in {} holds `{}`; {help}", path.display(), findings.words)
+    format!("no original{session} in {} matches `{}`; {help}", path.display(), findings.words)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::request::Trigger;
 use crate::summary::Checked;
 use crate::zone::{Zones, last_request};
 use foldline_redact::{Mode, redact};
-use foldline_reduce::wording::counted;
+use foldline_reduce::wording::{counted, grouped};
 use foldline_transcript::edit::Span;
 use foldline_transcript::recall::Original;
 use foldline_transcript::wire::field;
@@ -35,7 +35,7 @@ impl Planner<'_, '_> {
         }
         let handoffs = folded.iter().rposition(|&index| inserted::is_handoff(self.transcript, index));
         if handoffs.is_some_and(|last| last + 1 == folded.len()) && self.counts.total() <= room {
-            return Ok(self.unchanged("nothing new has come since the last handoff"));
+            return Ok(self.unchanged("no new messages since the last handoff"));
         }
         let tokens: u64 = folded.iter().map(|&index| self.counts.message(index)).sum();
         let earlier: u64 = folded
@@ -331,7 +331,7 @@ impl Planner<'_, '_> {
             return plan;
         }
         let mut unchanged = self.unchanged(format!(
-            "a fold would free {freed} tokens, less than the {least} that are worth a rewrite (compression.min_freed)"
+            "a fold would free {freed} tokens, fewer than the required {least} (compression.min_freed)"
         ));
         unchanged.skips = plan.skips;
         unchanged.skips.push(Skip::NoGain { before, after });
@@ -344,7 +344,7 @@ impl Planner<'_, '_> {
         if after < before {
             return plan;
         }
-        let mut unchanged = self.unchanged(format!("a fold would not save anything ({before} → {after} tokens)"));
+        let mut unchanged = self.unchanged(format!("a fold would save nothing ({before} → {after} tokens)"));
         unchanged.skips.push(Skip::NoGain { before, after });
         unchanged
     }
@@ -352,7 +352,12 @@ impl Planner<'_, '_> {
 
 /// What a fold does, in a sentence.
 pub(super) fn reason(messages: usize, tokens: u64, handoff: &Handoff) -> String {
-    format!("{} with {tokens} tokens become a handoff of {}", counted(messages, "message"), handoff.tokens)
+    format!(
+        "{} with {} tokens become a handoff of {} tokens",
+        counted(messages, "message"),
+        grouped(tokens),
+        grouped(handoff.tokens)
+    )
 }
 
 /// Share of the room below the safety net that a fold on its behalf may leave filled.

@@ -5,12 +5,12 @@
 //! (`schedule`, `fold`): at once without a model, or beside the conversation with one. What was rewritten
 //! once is rewritten to the same bytes for ever, because it is on the disk before it is first used.
 
-mod ask;
 mod checkpoint;
-mod fault;
+mod cost;
+mod error;
 mod fold;
+mod incoming;
 mod memory;
-mod money;
 mod observe;
 mod overflow;
 mod parsed_request;
@@ -25,15 +25,15 @@ mod sessions;
 mod settings;
 mod shared;
 mod state;
-mod tally;
 mod task;
 #[cfg(test)]
 mod tests;
+mod token_counts;
 mod windows;
 
-pub use crate::refusal::{Refusal, RefusalKind, read_refusal};
-pub use ask::{Ask, Bypass, CredentialId, Dialect, PurposeHint, SessionId, Timestamp, Writer};
-pub use fault::Fault;
+pub use crate::refusal::{RefusalKind, SizeRefusal, read_refusal};
+pub use error::PrepareError;
+pub use incoming::{Bypass, CredentialId, Dialect, IncomingTurn, PurposeHint, SessionId, SummariserAt, Timestamp};
 
 pub use foldline_transcript::wire::reply::ReportedUsage;
 pub use prepared::{Durability, Outcome, Prepared, Turn};
@@ -62,7 +62,7 @@ pub struct Conversations {
 
 impl Conversations {
     /// Opens the store and starts with what it knows.
-    pub fn open(settings: ConversationSettings) -> Result<Conversations, Fault> {
+    pub fn open(settings: ConversationSettings) -> Result<Conversations, PrepareError> {
         Ok(Conversations { shared: Arc::new(Shared::open(settings)?) })
     }
 
@@ -92,7 +92,7 @@ impl Conversations {
     }
 
     /// Makes a request ready to be forwarded. On a fault, forward it as it came.
-    pub fn prepare<'a>(&self, ask: &Ask<'a>) -> Result<Prepared<'a>, Fault> {
+    pub fn prepare<'a>(&self, ask: &IncomingTurn<'a>) -> Result<Prepared<'a>, PrepareError> {
         prepare::prepare(&self.shared, ask)
     }
 
@@ -105,11 +105,11 @@ impl Conversations {
     /// nothing is left to give: then the provider's error goes to the client.
     pub fn overflow<'a>(
         &self,
-        ask: &Ask<'a>,
+        ask: &IncomingTurn<'a>,
         turn: &Turn,
-        refusal: &Refusal,
+        refusal: &SizeRefusal,
         attempt: u8,
-    ) -> Result<Option<Prepared<'a>>, Fault> {
+    ) -> Result<Option<Prepared<'a>>, PrepareError> {
         overflow::overflow(&self.shared, ask, turn, refusal, attempt)
     }
 
@@ -120,13 +120,13 @@ impl Conversations {
     }
 
     /// Plans a fold in the background: first step, on a blocking thread.
-    pub fn plan(&self, task: &mut FoldTask) -> Result<Planned, Fault> {
+    pub fn plan(&self, task: &mut FoldTask) -> Result<Planned, PrepareError> {
         task.plan(&self.shared)
     }
 
     /// Finishes a fold in the background with a model's words, its failure, or without one. The next
     /// request of the conversation finds it.
-    pub fn run(&self, task: FoldTask, summary: Option<Summary>, now: Timestamp) -> Result<(), Fault> {
+    pub fn run(&self, task: FoldTask, summary: Option<Summary>, now: Timestamp) -> Result<(), PrepareError> {
         task.run(&self.shared, summary, now)
     }
 
@@ -134,7 +134,7 @@ impl Conversations {
     pub fn charge_summary(&self, session: &SessionId, model: &str, usage: ReportedUsage) {
         let rules = self.shared.rules();
         let table = rules.job.models.as_ref().unwrap_or(ModelTable::embedded());
-        let summaries = money::charged(&table.profile(model, ApiFamily::OpenAi), &usage);
+        let summaries = cost::charged(&table.profile(model, ApiFamily::OpenAi), &usage);
         self.shared.memory().add(session, &Sums { summaries, ..Sums::default() });
     }
 

@@ -1,7 +1,7 @@
 //! What a request is for: a turn of its conversation, the client's own compaction of it, or a small
 //! question beside it.
 
-use super::ask::PurposeHint;
+use super::incoming::PurposeHint;
 use foldline_transcript::wire::json;
 use foldline_transcript::{Content, PartKind, Transcript};
 

@@ -1,7 +1,7 @@
 //! What the clock and the wire know about the moment of a request, and the engine cannot: how long nobody asked,
 //! whether a cached prefix is still there, what day it is.
 
-use super::ask::{Ask, Dialect, Writer};
+use super::incoming::{Dialect, IncomingTurn, SummariserAt};
 use super::parsed_request::ParsedRequest;
 use super::state::Conversation;
 use foldline_core::Trigger;
@@ -12,7 +12,7 @@ use foldline_core::{Policy, Request};
 /// What the engine is told when it is asked about a request.
 pub(super) fn request(
     trigger: Trigger,
-    ask: &Ask<'_>,
+    ask: &IncomingTurn<'_>,
     parsed: &ParsedRequest<'_>,
     conversation: &Conversation,
     policy: &Policy,
@@ -30,7 +30,7 @@ pub(super) fn request(
 }
 
 /// Seconds since the conversation's last request.
-pub(super) fn idle(conversation: &Conversation, ask: &Ask<'_>) -> Option<u32> {
+pub(super) fn idle(conversation: &Conversation, ask: &IncomingTurn<'_>) -> Option<u32> {
     let passed = (ask.now.0 - conversation.last_at).max(0) / 1_000;
     (conversation.last_at > 0).then(|| u32::try_from(passed).unwrap_or(u32::MAX))
 }
@@ -42,8 +42,13 @@ fn today(now: i64) -> Option<String> {
 }
 
 /// What a model that writes handoffs finds in the cache of its provider.
-fn prefix_call(ask: &Ask<'_>, parsed: &ParsedRequest<'_>, conversation: &Conversation, policy: &Policy) -> PrefixCall {
-    if ask.writer == Writer::Elsewhere {
+fn prefix_call(
+    ask: &IncomingTurn<'_>,
+    parsed: &ParsedRequest<'_>,
+    conversation: &Conversation,
+    policy: &Policy,
+) -> PrefixCall {
+    if ask.writer == SummariserAt::Elsewhere {
         return PrefixCall::Impossible;
     }
     let is_fresh = idle(conversation, ask).is_some_and(|idle| idle <= policy.model.cache_ttl.seconds());
@@ -54,14 +59,14 @@ fn prefix_call(ask: &Ask<'_>, parsed: &ParsedRequest<'_>, conversation: &Convers
 
 #[cfg(test)]
 mod tests {
-    use super::super::ask::{CredentialId, Timestamp};
+    use super::super::incoming::{CredentialId, Timestamp};
     use super::*;
 
-    fn ask<'a>(dialect: Dialect, body: &'a str, writer: Writer, now: i64) -> Ask<'a> {
-        Ask { writer, ..Ask::plain(dialect, body, CredentialId::of_key("k"), Timestamp(now)) }
+    fn ask<'a>(dialect: Dialect, body: &'a str, writer: SummariserAt, now: i64) -> IncomingTurn<'a> {
+        IncomingTurn { writer, ..IncomingTurn::plain(dialect, body, CredentialId::of_key("k"), Timestamp(now)) }
     }
 
-    fn asked(dialect: Dialect, body: &str, writer: Writer, conversation: &Conversation) -> Request {
+    fn asked(dialect: Dialect, body: &str, writer: SummariserAt, conversation: &Conversation) -> Request {
         let ask = ask(dialect, body, writer, 1_000_000);
         request(Trigger::Background, &ask, &ParsedRequest::of(&ask).unwrap(), conversation, &Policy::default())
     }
@@ -78,10 +83,10 @@ mod tests {
     #[test]
     fn the_engine_hears_how_long_nobody_asked() {
         let conversation = conversation(400_000, false);
-        let heard = asked(Dialect::Chat, PLAIN, Writer::Elsewhere, &conversation);
+        let heard = asked(Dialect::Chat, PLAIN, SummariserAt::Elsewhere, &conversation);
         assert_eq!((heard.idle, heard.now_ms), (Some(600), Some(1_000_000)));
         assert_eq!(heard.today.as_deref(), Some("1970-01-01"));
-        assert_eq!(asked(Dialect::Chat, PLAIN, Writer::Elsewhere, &Conversation::default()).idle, None);
+        assert_eq!(asked(Dialect::Chat, PLAIN, SummariserAt::Elsewhere, &Conversation::default()).idle, None);
     }
 
     #[test]
@@ -90,11 +95,11 @@ mod tests {
             (conversation(900_000, true), conversation(100_000, true), conversation(900_000, false));
         let call =
             |dialect, body, writer, conversation: &Conversation| asked(dialect, body, writer, conversation).prefix_call;
-        assert_eq!(call(Dialect::Chat, PLAIN, Writer::Here, &warm), PrefixCall::Warm);
-        assert_eq!(call(Dialect::Chat, PLAIN, Writer::Here, &cold), PrefixCall::Cold);
-        assert_eq!(call(Dialect::Chat, PLAIN, Writer::Here, &never), PrefixCall::Cold);
-        assert_eq!(call(Dialect::Chat, PLAIN, Writer::Elsewhere, &warm), PrefixCall::Impossible);
-        assert_eq!(call(Dialect::Messages, PLAIN, Writer::Here, &warm), PrefixCall::Cold);
-        assert_eq!(call(Dialect::Messages, MARKED, Writer::Here, &warm), PrefixCall::Warm);
+        assert_eq!(call(Dialect::Chat, PLAIN, SummariserAt::Here, &warm), PrefixCall::Warm);
+        assert_eq!(call(Dialect::Chat, PLAIN, SummariserAt::Here, &cold), PrefixCall::Cold);
+        assert_eq!(call(Dialect::Chat, PLAIN, SummariserAt::Here, &never), PrefixCall::Cold);
+        assert_eq!(call(Dialect::Chat, PLAIN, SummariserAt::Elsewhere, &warm), PrefixCall::Impossible);
+        assert_eq!(call(Dialect::Messages, PLAIN, SummariserAt::Here, &warm), PrefixCall::Cold);
+        assert_eq!(call(Dialect::Messages, MARKED, SummariserAt::Here, &warm), PrefixCall::Warm);
     }
 }

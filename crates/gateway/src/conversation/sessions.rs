@@ -1,7 +1,7 @@
 //! What people see of sessions: counts and money, no content.
 
-use super::ask::{CredentialId, Dialect, SessionId};
-use super::memory::{Record, Session};
+use super::incoming::{CredentialId, Dialect, SessionId};
+use super::memory::{Session, SessionRecord};
 use super::shared::Shared;
 use foldline_store::StoreError;
 use serde::{Deserialize, Serialize};
@@ -14,13 +14,13 @@ pub struct Sums {
     pub requests: u64,
     /// Folds.
     pub folds: u64,
-    /// Prunes without a fold.
+    /// Prunes (old tool outputs reduced, nothing folded).
     pub prunes: u64,
     /// Requests in which a known prefix was swapped.
     pub swaps: u64,
     /// Requests that a provider refused for their size and that were folded harder.
     pub recoveries: u64,
-    /// Folds that could not be made durable.
+    /// Folds that could not be stored.
     pub failed_open: u64,
     /// Tokens as they came, counted.
     pub tokens_before: u64,
@@ -115,7 +115,7 @@ pub struct TurnEvent {
 pub struct Totals {
     /// Sums over all sessions.
     pub sums: Sums,
-    /// Requests for which a checkpoint was known.
+    /// Requests with a stored checkpoint.
     pub checkpoint_hits: u64,
     /// Requests for which none was.
     pub checkpoint_misses: u64,
@@ -126,7 +126,7 @@ pub struct Totals {
 }
 
 impl SessionView {
-    fn of(id: SessionId, record: &Record) -> SessionView {
+    fn of(id: SessionId, record: &SessionRecord) -> SessionView {
         SessionView {
             id,
             label: record.label.clone(),

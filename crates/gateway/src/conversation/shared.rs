@@ -1,8 +1,8 @@
 //! The shared middle: settings, store and memory, and the calls between them that every path needs.
 
-use super::ask::{Ask, CredentialId, Dialect, SessionId};
-use super::checkpoint::{Checkpoint, Facts};
-use super::fault::Fault;
+use super::checkpoint::{Checkpoint, CheckpointFacts};
+use super::error::PrepareError;
+use super::incoming::{CredentialId, Dialect, IncomingTurn, SessionId};
 use super::memory::{Bounds, Memory, Session};
 use super::parsed_request::ParsedRequest;
 use super::prepared::Durability;
@@ -39,7 +39,7 @@ const GROWTH: f64 = 0.3;
 pub(super) struct Shared {
     settings: RwLock<Arc<Rules>>,
     store: OnceLock<Store>,
-    waiting: Mutex<Option<Waiting>>,
+    waiting: Mutex<Option<UnopenedStore>>,
     memory: Mutex<Memory>,
     /// The latest time that anybody told us; the last flush needs one.
     clock: AtomicI64,
@@ -54,7 +54,7 @@ const REST: i64 = 1_000;
 
 /// A store that could not be opened. Until it can, nothing is kept.
 #[derive(Debug)]
-struct Waiting {
+struct UnopenedStore {
     place: PathBuf,
     how: Opening,
     why: String,
@@ -114,7 +114,7 @@ impl Rules {
 }
 
 /// A fold that is to be kept.
-pub(super) struct Keeping<'a> {
+pub(super) struct FoldToStore<'a> {
     pub(super) credential: CredentialId,
     pub(super) dialect: Dialect,
     pub(super) root: Key,
@@ -127,7 +127,7 @@ pub(super) struct Keeping<'a> {
 }
 
 impl Shared {
-    pub(super) fn open(settings: ConversationSettings) -> Result<Shared, Fault> {
+    pub(super) fn open(settings: ConversationSettings) -> Result<Shared, PrepareError> {
         let shared = Shared::waiting(settings);
         shared.open_store(i64::MAX)?;
         Ok(shared)
@@ -144,7 +144,7 @@ impl Shared {
     fn waiting(settings: ConversationSettings) -> Shared {
         let limits = Limits { wait: settings.store_wait, ..settings.limits };
         let how = Opening { limits, keys: settings.keys.clone() };
-        let waiting = settings.store.clone().map(|place| Waiting { place, how, why: String::new(), tried_at: 0 });
+        let waiting = settings.store.clone().map(|place| UnopenedStore { place, how, why: String::new(), tried_at: 0 });
         Shared {
             settings: RwLock::new(Arc::new(Rules::of(settings))),
             store: OnceLock::new(),
@@ -271,10 +271,10 @@ impl Shared {
     pub(super) fn enter(
         &self,
         rules: &Rules,
-        ask: &Ask<'_>,
+        ask: &IncomingTurn<'_>,
         parsed: &ParsedRequest<'_>,
         root: &Key,
-    ) -> Result<Conversation, Fault> {
+    ) -> Result<Conversation, PrepareError> {
         self.note_time(ask.now.0);
         let known = self.memory().session(&parsed.session).is_some();
         if !known {
@@ -300,7 +300,7 @@ impl Shared {
     }
 
     /// Reads which checkpoints there are under a root.
-    pub(super) fn learn_root(&self, rules: &Rules, credential: CredentialId, root: &Key) -> Result<(), Fault> {
+    pub(super) fn learn_root(&self, rules: &Rules, credential: CredentialId, root: &Key) -> Result<(), PrepareError> {
         let entries = match self.store_for(rules) {
             Some(store) => store.checkpoints(&credential.namespace(), root, MOST_UNDER_A_ROOT)?,
             None => Vec::new(),
@@ -314,9 +314,9 @@ impl Shared {
     pub(super) fn best(
         &self,
         rules: &Rules,
-        ask: &Ask<'_>,
+        ask: &IncomingTurn<'_>,
         parsed: &ParsedRequest<'_>,
-    ) -> Result<Option<Arc<Checkpoint>>, Fault> {
+    ) -> Result<Option<Arc<Checkpoint>>, PrepareError> {
         let Some(root) = parsed.root() else {
             return Ok(None);
         };
@@ -346,8 +346,8 @@ impl Shared {
 
     /// Makes a fold durable, then known. What comes back is the checkpoint that counts: another node, or
     /// another turn of the same conversation, may have been first.
-    pub(super) fn keep(&self, rules: &Rules, keeping: Keeping<'_>) -> Result<Arc<Checkpoint>, StoreError> {
-        let Keeping { credential, dialect, root, mut checkpoint, originals, precedence, session, durability, now } =
+    pub(super) fn keep(&self, rules: &Rules, keeping: FoldToStore<'_>) -> Result<Arc<Checkpoint>, StoreError> {
+        let FoldToStore { credential, dialect, root, mut checkpoint, originals, precedence, session, durability, now } =
             keeping;
         // What a provider rejected is in nobody's way.
         let precedence = if self.memory().is_rejected(&checkpoint.key) { Precedence::Latest } else { precedence };
@@ -423,11 +423,11 @@ impl Drop for Shared {
 }
 
 /// The facts of an entry; one of another release that cannot be read is passed over.
-fn facts_of(entry: CheckpointEntry) -> Option<Facts> {
+fn facts_of(entry: CheckpointEntry) -> Option<CheckpointFacts> {
     serde_json::from_str(&entry.record).ok()
 }
 
 /// A key as it stands in records.
 pub(super) fn name(key: &Key) -> String {
-    super::ask::hex(&key.0)
+    super::incoming::hex(&key.0)
 }

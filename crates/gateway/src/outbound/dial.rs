@@ -60,15 +60,15 @@ impl Dial {
             Some("https") if self.trusts_anyone => {}
             Some("https") => {
                 return fault(format!(
-                    "no trusted certificates on this machine, so {host} cannot be verified; \
-                     install them (ca-certificates) or name a file with SSL_CERT_FILE"
+                    "no trusted root certificates found, so {host} cannot be verified; install ca-certificates or set \
+                     SSL_CERT_FILE"
                 ));
             }
             other => return fault(format!("{host}: expected http or https, not {}", other.unwrap_or("nothing"))),
         }
         match between(&self.matcher, destination).map(|proxy| proxy.uri().clone()) {
             Some(proxy) if !matches!(proxy.scheme_str(), Some("http" | "https")) => fault(format!(
-                "the proxy for {host} speaks {}; expected an http or https proxy",
+                "the proxy for {host} uses the scheme {}; expected http or https",
                 proxy.scheme_str().unwrap_or("nothing known")
             )),
             _ => Ok(()),

@@ -19,7 +19,7 @@ pub(super) fn trusted(ca_file: Option<&Path>) -> Result<RootCertStore, OutboundE
         let found: Vec<_> = found.collect::<Result<_, _>>().map_err(|error| fault(error.to_string()))?;
         let (added, _) = roots.add_parsable_certificates(found);
         if added == 0 {
-            return Err(fault("there is no certificate in it".into()));
+            return Err(fault("it contains no certificate".into()));
         }
     }
     Ok(roots)

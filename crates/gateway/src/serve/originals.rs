@@ -2,8 +2,8 @@
 
 use super::Body;
 use super::answer::{json_answer, text_answer};
+use super::endpoints::error;
 use super::gateway::{Gateway, now};
-use super::own::error;
 use super::query::{ParameterError, Parameters};
 use crate::conversation::{CredentialId, SessionId};
 use foldline_core::reading::{
@@ -76,7 +76,7 @@ async fn on_a_thread(work: impl FnOnce() -> Result<Response<Body>, Refused> + Se
     match tokio::task::spawn_blocking(work).await {
         Ok(Ok(answer)) => answer,
         Ok(Err(Refused(status, words))) => error(status, &words),
-        Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "the original could not be read"),
+        Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "failed to read the original from the store"),
     }
 }
 
@@ -95,10 +95,10 @@ fn recalled(
     let original = match gateway.conversations.recall(credential, address, now())? {
         Recall::Found(original) => original,
         Recall::Ambiguous(_) => {
-            return absent(StatusCode::CONFLICT, "several originals begin with that handle; give more of it");
+            return absent(StatusCode::CONFLICT, "the handle is ambiguous; use more of its digits");
         }
-        Recall::Unknown => return absent(StatusCode::NOT_FOUND, "no original of yours has that handle"),
-        Recall::Expired { .. } => return absent(StatusCode::GONE, "the original was removed from the store"),
+        Recall::Unknown => return absent(StatusCode::NOT_FOUND, "no original with that handle for this key"),
+        Recall::Expired { .. } => return absent(StatusCode::GONE, "the original has expired"),
     };
     let handle = address.to_string();
     if parameters.switch("raw")? {
@@ -139,12 +139,12 @@ impl Wanted {
             && let Some(name) =
                 ["turn", "grep", "context", "page", "page_size"].iter().find(|name| parameters.get(name).is_some())
         {
-            return Err(parameters.wrong(name, "raw=1 gives bytes and goes with lines only").into());
+            return Err(parameters.wrong(name, "raw=1 can only be combined with lines").into());
         }
         let pattern = parameters.get("grep").map(|text| RegexBuilder::new(text).size_limit(PATTERN_BYTES).build());
         let pattern = pattern.transpose().map_err(|fault| parameters.wrong("grep", fault))?;
         if pattern.is_none() && parameters.get("context").is_some() {
-            return Err(parameters.wrong("context", "lines around matches need grep=RE").into());
+            return Err(parameters.wrong("context", "context=N requires grep=RE").into());
         }
         Ok(Wanted {
             turns: parameters.parse("turn")?,
@@ -171,7 +171,7 @@ fn searched(
         return Err(parameters.wrong("session", "expected fs- and 16 hex digits").into());
     }
     let Some(words) = parameters.get("q") else {
-        let words = "what to search for is missing; expected ?q=WORDS, with phrases in double quotes";
+        let words = "missing parameter q; expected ?q=WORDS, phrases in double quotes";
         return Err(Refused(StatusCode::BAD_REQUEST, words.to_owned()));
     };
     let query = Query::parse(words).map_err(|fault| parameters.wrong("q", fault))?;
@@ -190,9 +190,9 @@ fn searched(
 fn nothing(found: &Findings) -> String {
     let help = match found.waiting {
         0 => "try fewer or other words",
-        _ => "older originals are not searched yet: search again",
+        _ => "older originals are not indexed yet; search again in a moment",
     };
-    format!("[no original of yours holds `{}`; {help}]\n", found.words)
+    format!("[no original matches `{}`; {help}]\n", found.words)
 }
 
 /// How the client asks again: in the form that it asked for.
@@ -221,6 +221,6 @@ fn plain(text: String) -> Response<Body> {
 fn json(page: &impl Serialize) -> Response<Body> {
     match serde_json::to_value(page) {
         Ok(page) => json_answer(StatusCode::OK, &page),
-        Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "the answer cannot be written as JSON"),
+        Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "failed to serialise the response"),
     }
 }

@@ -6,7 +6,7 @@ use tracing::error;
 
 /// Logs panics without their words, for the whole process.
 pub fn log_places_of_panics() {
-    set_hook(Box::new(|panic| error!(place = place(panic), "a panic; the request goes on without us")));
+    set_hook(Box::new(|panic| error!(place = place(panic), "panic; the request is forwarded unchanged")));
 }
 
 fn place(panic: &PanicHookInfo<'_>) -> String {

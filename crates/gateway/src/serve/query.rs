@@ -13,7 +13,7 @@ pub struct Parameters {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParameterError {
     /// One that the page does not know.
-    #[error("there is no parameter `{name}`; this page takes {known}")]
+    #[error("unknown parameter `{name}`; expected {known}")]
     Unknown {
         /// Its name.
         name: String,
@@ -21,7 +21,7 @@ pub enum ParameterError {
         known: String,
     },
     /// One that is there more than once.
-    #[error("the parameter `{0}` is given twice")]
+    #[error("parameter `{0}` is given more than once")]
     Twice(String),
     /// Bytes that are no text.
     #[error("`{0}` is not percent-encoded UTF-8")]

@@ -1,6 +1,6 @@
 //! Where a request goes, from its method, path and a few headers.
 
-use super::vendor::{Addressee, addressee};
+use super::credentials::{Destination, destination};
 use crate::conversation::Dialect;
 use http::header::{self, HeaderMap};
 use http::{Method, request::Parts};
@@ -53,7 +53,7 @@ pub enum Route {
     /// A change of protocol that is not spoken here; clients fall back to plain requests.
     Upgrade,
     /// Nobody can tell for whom it is, and it carries a key.
-    Doubt,
+    Ambiguous,
     /// A question that only another product answers. Answering it would make clients take us for that.
     Foreign,
 }
@@ -64,7 +64,7 @@ impl Route {
         match self {
             Route::Turn(dialect) => provider_of(*dialect),
             Route::Pass(provider) => *provider,
-            Route::Own(_) | Route::Alive | Route::Upgrade | Route::Doubt | Route::Foreign => Provider::OpenAi,
+            Route::Own(_) | Route::Alive | Route::Upgrade | Route::Ambiguous | Route::Foreign => Provider::OpenAi,
         }
     }
 }
@@ -111,9 +111,9 @@ pub fn route(parts: &Parts) -> Route {
     match dialect {
         Some(dialect) if parts.method == Method::POST => Route::Turn(dialect),
         Some(dialect) => Route::Pass(provider_of(dialect)),
-        None => match addressee(rest, &parts.headers) {
-            Addressee::One(provider) => Route::Pass(provider),
-            Addressee::Doubt => Route::Doubt,
+        None => match destination(rest, &parts.headers) {
+            Destination::One(provider) => Route::Pass(provider),
+            Destination::Doubt => Route::Ambiguous,
         },
     }
 }

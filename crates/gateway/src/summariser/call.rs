@@ -184,7 +184,7 @@ async fn listen(
             return Ok(());
         }
         if bytes > LONGEST_STREAM {
-            return Err(Missed::of(FailureClass::BadReply, "the reply does not come to an end"));
+            return Err(Missed::of(FailureClass::BadReply, "the reply exceeds the size limit"));
         }
     }
 }
@@ -198,7 +198,7 @@ async fn whole(
     let kind = content_type(&response).unwrap_or("no content type").to_owned();
     let body = read(response, LONGEST_STREAM, watch).await?;
     if !kind.contains("json") {
-        return Err(Missed::of(FailureClass::BadReply, &format!("expected a stream of events, got {kind}")));
+        return Err(Missed::of(FailureClass::BadReply, &format!("expected an event stream, found {kind}")));
     }
     let speech = dialect::whole(endpoint.dialect, &endpoint.without_key(&body));
     note(spent, reply::read(dialect::format(endpoint.dialect), &body).usage, &speech.words);
@@ -220,7 +220,7 @@ async fn read(response: Response<Incoming>, most: usize, watch: &mut Watch) -> R
     let mut body = response.into_body();
     let mut bytes: Vec<u8> = Vec::new();
     while let Some(frame) = watch.wait(body.frame()).await? {
-        let frame = frame.map_err(|error| Missed::cut(&format!("the reply broke off: {error}")))?;
+        let frame = frame.map_err(|error| Missed::cut(&format!("the reply was interrupted: {error}")))?;
         watch.progress();
         bytes.extend_from_slice(&frame.into_data().unwrap_or_default());
         if bytes.len() > most {
@@ -256,8 +256,8 @@ impl Watch {
     async fn wait<T>(&mut self, future: impl Future<Output = T>) -> Result<T, Missed> {
         timeout_at(self.deadline, future).await.map_err(|_| {
             let words = match self.heard {
-                0 => format!("no first word within {}", seconds(self.limits.first_word)),
-                _ => format!("no further word within {}", seconds(self.limits.idle)),
+                0 => format!("no first token within {}", seconds(self.limits.first_word)),
+                _ => format!("no further token within {}", seconds(self.limits.idle)),
             };
             Missed::of(FailureClass::Timeout, &words)
         })

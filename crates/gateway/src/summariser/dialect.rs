@@ -64,7 +64,7 @@ pub(super) fn event(dialect: Dialect, data: &str) -> Speech {
         return Speech { ends: true, ..Speech::default() };
     }
     let Ok(data) = serde_json::from_str::<Value>(data) else {
-        return broken("an event of the stream is no JSON");
+        return broken("a stream event is not valid JSON");
     };
     match dialect {
         Dialect::Anthropic => anthropic_event(&data),
@@ -77,7 +77,7 @@ pub(super) fn event(dialect: Dialect, data: &str) -> Speech {
 /// What a whole body says, from servers that do not stream.
 pub(super) fn whole(dialect: Dialect, body: &str) -> Speech {
     let Ok(data) = serde_json::from_str::<Value>(body) else {
-        return broken("the reply is no JSON");
+        return broken("the reply is not valid JSON");
     };
     if let Some(failure) = failure_in(&data) {
         return failure;
@@ -141,7 +141,7 @@ fn anthropic_event(data: &Value) -> Speech {
         "message_delta" => {
             Speech { ends: data.pointer("/delta/stop_reason").is_some_and(Value::is_string), ..Speech::default() }
         }
-        "error" => failure_in(data).unwrap_or_else(|| broken("the stream reports an error without words")),
+        "error" => failure_in(data).unwrap_or_else(|| broken("the stream reports an error without a message")),
         _ => Speech::default(),
     }
 }

@@ -29,7 +29,7 @@ pub enum KeyError {
         cause: String,
     },
     /// There is nothing in it, or something that no header can carry.
-    #[error("{0} holds no usable key: expected one line of visible characters")]
+    #[error("{0} contains no usable key; expected one line of printable characters")]
     Unusable(String),
 }
 

@@ -108,7 +108,7 @@ impl Summariser {
                 written.effort.rescued = rescued;
                 Summary::Written(written)
             }
-            None => Summary::Failed(Failure::new(FailureClass::BadReply, "the reply says nothing that can be used")),
+            None => Summary::Failed(Failure::new(FailureClass::BadReply, "the reply contains nothing usable")),
         }
     }
 }

@@ -3,21 +3,21 @@
 
 mod agent;
 mod browsers;
+mod connection_limits;
 mod connections;
-mod crowds;
-mod desk;
 mod faults;
 mod forgetting;
 mod frames;
+mod harness;
 mod hostile;
 mod identity;
-mod lending;
 mod limits;
 mod loops;
+mod mapped_keys;
 mod memory;
 mod operations;
 mod originals;
-mod passing;
+mod pass_through;
 mod recovery;
 mod reloads;
 mod streams;

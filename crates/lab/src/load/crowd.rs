@@ -1,7 +1,7 @@
 //! Whether clients notice thousands of connections that say nothing or trickle: the same requests with and without them.
 
 use super::wire::{self, Client};
-use super::{CLIENTS, Gateway, PATH, Plan};
+use super::{CLIENTS, Gateway, LoadTest, PATH};
 use crate::Failure;
 use std::fmt;
 use std::io::Write;
@@ -40,7 +40,7 @@ const WORK: Duration = Duration::from_secs(4);
 const TRICKLE: Duration = Duration::from_millis(500);
 
 /// Measures.
-pub fn crowded(plan: &Plan, crowd: Crowd, tell: impl Fn(&str)) -> Result<Crowded, Failure> {
+pub fn crowded(plan: &LoadTest, crowd: Crowd, tell: impl Fn(&str)) -> Result<Crowded, Failure> {
     let upstream = wire::upstream()?;
     let gateway = Gateway::start(plan, upstream, 1_000_000)?;
     // The first requests open connections to the provider.

@@ -36,7 +36,10 @@ pub(crate) enum Extent {
 
 /// A search without words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` holds no word to search for; expected letters or digits, like `timeout` or `\"connection refused\"`")]
+#[error(
+    "`{0}` contains no word to search for; expected letters or digits, such as `timeout` or `\"connection \
+ refused\"`"
+)]
 pub struct QueryError(String);
 
 impl Query {

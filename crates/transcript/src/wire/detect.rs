@@ -22,7 +22,12 @@ const LISTS: [&str; 4] = ["messages", "input", "conversations", "contents"];
 pub(super) fn detect(text: &str, wanted: Option<Format>) -> Result<Found> {
     let mut scanner = Scanner::new(text, 0);
     let found = match scanner.next_byte() {
-        None => return Err(scanner.error("the input is empty; expected a transcript: JSON with `messages`, `input` or `contents`, an array of messages, or JSON lines")),
+        None => {
+            return Err(scanner.error(
+                "not a transcript: the input is empty; expected an object with `messages`, \
+         `input` or `contents`, an array of messages, or JSON lines",
+            ));
+        }
         Some(b'[') => {
             let mut evidence = Evidence::default();
             unless_stopped(look_at_list(&mut scanner, &mut evidence))?;
@@ -31,7 +36,14 @@ pub(super) fn detect(text: &str, wanted: Option<Format>) -> Result<Found> {
         Some(b'{') if is_lines(text, &scanner) => detect_lines(&mut scanner, wanted)?,
         Some(b'{') => detect_body(&mut scanner)?,
         Some(_) => {
-            return Err(scanner.error("this is no JSON; expected a transcript: JSON with `messages`, `input` or `contents`, an array of messages, or JSON lines"));
+            let found = match scanner.peek()? {
+                Kind::String => "a string",
+                Kind::Number => "a number",
+                Kind::Bool => "a boolean",
+                Kind::Null => "null",
+                Kind::Object | Kind::Array => "a value",
+            };
+            return Err(scanner.error(format!("not a transcript: expected an object or array, found {found}")));
         }
     };
     Ok(Found { format: wanted.unwrap_or(found.format), ..found })
@@ -69,7 +81,7 @@ pub(super) fn contradiction(text: &str, said: Format) -> Result<Option<String>> 
     let bare = evidence.any_role && matches!(said, Format::ShareGpt | Format::ClaudeCode | Format::Gemini);
     let foreign = Format::NAMES.iter().any(|(format, _)| evidence.speaks_for(*format));
     let contradicted = elsewhere || !evidence.speaks_for(said) && (bare || foreign);
-    Ok(contradicted.then(|| format!("the content is {}, not {}", found.format, said)))
+    Ok(contradicted.then(|| format!("the content is in {} format, not {}", found.format, said)))
 }
 
 /// The field that holds the messages in a body of this format.
@@ -111,7 +123,7 @@ pub(super) fn detect_stretch(text: &str) -> Result<Found> {
     let mut evidence = Evidence::default();
     while scanner.next_in_stretch().is_some() && !evidence.is_decided() {
         if scanner.peek()? != Kind::Object {
-            return Err(scanner.error("expected an object with a role"));
+            return Err(scanner.error("expected a message object with a `role`"));
         }
         evidence.look_at(&mut scanner)?;
     }

@@ -22,7 +22,7 @@ impl Gathered {
     /// Reads the element that comes next.
     pub(super) fn read(&mut self, scanner: &mut Scanner<'_>, format: Format) -> Result<()> {
         if scanner.peek()? != Kind::Object {
-            return Err(scanner.error("expected an object with a role"));
+            return Err(scanner.error("expected a message object with a `role`"));
         }
         match format {
             Format::ClaudeCode => self.read_line(scanner),

@@ -96,7 +96,7 @@ impl<'a> Scanner<'a> {
             Some(b't' | b'f') => Ok(Kind::Bool),
             Some(b'n') => Ok(Kind::Null),
             Some(_) => Err(self.unexpected("a JSON value")),
-            None => Err(self.error("the text ends where a JSON value should start")),
+            None => Err(self.error("unexpected end of input, expected a JSON value")),
         }
     }
 
@@ -156,11 +156,11 @@ impl<'a> Scanner<'a> {
                 Some(b'\\') => at += self.escape(at)?,
                 Some(_) => {
                     self.at = at;
-                    return Err(self.error("a control character inside a string; it must be escaped"));
+                    return Err(self.error("unescaped control character in a string"));
                 }
                 None => {
                     self.at = start;
-                    return Err(self.error("a string that starts here is never closed"));
+                    return Err(self.error("unterminated string"));
                 }
             }
         }
@@ -184,7 +184,7 @@ impl<'a> Scanner<'a> {
     fn unexpected(&self, expected: &str) -> JsonError {
         let found = match self.text.get(self.at..).and_then(|rest| rest.chars().next()) {
             Some(c) => format!("found `{}`, expected {expected}", c.escape_debug()),
-            None => format!("the text ends, expected {expected}"),
+            None => format!("unexpected end of input, expected {expected}"),
         };
         self.error(found)
     }
@@ -227,7 +227,7 @@ impl<'a> Scanner<'a> {
             Some(b'u') if bytes.get(at + 2..at + 6).is_some_and(|hex| hex.iter().all(u8::is_ascii_hexdigit)) => Ok(6),
             _ => {
                 self.at = at;
-                Err(self.error("an escape sequence that JSON does not know"))
+                Err(self.error("invalid escape sequence"))
             }
         }
     }
@@ -253,7 +253,7 @@ impl<'a> Scanner<'a> {
             at += exponent;
         }
         if !complete {
-            return Err(self.error("a number that is not complete"));
+            return Err(self.error("incomplete number"));
         }
         self.at = at;
         Ok(Span::new(start, at))

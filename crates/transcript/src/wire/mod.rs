@@ -60,7 +60,7 @@ impl WireError {
 pub fn read(text: &str, format: Option<Format>) -> Result<Transcript<'_>, WireError> {
     let fail = |list: &str, error| WireError::new(text, list, error);
     if text.len() > u32::MAX as usize {
-        let message = format!("the input has {} bytes; at most {} are supported", text.len(), u32::MAX);
+        let message = format!("the input has {} bytes; the maximum is {}", text.len(), u32::MAX);
         return Err(fail("", JsonError { offset: 0, message: message.into(), element: None }));
     }
     let found = detect::detect(text, format).map_err(|error| fail("", error))?;
@@ -96,7 +96,7 @@ pub fn check_format(text: &str, said: Format) -> Result<(), WireError> {
 pub fn read_stretch(text: &str) -> Result<Transcript<'_>, WireError> {
     let fail = |error| WireError::new(text, "message", error);
     if text.len() > u32::MAX as usize {
-        return Err(fail(JsonError { offset: 0, message: "more than 4 GB".into(), element: None }));
+        return Err(fail(JsonError { offset: 0, message: "over 4 GB".into(), element: None }));
     }
     let found = detect::detect_stretch(text).map_err(fail)?;
     let mut reader = Reader { text, found: &found, gathered: Gathered::default(), body: BodyFields::default() };
@@ -229,7 +229,7 @@ impl<'a> Reader<'a, '_> {
 fn end_of_text(scanner: &mut Scanner<'_>) -> json::Result<()> {
     match scanner.next_byte() {
         None => Ok(()),
-        Some(_) => Err(scanner.error("more text after the end of the JSON value")),
+        Some(_) => Err(scanner.error("unexpected text after the JSON value")),
     }
 }
 

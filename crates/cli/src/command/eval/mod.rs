@@ -3,20 +3,20 @@
 mod ask;
 mod chart;
 mod evidence;
+mod evidence_page;
+mod evidence_summary;
+mod evidence_tables;
 mod handles;
+mod measure;
 mod outputs;
 mod page;
 mod part;
+mod question_files;
 mod record;
 mod samples;
 mod session;
-mod sheets;
 mod summary;
 mod tables;
-mod told;
-mod told_page;
-mod told_tables;
-mod trial;
 
 use super::settings;
 use crate::args::{FormatName, Tuning};
@@ -27,16 +27,16 @@ use crate::output;
 use crate::settings::{Surroundings, model_table};
 use ask::Model;
 use clap::Args;
-use evidence::Reading;
+use evidence::EvidenceMeasurement;
+use evidence_summary::EvidenceSummary;
 use foldline_core::Job;
 use handles::Keep;
-use session::{Misfit, Outcome};
-use sheets::Sheets;
+use measure::{EvalSetup, SessionMeasurement, SessionResult};
+use question_files::QuestionFiles;
+use session::{Outcome, QuestionMismatch};
 use std::path::PathBuf;
 use std::time::Instant;
 use summary::{Evaluation, Skipped};
-use told::Asked;
-use trial::{Court, Trial, Verdict as Names};
 
 /// Shares of the tokens of the compacted part, in percent.
 const BUDGETS: [f64; 6] = [2.0, 5.0, 10.0, 20.0, 25.0, 40.0];
@@ -117,29 +117,29 @@ pub fn run(args: &EvalArgs) -> Result<Verdict, Failure> {
     let settings = settings(&args.tuning, Vec::new())?;
     let models = model_table(settings.policy(), &Surroundings::of_process()).map_err(Failure::input)?;
     let files = batch::files(&args.paths)?;
-    let sheets = Sheets::read(&args.questions, &files)?;
+    let question_files = QuestionFiles::read(&args.questions, &files)?;
     // What would fail later fails before anything is measured.
     let model = args.ask.as_deref().map(|url| Model::at(url, args.ask_model.as_deref(), settings.policy()));
     let model = model.transpose()?;
     if model.is_some() {
-        sheets.require_grades()?;
+        question_files.require_grades()?;
     }
     let mut budgets = args.budgets.clone();
     budgets.sort_by(f64::total_cmp);
     budgets.dedup();
-    let court = Court {
+    let setup = EvalSetup {
         policy: settings.policy().clone(),
         job: Job { format: input::format_of(args.format), models: Some(models), ..Job::default() },
         keep: Keep::open(args.tuning.store.as_deref())?,
         budgets,
     };
-    let found = Found::of(batch::each(&files, "Measuring", |file| session::try_file(&court, &sheets, file)));
-    let asked = ask_about(&sheets, &found, &court, model.as_ref())?;
-    if found.trials.is_empty() && asked.is_none() {
+    let found = Found::of(batch::each(&files, "Measuring", |file| session::try_file(&setup, &question_files, file)));
+    let asked = ask_about(&question_files, &found, &setup, model.as_ref())?;
+    if found.measurements.is_empty() && asked.is_none() {
         return Err(Failure::input(nothing_to_measure(&found.skipped)));
     }
-    let rows = outputs::with_samples(outputs::gathered(&found.trials));
-    let mut evaluation = Evaluation::of(&court, found.trials, rows, found.skipped, asked, started.elapsed());
+    let rows = outputs::with_samples(outputs::gathered(&found.measurements));
+    let mut evaluation = Evaluation::of(&setup, found.measurements, rows, found.skipped, asked, started.elapsed());
     found.readings.into_iter().for_each(|reading| evaluation.handles.add(reading.handles));
     if let Some(path) = &args.html {
         output::write_file(path, &page::render(&evaluation))?;
@@ -158,10 +158,10 @@ pub fn run(args: &EvalArgs) -> Result<Verdict, Failure> {
 /// What all files together gave.
 #[derive(Default)]
 struct Found<'s> {
-    trials: Vec<Trial>,
+    measurements: Vec<SessionMeasurement>,
     skipped: Skipped,
-    readings: Vec<Reading<'s>>,
-    misfits: Vec<Misfit<'s>>,
+    readings: Vec<EvidenceMeasurement<'s>>,
+    misfits: Vec<QuestionMismatch<'s>>,
 }
 
 impl<'s> Found<'s> {
@@ -169,10 +169,10 @@ impl<'s> Found<'s> {
         let mut found = Found::default();
         for outcome in outcomes.into_iter().flatten() {
             match outcome.names {
-                Names::Tried(trial) => found.trials.push(*trial),
-                Names::TooShort(name) => found.skipped.too_short.push(name),
-                Names::NothingNeeded(name) => found.skipped.nothing_needed.push(name),
-                Names::Unreadable(why) => found.skipped.unreadable.push(why),
+                SessionResult::Measured(measured) => found.measurements.push(*measured),
+                SessionResult::TooShort(name) => found.skipped.too_short.push(name),
+                SessionResult::NothingNeeded(name) => found.skipped.nothing_needed.push(name),
+                SessionResult::Unreadable(why) => found.skipped.unreadable.push(why),
             }
             for reading in outcome.readings {
                 match reading {
@@ -187,22 +187,22 @@ impl<'s> Found<'s> {
 
 /// What the questions found out; `None` where there are none. Says which of them were left out.
 fn ask_about(
-    sheets: &Sheets,
+    question_files: &QuestionFiles,
     found: &Found<'_>,
-    court: &Court,
+    setup: &EvalSetup,
     model: Option<&Model>,
-) -> Result<Option<Asked>, Failure> {
-    if sheets.is_empty() {
+) -> Result<Option<EvidenceSummary>, Failure> {
+    if question_files.is_empty() {
         return Ok(None);
     }
-    let left_out = sheets.left_out(&found.readings, &found.misfits);
+    let left_out = question_files.left_out(&found.readings, &found.misfits);
     if found.readings.is_empty() {
         let lines = left_out.join("\n  ");
         return Err(Failure::input(format!("none of the questions can be put to its session:\n  {lines}")));
     }
     left_out.iter().for_each(|words| output::tell(&format!("warning: {words}\n")));
     let answers = model.map(|model| ask::run(model, &found.readings));
-    Ok(Some(Asked::of(&found.readings, left_out, &court.budgets, answers)))
+    Ok(Some(EvidenceSummary::of(&found.readings, left_out, &setup.budgets, answers)))
 }
 
 fn nothing_to_measure(skipped: &Skipped) -> String {

@@ -1,7 +1,7 @@
 //! What reducers make of large outputs, kind by kind.
 
+use super::measure::SessionMeasurement;
 use super::samples;
-use super::trial::Trial;
 use foldline_core::ledger::understand;
 use foldline_core::planning::StepKind;
 use foldline_core::planning::{Keeping, Pruner};
@@ -242,10 +242,10 @@ fn timed(source: &reduce::Source<'_>, talk: &Talk, words: &str) -> Duration {
 }
 
 /// The outputs of all sessions by kind, in the order of the documentation.
-pub fn gathered(trials: &[Trial]) -> Vec<KindRow> {
+pub fn gathered(measurements: &[SessionMeasurement]) -> Vec<KindRow> {
     let rows = Kind::ALL.iter().map(|kind| {
         let mut row = KindRow::new(kind.to_string());
-        let outputs = trials.iter().flat_map(|trial| &trial.outputs).filter(|output| output.kind == *kind);
+        let outputs = measurements.iter().flat_map(|measured| &measured.outputs).filter(|output| output.kind == *kind);
         outputs.for_each(|output| row.add(output, Origin::Session));
         row
     });

@@ -1,9 +1,9 @@
 //! `foldline replay`: recorded sessions, turn by turn, through one or more policies.
 
 mod chart;
+mod compare;
 mod page;
 mod tables;
-mod trial;
 
 use super::settings;
 use crate::args::{self, CacheMarks, FormatName, Tuning};
@@ -13,13 +13,13 @@ use crate::input;
 use crate::output;
 use crate::settings::{Flag, Surroundings, model_table};
 use clap::Args;
+use compare::{ComparedPolicy, Comparison, Replay};
 use foldline_core::cache::Layout;
 use foldline_core::policy::Preset;
 use foldline_core::{Job, Policy};
 use foldline_measure::replay::Session;
 use std::path::PathBuf;
 use std::time::Instant;
-use trial::{Contest, Contestant, Replay};
 
 /// `foldline replay`.
 #[derive(Debug, Args)]
@@ -69,16 +69,16 @@ pub fn run(args: &ReplayArgs) -> Result<Verdict, Failure> {
     let started = Instant::now();
     let base = settings(&args.tuning, Vec::new())?;
     let models = model_table(base.policy(), &Surroundings::of_process()).map_err(Failure::input)?;
-    let contestants = contestants(args)?;
+    let policies = policies(args)?;
     let files = batch::files(&args.paths)?;
     let job = Job { format: input::format_of(args.format), models: Some(models.clone()), ..Job::default() };
     let (sessions, skipped) = sessions(args, &files, base.policy(), &job)?;
-    let contest = Contest { contestants, models, layout: args.cache_marks.layout().unwrap_or(Layout::Auto) };
-    let played = batch::each(&sessions, "Replaying", |session| trial::play_all(&contest, session));
-    let replay = Replay::of(&contest, played, skipped, started.elapsed());
+    let comparison = Comparison { policies, models, layout: args.cache_marks.layout().unwrap_or(Layout::Auto) };
+    let played = batch::each(&sessions, "Replaying", |session| compare::play_all(&comparison, session));
+    let replay = Replay::of(&comparison, played, skipped, started.elapsed());
     if replay.sessions.is_empty() {
         let reasons: Vec<String> = replay.skipped.iter().take(3).map(|why| format!("  {why}")).collect();
-        return Err(Failure::input(format!("no session could be played:\n{}", reasons.join("\n"))));
+        return Err(Failure::input(format!("no session could be replayed:\n{}", reasons.join("\n"))));
     }
     if let Some(path) = &args.html {
         output::write_file(path, &page::render(&replay))?;
@@ -92,16 +92,16 @@ pub fn run(args: &ReplayArgs) -> Result<Verdict, Failure> {
 }
 
 /// The policies that are compared, `none` first.
-fn contestants(args: &ReplayArgs) -> Result<Vec<Contestant>, Failure> {
+fn policies(args: &ReplayArgs) -> Result<Vec<ComparedPolicy>, Failure> {
     let named = match (&args.presets[..], &args.tuning.preset) {
         ([], Some(preset)) => vec![NONE.to_owned(), preset.clone()],
         ([], None) => std::iter::once(NONE).chain(Preset::NAMES.iter().copied()).map(str::to_owned).collect(),
         (names, _) => names.to_vec(),
     };
     let base = settings(&args.tuning, Vec::new())?.policy().clone();
-    let mut contestants: Vec<Contestant> = Vec::new();
+    let mut policies: Vec<ComparedPolicy> = Vec::new();
     for name in named {
-        if contestants.iter().any(|known| known.name == name) {
+        if policies.iter().any(|known| known.name == name) {
             continue;
         }
         let policy: Option<Policy> = match name.as_str() {
@@ -111,11 +111,11 @@ fn contestants(args: &ReplayArgs) -> Result<Vec<Contestant>, Failure> {
                 Some(settings(&args.tuning, vec![flag])?.policy().clone())
             }
         };
-        contestants.push(Contestant { name, policy, base: base.clone() });
+        policies.push(ComparedPolicy { name, policy, base: base.clone() });
     }
     // What the others are compared with is shown first; its window is the same.
-    contestants.sort_by_key(|contestant| contestant.policy.is_some());
-    Ok(contestants)
+    policies.sort_by_key(|policy| policy.policy.is_some());
+    Ok(policies)
 }
 
 /// The sessions to play, chained where that is asked for, and why others are not played.
@@ -125,7 +125,7 @@ fn sessions(
     policy: &Policy,
     job: &Job,
 ) -> Result<(Vec<Session>, Vec<String>), Failure> {
-    let read = batch::each(files, "Reading", |file| trial::read(file, policy, job));
+    let read = batch::each(files, "Reading", |file| compare::read(file, policy, job));
     let mut sessions = Vec::new();
     let mut skipped = Vec::new();
     for outcome in read.into_iter().flatten() {
@@ -139,7 +139,7 @@ fn sessions(
     let mut links: Vec<Session> = Vec::new();
     for session in sessions {
         if links.first().is_some_and(|first| first.format != session.format) {
-            skipped.push(format!("{}: another format than the sessions before it", session.name));
+            skipped.push(format!("{}: format differs from the sessions before it", session.name));
             continue;
         }
         links.push(session);

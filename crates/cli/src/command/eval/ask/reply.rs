@@ -36,7 +36,7 @@ fn object_in(reply: &str) -> Result<Map<String, Value>, String> {
     let start = reply.find('{').ok_or("the reply has no JSON object")?;
     let end = reply.rfind('}').map_or(reply.len(), |at| at + 1);
     let object = reply.get(start..end).unwrap_or_else(|| reply.get(start..).unwrap_or_default());
-    serde_json::from_str(object).map_err(|error| format!("the reply is no JSON object ({error})"))
+    serde_json::from_str(object).map_err(|error| format!("the reply is not a JSON object ({error})"))
 }
 
 /// An entry as an answer.
@@ -51,7 +51,7 @@ pub fn answer(value: &Value) -> Result<Answer, String> {
 /// An entry as a grade.
 pub fn grade(value: &Value) -> Result<Grade, String> {
     let number = value.as_f64().or_else(|| value.as_str()?.trim().parse().ok());
-    number.and_then(Grade::of).ok_or_else(|| format!("{value} is no grade; expected 0, 0.25, 0.5, 0.75 or 1"))
+    number.and_then(Grade::of).ok_or_else(|| format!("invalid grade {value}; expected 0, 0.25, 0.5, 0.75 or 1"))
 }
 
 #[cfg(test)]

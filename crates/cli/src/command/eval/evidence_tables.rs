@@ -1,13 +1,13 @@
 //! What the questions found out, as tables for the terminal.
 
+use super::evidence_summary::{EvidenceSummary, Share};
+use super::measure::Method;
 use super::summary::Evaluation;
 use super::tables::{lines, table};
-use super::told::{Asked, Share};
-use super::trial::Method;
 use foldline_reduce::wording::counted;
 
 /// `2 sessions, 32 questions, 81 places that tell the answers`
-pub fn counts(asked: &Asked) -> String {
+pub fn counts(asked: &EvidenceSummary) -> String {
     format!(
         "{}, {}, {} that tell the answers",
         counted(asked.sessions, "session"),
@@ -17,7 +17,7 @@ pub fn counts(asked: &Asked) -> String {
 }
 
 /// All methods, budget by budget.
-pub fn curve(evaluation: &Evaluation, asked: &Asked) -> String {
+pub fn curve(evaluation: &Evaluation, asked: &EvidenceSummary) -> String {
     let mut table =
         table(std::iter::once("budget".to_owned()).chain(Method::ALL.map(|method| method.name().to_owned())));
     for &budget in &evaluation.budgets {
@@ -33,7 +33,7 @@ pub fn curve(evaluation: &Evaluation, asked: &Asked) -> String {
 }
 
 /// The engine by kind of question, beside the names that it keeps and the tokens that it takes.
-pub fn kinds(evaluation: &Evaluation, asked: &Asked) -> String {
+pub fn kinds(evaluation: &Evaluation, asked: &EvidenceSummary) -> String {
     let head = ["budget"].into_iter().chain(asked.kinds()).chain(["all", "names kept", "tokens", "text"]);
     let mut table = table(head.map(str::to_owned));
     for point in asked.points(Method::Foldline) {

@@ -1,6 +1,6 @@
 //! Clients that share a provider's key: none reaches what another left there.
 
-use crate::desk::{Desk, GEMINI, PATHS, RESPONSES, Seen, short};
+use crate::harness::{GEMINI, PATHS, RESPONSES, TestGateway, WindowEvidence, short};
 use foldline_script::{Act, Received};
 
 const A: (&str, &str) = ("authorization", "Bearer a");
@@ -20,20 +20,20 @@ fn answered(request: &Received, number: usize) -> Act {
     Act::Raw { status: 200, headers: Vec::new(), content_type: content_type.into(), body }
 }
 
-async fn shared(more: &[&str]) -> (Desk, tempfile::TempDir) {
+async fn shared(more: &[&str]) -> (TestGateway, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("keys");
     std::fs::write(&file, "a openai=up anthropic=up2 google=up3\nb openai=up anthropic=up2 google=up3\nown\n").unwrap();
-    let desk = Desk::choosing(answered, |p| {
+    let test = TestGateway::choosing(answered, |p| {
         p.gateway.client_keys = Some(file.display().to_string());
         p.gateway.mapped_paths = more.iter().map(|path| (*path).to_owned()).collect();
     })
     .await;
-    (desk, folder)
+    (test, folder)
 }
 
 /// The name of the response that a turn made.
-fn made(seen: &Seen) -> String {
+fn made(seen: &WindowEvidence) -> String {
     let text = seen.text();
     let at = text.find("\"resp_").unwrap();
     let names = text.match_indices("\"id\":\"resp_").map(|(at, _)| &text[at + 6..]);
@@ -43,13 +43,13 @@ fn made(seen: &Seen) -> String {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_response_belongs_to_the_client_that_made_it() {
-    let (desk, _folder) = shared(&[]).await;
+    let (test, _folder) = shared(&[]).await;
     for stream in [false, true] {
-        let id = made(&desk.post_with(RESPONSES, &[A], short(RESPONSES, stream).as_bytes()).await);
+        let id = made(&test.post_with(RESPONSES, &[A], short(RESPONSES, stream).as_bytes()).await);
         let path = format!("/v1/responses/{id}");
-        let before = desk.provider.requests().len();
+        let before = test.provider.requests().len();
         for (method, path) in [("GET", path.clone()), ("DELETE", path.clone()), ("POST", format!("{path}/cancel"))] {
-            let seen = desk.send(method, &path, &[B], b"").await;
+            let seen = test.send(method, &path, &[B], b"").await;
             assert_eq!(
                 (seen.status, seen.json()["error"]["type"].as_str()),
                 (404, Some("not_found_error")),
@@ -57,23 +57,23 @@ async fn a_response_belongs_to_the_client_that_made_it() {
             );
         }
         let next = short(RESPONSES, false).replacen('{', &format!(r#"{{"previous_response_id":"{id}","#), 1);
-        assert_eq!(desk.post_with(RESPONSES, &[B], next.as_bytes()).await.status, 404);
-        assert_eq!(desk.provider.requests().len(), before, "nothing of it reaches the provider");
-        assert_eq!(desk.send("GET", &path, &[A], b"").await.status, 200);
-        assert_eq!(desk.post_with(RESPONSES, &[A], next.as_bytes()).await.status, 200);
+        assert_eq!(test.post_with(RESPONSES, &[B], next.as_bytes()).await.status, 404);
+        assert_eq!(test.provider.requests().len(), before, "nothing of it reaches the provider");
+        assert_eq!(test.send("GET", &path, &[A], b"").await.status, 200);
+        assert_eq!(test.post_with(RESPONSES, &[A], next.as_bytes()).await.status, 200);
     }
     // What a client says itself makes nothing its own.
-    assert_eq!(desk.send("GET", "/v1/responses/resp_of_nobody", &[A], b"").await.status, 404);
+    assert_eq!(test.send("GET", "/v1/responses/resp_of_nobody", &[A], b"").await.status, 404);
     let odd = r#"{"model":"m","input":"x","conversation":{"id":"conv_1"}}"#;
-    assert_eq!(desk.post_with(RESPONSES, &[A], odd.as_bytes()).await.status, 404);
-    assert_eq!(desk.post_with(RESPONSES, &[A], b"{nope").await.status, 400);
+    assert_eq!(test.post_with(RESPONSES, &[A], odd.as_bytes()).await.status, 404);
+    assert_eq!(test.post_with(RESPONSES, &[A], b"{nope").await.status, 400);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whose_a_response_is_outlives_the_gateway() {
-    let (mut desk, _folder) = shared(&[]).await;
-    let id = made(&desk.post_with(RESPONSES, &[A], short(RESPONSES, false).as_bytes()).await);
-    let store = desk.folder.path().join("store.db");
+    let (mut test, _folder) = shared(&[]).await;
+    let id = made(&test.post_with(RESPONSES, &[A], short(RESPONSES, false).as_bytes()).await);
+    let store = test.folder.path().join("store.db");
     let count = || {
         rusqlite::Connection::open(&store)
             .and_then(|file| file.query_row("SELECT count(*) FROM objects", [], |row| row.get::<_, i64>(0)))
@@ -82,17 +82,17 @@ async fn whose_a_response_is_outlives_the_gateway() {
     while count() == 0 {
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;
     }
-    let again = foldline_gateway::serve::Gateway::open(&desk.plan).unwrap();
+    let again = foldline_gateway::serve::Gateway::open(&test.config).unwrap();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    desk.address = listener.local_addr().unwrap();
+    test.address = listener.local_addr().unwrap();
     tokio::spawn(foldline_gateway::serve::serve(again, listener, std::future::pending()));
-    assert_eq!(desk.send("GET", &format!("/v1/responses/{id}"), &[A], b"").await.status, 200);
-    assert_eq!(desk.send("GET", &format!("/v1/responses/{id}"), &[B], b"").await.status, 404);
+    assert_eq!(test.send("GET", &format!("/v1/responses/{id}"), &[A], b"").await.status, 200);
+    assert_eq!(test.send("GET", &format!("/v1/responses/{id}"), &[B], b"").await.status, 404);
 }
 
 #[tokio::test]
 async fn only_what_leaves_nothing_behind_passes_under_a_shared_key() {
-    let (desk, _folder) = shared(&["/embeddings"]).await;
+    let (test, _folder) = shared(&["/embeddings"]).await;
     for (method, path) in [
         ("GET", "/v1/files"),
         ("DELETE", "/v1/files/f"),
@@ -103,7 +103,7 @@ async fn only_what_leaves_nothing_behind_passes_under_a_shared_key() {
         ("GET", "/v1/organization/users"),
         ("DELETE", "/v1/models/ft"),
     ] {
-        let seen = desk.send(method, path, &[A], b"").await;
+        let seen = test.send(method, path, &[A], b"").await;
         assert_eq!(
             (seen.status, seen.json()["error"]["type"].as_str()),
             (403, Some("permission_error")),
@@ -111,7 +111,7 @@ async fn only_what_leaves_nothing_behind_passes_under_a_shared_key() {
         );
         assert!(seen.text().contains("gateway.mapped_paths"), "what to do: {}", seen.text());
     }
-    assert!(desk.provider.requests().is_empty());
+    assert!(test.provider.requests().is_empty());
     for (method, path) in [
         ("GET", "/v1/models"),
         ("GET", "/v1/models/m"),
@@ -120,16 +120,16 @@ async fn only_what_leaves_nothing_behind_passes_under_a_shared_key() {
         ("GET", "/v1beta/models"),
         ("POST", "/v1/embeddings"),
     ] {
-        assert_eq!(desk.send(method, path, &[A], b"").await.status, 200, "{method} {path}");
+        assert_eq!(test.send(method, path, &[A], b"").await.status, 200, "{method} {path}");
     }
     for path in PATHS {
-        assert_eq!(desk.post_with(path, &[A], short(path, false).as_bytes()).await.status, 200, "{path}");
+        assert_eq!(test.post_with(path, &[A], short(path, false).as_bytes()).await.status, 200, "{path}");
     }
     let cached = short(GEMINI, false).replacen('{', r#"{"cachedContent":"cachedContents/c","#, 1);
-    assert_eq!(desk.post_with(GEMINI, &[A], cached.as_bytes()).await.status, 404);
+    assert_eq!(test.post_with(GEMINI, &[A], cached.as_bytes()).await.status, 404);
     // A client with a key of its own does what that key may.
     let own = ("authorization", "Bearer own");
-    assert_eq!(desk.send("DELETE", "/v1/files/f", &[own], b"").await.status, 200);
+    assert_eq!(test.send("DELETE", "/v1/files/f", &[own], b"").await.status, 200);
 }
 
 /// Answers as a provider that keeps files and batches.
@@ -149,18 +149,18 @@ async fn files_and_batches_belong_to_the_client_that_made_them() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("keys");
     std::fs::write(&file, "a openai=up\nb openai=up\n").unwrap();
-    let desk = Desk::choosing(keeping, |p| {
+    let test = TestGateway::choosing(keeping, |p| {
         p.gateway.client_keys = Some(file.display().to_string());
         p.gateway.mapped_paths = ["/files*", "/batches*", "/responses*"].map(str::to_owned).to_vec();
     })
     .await;
     let form = ("content-type", "multipart/form-data; boundary=x");
-    let id = |seen: &Seen| seen.json()["id"].as_str().unwrap().to_owned();
-    let uploaded = id(&desk.post_with("/v1/files", &[A, form], b"--x--").await);
+    let id = |seen: &WindowEvidence| seen.json()["id"].as_str().unwrap().to_owned();
+    let uploaded = id(&test.post_with("/v1/files", &[A, form], b"--x--").await);
     let input = format!(r#"{{"input_file_id":"{uploaded}","endpoint":"/v1/responses"}}"#);
-    let batch = id(&desk.post_with("/v1/batches", &[A], input.as_bytes()).await);
+    let batch = id(&test.post_with("/v1/batches", &[A], input.as_bytes()).await);
 
-    let before = desk.provider.requests().len();
+    let before = test.provider.requests().len();
     for (method, path) in [
         ("GET", format!("/v1/files/{uploaded}")),
         ("GET", format!("/v1/files/{uploaded}/content")),
@@ -169,20 +169,20 @@ async fn files_and_batches_belong_to_the_client_that_made_them() {
         ("POST", format!("/v1/batches/{batch}/cancel")),
         ("GET", "/v1/files/file-out/content".to_owned()),
     ] {
-        assert_eq!(desk.send(method, &path, &[B], b"").await.status, 404, "{method} {path}");
+        assert_eq!(test.send(method, &path, &[B], b"").await.status, 404, "{method} {path}");
     }
-    assert_eq!(desk.post_with("/v1/batches", &[B], input.as_bytes()).await.status, 404, "with another's file");
-    assert_eq!(desk.post_with("/v1/batches", &[B], b"no JSON").await.status, 400);
+    assert_eq!(test.post_with("/v1/batches", &[B], input.as_bytes()).await.status, 404, "with another's file");
+    assert_eq!(test.post_with("/v1/batches", &[B], b"no JSON").await.status, 400);
     for path in ["/v1/files", "/v1/batches?limit=2", "/v1/responses"] {
-        let list = desk.send("GET", path, &[A], b"").await;
+        let list = test.send("GET", path, &[A], b"").await;
         assert!(list.status == 403 && list.text().contains("by its id"), "{path}: {}", list.text());
     }
-    assert_eq!(desk.provider.requests().len(), before, "nothing of it reaches the provider");
+    assert_eq!(test.provider.requests().len(), before, "nothing of it reaches the provider");
 
     // What a batch has made belongs to it.
-    assert_eq!(desk.send("GET", "/v1/files/file-out/content", &[A], b"").await.status, 404, "not known yet");
-    assert_eq!(desk.send("GET", &format!("/v1/batches/{batch}"), &[A], b"").await.status, 200);
-    assert_eq!(desk.send("GET", "/v1/files/file-out/content", &[A], b"").await.status, 200);
-    assert_eq!(desk.send("GET", "/v1/files/file-out/content", &[B], b"").await.status, 404);
-    assert_eq!(desk.send("DELETE", &format!("/v1/files/{uploaded}"), &[A], b"").await.status, 200);
+    assert_eq!(test.send("GET", "/v1/files/file-out/content", &[A], b"").await.status, 404, "not known yet");
+    assert_eq!(test.send("GET", &format!("/v1/batches/{batch}"), &[A], b"").await.status, 200);
+    assert_eq!(test.send("GET", "/v1/files/file-out/content", &[A], b"").await.status, 200);
+    assert_eq!(test.send("GET", "/v1/files/file-out/content", &[B], b"").await.status, 404);
+    assert_eq!(test.send("DELETE", &format!("/v1/files/{uploaded}"), &[A], b"").await.status, 200);
 }

@@ -3,7 +3,7 @@
 //! This is the one place between a rewritten request and the wire in which marks are set. The layout is the core's to
 //! decide; a request that carries marks of its own keeps them as they are.
 
-use super::rewriting::transcript;
+use super::rewrite::transcript;
 use super::setup::Setup;
 use crate::conversation::Dialect;
 use foldline_core::cache::{Layout, marks};

@@ -1,10 +1,10 @@
 //! Every request comes in here and leaves with an answer.
 
 use super::answer::{Refusal, text_answer};
+use super::connection::RequestGuard;
 use super::gateway::Gateway;
-use super::presence::Visit;
 use super::route::{Route, route};
-use super::{Body, inbound, own, pass, path, turn, vendor};
+use super::{Body, credentials, endpoints, inbound, pass_through, path, turn};
 use http::request::Parts;
 use http::{Request, Response, StatusCode, Uri};
 use hyper::body::Incoming;
@@ -12,13 +12,13 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Answers a request.
-pub async fn answer(gateway: Arc<Gateway>, request: Request<Incoming>, visit: Visit) -> Response<Body> {
+pub async fn handle(gateway: Arc<Gateway>, request: Request<Incoming>, guard: RequestGuard) -> Response<Body> {
     let (mut parts, body) = request.into_parts();
-    let straight = straighten(&mut parts).and_then(|()| vendor::lift_key(&mut parts));
+    let straight = straighten(&mut parts).and_then(|()| credentials::lift_key(&mut parts));
     let route = route(&parts);
     let provider = route.provider();
-    let answer = match straight.and_then(|()| gateway.setup().names.check(&parts, visit.presence().entrance)) {
-        Ok(()) => served(&gateway, route, parts, body, &visit).await,
+    let answer = match straight.and_then(|()| gateway.setup().names.check(&parts, guard.connection().local_address)) {
+        Ok(()) => dispatch(&gateway, route, parts, body, &guard).await,
         Err(refusal) => Err(refusal),
     };
     let answer = answer.unwrap_or_else(|refusal| {
@@ -26,7 +26,7 @@ pub async fn answer(gateway: Arc<Gateway>, request: Request<Incoming>, visit: Vi
         tracing::debug!(kind = refusal.name(), "refused");
         refusal.answer(provider)
     });
-    answer.map(|body| visit.until_the_end_of(body))
+    answer.map(|body| guard.until_the_end_of(body))
 }
 
 /// Takes detours out of the path, before anybody decides by it.
@@ -34,44 +34,44 @@ fn straighten(parts: &mut Parts) -> Result<(), Refusal> {
     let straight = match parts.uri.path_and_query().map(path::normal) {
         Some(Some(Cow::Borrowed(_))) => return Ok(()),
         Some(Some(Cow::Owned(straight))) => straight,
-        Some(None) | None => return Err(Refusal::Path),
+        Some(None) | None => return Err(Refusal::InvalidPath),
     };
     let mut uri = std::mem::take(&mut parts.uri).into_parts();
     uri.path_and_query = Some(straight);
-    parts.uri = Uri::from_parts(uri).map_err(|_| Refusal::Path)?;
+    parts.uri = Uri::from_parts(uri).map_err(|_| Refusal::InvalidPath)?;
     Ok(())
 }
 
-async fn served(
+async fn dispatch(
     gateway: &Arc<Gateway>,
     route: Route,
     parts: Parts,
     body: Incoming,
-    visit: &Visit,
+    guard: &RequestGuard,
 ) -> Result<Response<Body>, Refusal> {
     match route {
-        Route::Own(path) => own_page(gateway, path, parts, body, visit).await,
+        Route::Own(path) => own_endpoint(gateway, path, parts, body, guard).await,
         Route::Alive => Ok(text_answer(StatusCode::OK, "text/plain; charset=utf-8", "foldline\n")),
-        Route::Upgrade => Err(Refusal::Upgrade),
-        Route::Doubt => Err(Refusal::Doubt),
+        Route::Upgrade => Err(Refusal::WebSocket),
+        Route::Ambiguous => Err(Refusal::AmbiguousProvider),
         Route::Foreign => Err(Refusal::NotFound),
-        Route::Turn(dialect) => turn::serve(gateway, dialect, parts, body, visit).await,
-        Route::Pass(provider) => pass::serve(gateway, provider, parts, body, visit).await,
+        Route::Turn(dialect) => turn::serve(gateway, dialect, parts, body, guard).await,
+        Route::Pass(provider) => pass_through::serve(gateway, provider, parts, body, guard).await,
     }
 }
 
-async fn own_page(
+async fn own_endpoint(
     gateway: &Arc<Gateway>,
     path: String,
     parts: Parts,
     body: Incoming,
-    visit: &Visit,
+    guard: &RequestGuard,
 ) -> Result<Response<Body>, Refusal> {
     let bounds = inbound::Bounds { bytes: OWN_BODY, ..gateway.setup().bounds };
-    let receiving = visit.receive();
+    let receiving = guard.receive();
     let body = inbound::read(body, bounds, &gateway.memory).await?;
     drop(receiving);
-    Ok(own::answer(gateway.clone(), path, parts, (*body).clone()).await)
+    Ok(endpoints::answer(gateway.clone(), path, parts, (*body).clone()).await)
 }
 
 /// Bytes that a request to one of our own pages may have.

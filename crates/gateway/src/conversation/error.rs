@@ -7,12 +7,12 @@ use foldline_transcript::wire::WireError;
 /// A fault of ours, never of the client: the original request goes through.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Fault {
+pub enum PrepareError {
     /// The body is no conversation that we can read.
     #[error("the request cannot be read: {0}")]
     Unreadable(#[from] WireError),
     /// The body is JSON, but no request with messages.
-    #[error("the request is no object with messages")]
+    #[error("expected a JSON object with messages")]
     NoConversation,
     /// A conversation could not be rewritten.
     #[error(transparent)]
@@ -22,13 +22,13 @@ pub enum Fault {
     Store(#[from] StoreError),
 }
 
-impl Fault {
+impl PrepareError {
     /// The name in metrics.
     pub fn name(&self) -> &'static str {
         match self {
-            Fault::Unreadable(_) | Fault::NoConversation => "unreadable",
-            Fault::Engine(_) => "engine",
-            Fault::Store(_) => "store",
+            PrepareError::Unreadable(_) | PrepareError::NoConversation => "unreadable",
+            PrepareError::Engine(_) => "engine",
+            PrepareError::Store(_) => "store",
         }
     }
 }

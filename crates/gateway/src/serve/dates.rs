@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 /// A text that is no time.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no date; expected something like 2026-01-31 (its beginning, in UTC) or 2026-01-31T12:00:00Z")]
+#[error("invalid date `{0}`; expected a day such as 2026-01-31 (00:00 UTC) or a time such as 2026-01-31T12:00:00Z")]
 pub struct WhenError(String);
 
 /// Milliseconds since 1970 of a day's beginning in UTC, or of a moment with its zone.

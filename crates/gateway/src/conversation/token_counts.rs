@@ -13,7 +13,7 @@ pub(super) fn measure(image_tokens: u32) -> Measure {
 
 /// Counts that the next turn of a conversation can use.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Measured {
+pub(super) struct CachedCounts {
     outside: Option<(u64, u64)>,
     /// For each message the beginning of its chained digest, and its tokens.
     messages: Vec<(u64, u32)>,
@@ -21,16 +21,16 @@ pub(super) struct Measured {
 
 /// What a request costs as it came.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct TokenCounts {
     /// System prompt, tools and standing instructions.
     pub(super) outside: u64,
     /// Tokens before each message after the lead; one longer than the messages.
     before: Vec<u64>,
 }
 
-impl Tally {
+impl TokenCounts {
     /// Counts a request.
-    pub(super) fn of(parsed: &ParsedRequest<'_>, measure: &Measure, measured: &mut Measured) -> Tally {
+    pub(super) fn of(parsed: &ParsedRequest<'_>, measure: &Measure, measured: &mut CachedCounts) -> TokenCounts {
         let transcript = &parsed.transcript;
         let name = outside_name(parsed);
         let outside = match measured.outside {
@@ -62,7 +62,7 @@ impl Tally {
             sum += u64::from(tokens);
             before.push(sum);
         }
-        Tally { outside, before }
+        TokenCounts { outside, before }
     }
 
     /// Tokens of the messages after the first `position`.

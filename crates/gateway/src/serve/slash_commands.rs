@@ -5,8 +5,8 @@
 use super::Body;
 use super::assistant_answer;
 use super::gateway::Gateway;
-use super::rewriting::Question;
-use crate::conversation::{Ask, Bypass, Conversations, Fault, Outcome};
+use super::rewrite::TurnRequest;
+use crate::conversation::{Bypass, Conversations, IncomingTurn, Outcome, PrepareError};
 use bytes::Bytes;
 use foldline_core::ledger::PinOrder;
 use foldline_transcript::rewrite::Rewrite;
@@ -21,14 +21,14 @@ const COMMAND: &str = "/compress";
 
 /// A request that is a command.
 #[derive(Debug, PartialEq, Eq)]
-struct Order {
+struct SlashCommand {
     model: String,
-    wanted: Wanted,
+    action: Action,
 }
 
 /// What is wanted.
 #[derive(Debug, PartialEq, Eq)]
-enum Wanted {
+enum Action {
     Fold {
         focus: Option<String>,
         /// The request without the command.
@@ -39,7 +39,7 @@ enum Wanted {
 }
 
 /// What became of it.
-enum Done {
+enum CommandResult {
     Nothing,
     Folded { before: u64, after: u64 },
     Pinned(String),
@@ -48,40 +48,40 @@ enum Done {
 
 /// The answer to a request whose last message is the command; `None` for every other, and where folding fails: then
 /// the request is forwarded as any other.
-pub async fn answer(gateway: &Arc<Gateway>, question: &Question) -> Option<Response<Body>> {
-    let is_in = |command: &str| memchr::memmem::find(&question.body, command.as_bytes()).is_some();
-    if question.hints.bypass == Bypass::Wanted || !(is_in(COMMAND) || is_in("/pin") || is_in("/unpin")) {
+pub async fn answer(gateway: &Arc<Gateway>, turn_request: &TurnRequest) -> Option<Response<Body>> {
+    let is_in = |command: &str| memchr::memmem::find(&turn_request.body, command.as_bytes()).is_some();
+    if turn_request.hints.bypass == Bypass::Wanted || !(is_in(COMMAND) || is_in("/pin") || is_in("/unpin")) {
         return None;
     }
-    let (question, conversations) = (question.clone(), gateway.conversations.clone());
+    let (turn_request, conversations) = (turn_request.clone(), gateway.conversations.clone());
     let job = tokio::task::spawn_blocking(move || {
-        let text = std::str::from_utf8(&question.body).ok()?;
-        let order = Order::read(text, question.dialect.format())?;
-        let done = order.carry_out(&conversations, &question).ok()?;
-        let streams = question.wish.delivery.unwrap_or_else(|| assistant_answer::streams(text));
-        let model = question.wish.model.as_deref().map_or(order.model, str::to_owned);
-        Some((question.dialect, model, streams, done))
+        let text = std::str::from_utf8(&turn_request.body).ok()?;
+        let command = SlashCommand::read(text, turn_request.dialect.format())?;
+        let result = command.run(&conversations, &turn_request).ok()?;
+        let streams = turn_request.url.delivery.unwrap_or_else(|| assistant_answer::streams(text));
+        let model = turn_request.url.model.as_deref().map_or(command.model, str::to_owned);
+        Some((turn_request.dialect, model, streams, result))
     });
-    let (dialect, model, streams, done) = job.await.ok()??;
-    let words = match done {
-        Done::Nothing => "There is nothing to compact yet: the conversation is short.".to_owned(),
-        Done::Folded { before, after } => {
+    let (dialect, model, streams, result) = job.await.ok()??;
+    let words = match result {
+        CommandResult::Nothing => "There is nothing to compact yet: the conversation is short.".to_owned(),
+        CommandResult::Folded { before, after } => {
             info!(before, after, "folded by command");
             format!("Compacted the conversation: about {before} tokens became {after}. Go on as before.")
         }
-        Done::Pinned(text) => {
+        CommandResult::Pinned(text) => {
             format!(
                 "Pinned: {text}\nIt stays in this conversation through every compaction, until /unpin takes it back."
             )
         }
-        Done::Unpinned(text) => format!("Unpinned what contains: {text}"),
+        CommandResult::Unpinned(text) => format!("Unpinned what contains: {text}"),
     };
     gateway.metrics.turn(dialect, "command", (0, 0), std::time::Duration::ZERO);
     Some(assistant_answer::answer(dialect, &model, &words, streams))
 }
 
-impl Order {
-    fn read(text: &str, format: foldline_core::Format) -> Option<Order> {
+impl SlashCommand {
+    fn read(text: &str, format: foldline_core::Format) -> Option<SlashCommand> {
         let transcript = wire::read(text, Some(format)).ok()?;
         let last = transcript.messages.len().checked_sub(1)?;
         let message = transcript.messages.get(last).filter(|message| message.role == Role::User)?;
@@ -92,8 +92,8 @@ impl Order {
         let words = transcript.words(part);
         let model = transcript.model.as_deref().unwrap_or_default().to_owned();
         match PinOrder::read(&words).filter(|_| !words.trim().contains('\n')) {
-            Some(PinOrder::Pin(text)) => return Some(Order { model, wanted: Wanted::Pin(text.to_owned()) }),
-            Some(PinOrder::Unpin(text)) => return Some(Order { model, wanted: Wanted::Unpin(text.to_owned()) }),
+            Some(PinOrder::Pin(text)) => return Some(SlashCommand { model, action: Action::Pin(text.to_owned()) }),
+            Some(PinOrder::Unpin(text)) => return Some(SlashCommand { model, action: Action::Unpin(text.to_owned()) }),
             None => {}
         }
         let rest = words.trim().strip_prefix(COMMAND)?;
@@ -106,24 +106,29 @@ impl Order {
             rewrite.remove(last);
             rewrite.apply(&transcript)
         });
-        Some(Order { model, wanted: Wanted::Fold { focus, before } })
+        Some(SlashCommand { model, action: Action::Fold { focus, before } })
     }
 
-    fn carry_out(&self, conversations: &Conversations, question: &Question) -> Result<Done, Fault> {
-        match &self.wanted {
-            Wanted::Fold { focus, before: Some(before) } => fold(focus.as_deref(), before, conversations, question),
-            Wanted::Fold { before: None, .. } => Ok(Done::Nothing),
-            Wanted::Pin(text) => Ok(Done::Pinned(text.clone())),
-            Wanted::Unpin(text) => Ok(Done::Unpinned(text.clone())),
+    fn run(&self, conversations: &Conversations, turn_request: &TurnRequest) -> Result<CommandResult, PrepareError> {
+        match &self.action {
+            Action::Fold { focus, before: Some(before) } => fold(focus.as_deref(), before, conversations, turn_request),
+            Action::Fold { before: None, .. } => Ok(CommandResult::Nothing),
+            Action::Pin(text) => Ok(CommandResult::Pinned(text.clone())),
+            Action::Unpin(text) => Ok(CommandResult::Unpinned(text.clone())),
         }
     }
 }
 
 /// Folds what stands before the command, which itself is no part of the task.
-fn fold(focus: Option<&str>, before: &str, conversations: &Conversations, question: &Question) -> Result<Done, Fault> {
+fn fold(
+    focus: Option<&str>,
+    before: &str,
+    conversations: &Conversations,
+    turn_request: &TurnRequest,
+) -> Result<CommandResult, PrepareError> {
     let body = Bytes::from(before.to_owned());
-    let question = Question { body: question.body.with(body), ..question.clone() };
-    let ask = Ask { focus, ..question.ask(before) };
+    let turn_request = TurnRequest { body: turn_request.body.with(body), ..turn_request.clone() };
+    let ask = IncomingTurn { focus, ..turn_request.ask(before) };
     // The first look finds the session, the second folds it.
     let mut prepared = conversations.prepare(&ask)?;
     if prepared.outcome != Outcome::Folded {
@@ -131,7 +136,7 @@ fn fold(focus: Option<&str>, before: &str, conversations: &Conversations, questi
         prepared = conversations.prepare(&ask)?;
     }
     let (before, after) = prepared.tokens;
-    Ok(if after < before { Done::Folded { before, after } } else { Done::Nothing })
+    Ok(if after < before { CommandResult::Folded { before, after } } else { CommandResult::Nothing })
 }
 
 #[cfg(test)]
@@ -140,24 +145,24 @@ mod tests {
     use foldline_core::Format;
     use serde_json::json;
 
-    fn read(last: &str) -> Option<Order> {
+    fn read(last: &str) -> Option<SlashCommand> {
         let body = json!({"model": "m", "messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}, {"role": "user", "content": last}]});
-        Order::read(&body.to_string(), Format::OpenAiChat)
+        SlashCommand::read(&body.to_string(), Format::OpenAiChat)
     }
 
     fn focus_of(last: &str) -> Option<String> {
-        match read(last)?.wanted {
-            Wanted::Fold { focus, .. } => focus,
+        match read(last)?.action {
+            Action::Fold { focus, .. } => focus,
             _ => None,
         }
     }
 
     #[test]
     fn only_a_message_that_is_exactly_the_command_is_one() {
-        assert!(matches!(read("/compress").unwrap().wanted, Wanted::Fold { focus: None, .. }));
+        assert!(matches!(read("/compress").unwrap().action, Action::Fold { focus: None, .. }));
         assert_eq!(focus_of(" /compress the database schema ").as_deref(), Some("the database schema"));
-        assert_eq!(read("/pin no calls before nine").unwrap().wanted, Wanted::Pin("no calls before nine".to_owned()));
-        assert_eq!(read("/unpin calls").unwrap().wanted, Wanted::Unpin("calls".to_owned()));
+        assert_eq!(read("/pin no calls before nine").unwrap().action, Action::Pin("no calls before nine".to_owned()));
+        assert_eq!(read("/unpin calls").unwrap().action, Action::Unpin("calls".to_owned()));
         for other in ["/compressed", "please /compress", "/compress\nand then go on", "/compact", "/pin", "/pin a\nb"] {
             assert_eq!(read(other), None, "{other}");
         }
@@ -165,7 +170,7 @@ mod tests {
 
     #[test]
     fn the_command_is_no_part_of_what_is_folded() {
-        let Wanted::Fold { before: Some(before), .. } = read("/compress").unwrap().wanted else { panic!() };
+        let Action::Fold { before: Some(before), .. } = read("/compress").unwrap().action else { panic!() };
         assert!(before.contains("Hello") && !before.contains(COMMAND), "{before}");
     }
 }

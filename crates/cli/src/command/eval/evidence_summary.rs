@@ -1,16 +1,16 @@
 //! All sessions with questions together: how much of the evidence is told, by budget and by kind of question.
 
 use super::ask::Answers;
-use super::evidence::{Mark, Reading, Size};
+use super::evidence::{EvidenceMeasurement, EvidenceResult, ResultSize};
+use super::measure::Method;
 use super::summary::telling;
-use super::trial::Method;
 use foldline_measure::retention::Told;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the questions found out.
 #[derive(Debug, Serialize)]
-pub struct Asked {
+pub struct EvidenceSummary {
     /// Sessions that were asked about.
     pub sessions: usize,
     /// Questions on them.
@@ -20,9 +20,9 @@ pub struct Asked {
     /// Questions that could not be put to anything, and why.
     pub left_out: Vec<String>,
     /// Method by method, budget by budget.
-    pub curve: Vec<Point>,
+    pub curve: Vec<EvidencePoint>,
     /// Session by session, the worst first.
-    pub by_session: Vec<Row>,
+    pub by_session: Vec<SessionEvidence>,
     /// What a model could answer, if one was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answers: Option<Answers>,
@@ -30,7 +30,7 @@ pub struct Asked {
 
 /// One method at one budget over all sessions.
 #[derive(Clone, Debug, Serialize)]
-pub struct Point {
+pub struct EvidencePoint {
     /// The method.
     pub method: Method,
     /// The budget in percent.
@@ -67,7 +67,7 @@ impl From<(u64, u64)> for Share {
 
 /// One session.
 #[derive(Debug, Serialize)]
-pub struct Row {
+pub struct SessionEvidence {
     /// Its name.
     pub name: String,
     /// The file of the questions.
@@ -86,17 +86,26 @@ pub struct Row {
     pub unmet: Vec<String>,
 }
 
-impl Asked {
+impl EvidenceSummary {
     /// Sums up.
-    pub fn of(readings: &[Reading<'_>], left_out: Vec<String>, budgets: &[f64], answers: Option<Answers>) -> Asked {
+    pub fn of(
+        readings: &[EvidenceMeasurement<'_>],
+        left_out: Vec<String>,
+        budgets: &[f64],
+        answers: Option<Answers>,
+    ) -> EvidenceSummary {
         let points = Method::ALL.iter().flat_map(|&method| budgets.iter().map(move |&budget| (method, budget)));
-        let curve: Vec<Point> = points.map(|(method, budget)| point(readings, method, budget)).collect();
+        let curve: Vec<EvidencePoint> = points.map(|(method, budget)| point(readings, method, budget)).collect();
         let telling = telling(budgets);
-        let mut by_session: Vec<Row> = readings.iter().map(row).collect();
-        let told = |row: &Row| row.told_percent.get(telling).copied().unwrap_or_default();
+        let mut by_session: Vec<SessionEvidence> = readings.iter().map(row).collect();
+        let told = |row: &SessionEvidence| row.told_percent.get(telling).copied().unwrap_or_default();
         by_session.sort_by(|one, two| told(one).total_cmp(&told(two)).then_with(|| one.name.cmp(&two.name)));
-        Asked {
-            sessions: readings.iter().map(|reading| &reading.sheet.questions.session).collect::<BTreeSet<_>>().len(),
+        EvidenceSummary {
+            sessions: readings
+                .iter()
+                .map(|reading| &reading.question_file.questions.session)
+                .collect::<BTreeSet<_>>()
+                .len(),
             questions: by_session.iter().map(|row| row.questions).sum(),
             places: curve.first().map_or(0, |point| point.total.of),
             left_out,
@@ -107,7 +116,7 @@ impl Asked {
     }
 
     /// The points of one method.
-    pub fn points(&self, method: Method) -> impl Iterator<Item = &Point> {
+    pub fn points(&self, method: Method) -> impl Iterator<Item = &EvidencePoint> {
         self.curve.iter().filter(move |point| point.method == method)
     }
 
@@ -117,21 +126,22 @@ impl Asked {
     }
 }
 
-fn point(readings: &[Reading<'_>], method: Method, budget: f64) -> Point {
-    let is_wanted = |mark: &&Mark| mark.method == method && mark.budget == budget;
-    let (mut told, mut unmet, mut before, mut after) = (Told::default(), 0, Size::default(), Size::default());
+fn point(readings: &[EvidenceMeasurement<'_>], method: Method, budget: f64) -> EvidencePoint {
+    let is_wanted = |mark: &&EvidenceResult| mark.method == method && mark.budget == budget;
+    let (mut told, mut unmet, mut before, mut after) =
+        (Told::default(), 0, ResultSize::default(), ResultSize::default());
     for (reading, mark) in readings.iter().filter_map(|reading| Some((reading, reading.marks.iter().find(is_wanted)?)))
     {
         told.add(&mark.told);
         match mark.size {
             Ok(size) => {
-                before += Size { tokens: reading.tokens, bytes: reading.bytes };
+                before += ResultSize { tokens: reading.tokens, bytes: reading.bytes };
                 after += size;
             }
             Err(_) => unmet += 1,
         }
     }
-    Point {
+    EvidencePoint {
         method,
         budget,
         tokens_percent: after.tokens as f64 * 100.0 / before.tokens.max(1) as f64,
@@ -142,15 +152,15 @@ fn point(readings: &[Reading<'_>], method: Method, budget: f64) -> Point {
     }
 }
 
-fn row(reading: &Reading<'_>) -> Row {
+fn row(reading: &EvidenceMeasurement<'_>) -> SessionEvidence {
     let own = || reading.marks.iter().filter(|mark| mark.method == Method::Foldline);
-    let share = |mark: &Mark| Share::from(mark.told.total());
-    Row {
-        name: reading.sheet.questions.session.clone(),
-        file: reading.sheet.file.display().to_string(),
-        messages: reading.sheet.questions.cut,
+    let share = |mark: &EvidenceResult| Share::from(mark.told.total());
+    SessionEvidence {
+        name: reading.question_file.questions.session.clone(),
+        file: reading.question_file.file.display().to_string(),
+        messages: reading.question_file.questions.cut,
         tokens: reading.tokens,
-        questions: reading.sheet.questions.questions.len(),
+        questions: reading.question_file.questions.questions.len(),
         places: own().next().map_or(0, |mark| share(mark).of),
         told_percent: own().map(|mark| share(mark).told_percent).collect(),
         unmet: own().filter_map(|mark| mark.size.clone().err()).collect(),

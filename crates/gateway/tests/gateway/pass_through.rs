@@ -1,12 +1,12 @@
 //! What passes through, and that it passes unchanged.
 
-use crate::desk::{CHAT, Desk, End, MESSAGES, PATHS, RESPONSES, short};
+use crate::harness::{CHAT, End, MESSAGES, PATHS, RESPONSES, TestGateway, short};
 use foldline_script::Act;
 use std::io::Read;
 
 #[tokio::test]
 async fn body_query_and_unknown_headers_arrive_as_they_were_sent() {
-    let desk = Desk::with([Act::say("Hello.")]).await;
+    let test = TestGateway::with([Act::say("Hello.")]).await;
     let body = "{ \"model\" : \"m\",\n\"x_unknown\": 1.0e3, \"max_tokens\":9, \"messages\":[ {\"role\":\"user\",\"content\":\"Hi\",\"odd\":null} ] }";
     let headers = [
         ("session_id", "s-1"),
@@ -16,9 +16,9 @@ async fn body_query_and_unknown_headers_arrive_as_they_were_sent() {
         ("x-foldline-session", "mine"),
         ("accept-encoding", "gzip, br, zstd"),
     ];
-    let seen = desk.post_with("/v1/messages?beta=true&x=%20y", &headers, body.as_bytes()).await;
+    let seen = test.post_with("/v1/messages?beta=true&x=%20y", &headers, body.as_bytes()).await;
     assert_eq!(seen.status, 200);
-    let got = desk.forwarded();
+    let got = test.forwarded();
     assert_eq!(got.text(), body);
     assert_eq!(got.uri.to_string(), "/v1/messages?beta=true&x=%20y");
     for (name, value) in headers.iter().filter(|(name, _)| !name.starts_with("x-foldline")) {
@@ -27,7 +27,7 @@ async fn body_query_and_unknown_headers_arrive_as_they_were_sent() {
     assert!(!got.headers.contains_key("x-foldline-session"), "headers for the gateway end there");
     assert!(!got.headers.contains_key("connection"));
     assert_eq!(got.headers["content-length"], body.len().to_string());
-    assert_eq!(got.headers["host"], desk.provider.address().to_string());
+    assert_eq!(got.headers["host"], test.provider.address().to_string());
 }
 
 #[tokio::test]
@@ -39,40 +39,40 @@ async fn an_error_comes_back_word_for_word_with_its_headers() {
             .with_header("x-should-retry", "true")
             .with_header("request-id", "req_1")
             .with_header("anthropic-ratelimit-requests-remaining", "0");
-    let desk = Desk::with([act]).await;
-    let seen = desk.post(MESSAGES, &short(MESSAGES, false)).await;
+    let test = TestGateway::with([act]).await;
+    let seen = test.post(MESSAGES, &short(MESSAGES, false)).await;
     assert_eq!((seen.status, seen.text().as_str()), (429, words));
     for (name, value) in [("retry-after", "7"), ("x-should-retry", "true"), ("request-id", "req_1")] {
         assert_eq!(seen.header(name), Some(value));
     }
-    assert_eq!(desk.provider.requests().len(), 1, "it is the client's to retry");
+    assert_eq!(test.provider.requests().len(), 1, "it is the client's to retry");
 }
 
 #[tokio::test]
 async fn a_page_that_is_no_json_passes_as_well() {
     let html = "<html>502 Bad Gateway</html>";
     let act = Act::Raw { status: 502, headers: Vec::new(), content_type: "text/html".into(), body: html.into() };
-    let desk = Desk::with([act]).await;
-    let seen = desk.post(CHAT, &short(CHAT, false)).await;
+    let test = TestGateway::with([act]).await;
+    let seen = test.post(CHAT, &short(CHAT, false)).await;
     assert_eq!((seen.status, seen.text().as_str()), (502, html));
 }
 
 #[tokio::test]
 async fn every_prefix_reaches_the_same_operation() {
-    let desk = Desk::with([Act::say("Hello.")]).await;
+    let test = TestGateway::with([Act::say("Hello.")]).await;
     for path in [CHAT, "/chat/completions", "/openai/v1/chat/completions"] {
-        assert_eq!(desk.post(path, &short(CHAT, false)).await.status, 200);
+        assert_eq!(test.post(path, &short(CHAT, false)).await.status, 200);
     }
-    assert!(desk.provider.requests().iter().all(|request| request.uri.path() == CHAT));
+    assert!(test.provider.requests().iter().all(|request| request.uri.path() == CHAT));
 }
 
 #[tokio::test]
 async fn other_operations_pass_with_their_bodies() {
-    let desk = Desk::with([Act::say("Hello.")]).await;
-    desk.get("/v1/models?limit=3").await;
-    desk.post("/v1/messages/count_tokens?beta=true", "{\"odd\": 1 }").await;
-    desk.send("DELETE", "/v1/responses/resp_9", &[], b"").await;
-    let got: Vec<(String, String, String)> = desk
+    let test = TestGateway::with([Act::say("Hello.")]).await;
+    test.get("/v1/models?limit=3").await;
+    test.post("/v1/messages/count_tokens?beta=true", "{\"odd\": 1 }").await;
+    test.send("DELETE", "/v1/responses/resp_9", &[], b"").await;
+    let got: Vec<(String, String, String)> = test
         .provider
         .requests()
         .iter()
@@ -88,69 +88,69 @@ async fn other_operations_pass_with_their_bodies() {
 
 #[tokio::test]
 async fn probes_and_websockets_never_reach_the_provider() {
-    let desk = Desk::with([Act::say("Hello.")]).await;
+    let test = TestGateway::with([Act::say("Hello.")]).await;
     for path in ["/api/tags", "/props", "/v1/props", "/version", "/api/v1/models", "/api/show"] {
-        assert_eq!(desk.get(path).await.status, 404, "{path}");
+        assert_eq!(test.get(path).await.status, 404, "{path}");
     }
     let upgrade = [("upgrade", "websocket"), ("sec-websocket-version", "13")];
-    assert_eq!(desk.send("GET", RESPONSES, &upgrade, b"").await.status, 426);
-    assert_eq!(desk.send("HEAD", "/", &[], b"").await.status, 200);
-    assert!(desk.provider.requests().is_empty());
+    assert_eq!(test.send("GET", RESPONSES, &upgrade, b"").await.status, 426);
+    assert_eq!(test.send("HEAD", "/", &[], b"").await.status, 200);
+    assert!(test.provider.requests().is_empty());
 }
 
 #[tokio::test]
 async fn an_offer_to_speak_http_2_is_no_reason_to_refuse() {
-    let desk = Desk::with([Act::say("Hello.")]).await;
+    let test = TestGateway::with([Act::say("Hello.")]).await;
     let offer = [
         ("connection", "Upgrade, HTTP2-Settings"),
         ("upgrade", "h2c"),
         ("http2-settings", "AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA"),
     ];
     for path in PATHS {
-        assert_eq!(desk.post_with(path, &offer, short(path, false).as_bytes()).await.status, 200, "{path}");
-        let got = desk.provider.requests().pop().unwrap();
+        assert_eq!(test.post_with(path, &offer, short(path, false).as_bytes()).await.status, 200, "{path}");
+        let got = test.provider.requests().pop().unwrap();
         assert!(!got.headers.contains_key("upgrade") && !got.headers.contains_key("http2-settings"), "{path}");
     }
-    assert_eq!(desk.send("GET", "/v1/models", &offer, b"").await.status, 200);
-    assert_eq!(desk.send("GET", "/foldline/healthz", &offer, b"").await.status, 200);
+    assert_eq!(test.send("GET", "/v1/models", &offer, b"").await.status, 200);
+    assert_eq!(test.send("GET", "/foldline/healthz", &offer, b"").await.status, 200);
 }
 
 #[tokio::test]
 async fn a_packed_body_is_understood_and_forwarded_as_it_came() {
-    let desk = Desk::with([Act::say("Hello.")]).await;
+    let test = TestGateway::with([Act::say("Hello.")]).await;
     let plain = short(RESPONSES, false);
     let mut gzip = Vec::new();
     flate2::read::GzEncoder::new(plain.as_bytes(), flate2::Compression::fast()).read_to_end(&mut gzip).unwrap();
     let zstd = zstd::encode_all(plain.as_bytes(), 1).unwrap();
     let both = zstd::encode_all(gzip.as_slice(), 1).unwrap();
     for (coding, packed) in [("gzip", &gzip), ("zstd", &zstd), ("gzip, zstd", &both)] {
-        let seen = desk.post_with(RESPONSES, &[("content-encoding", coding)], packed).await;
+        let seen = test.post_with(RESPONSES, &[("content-encoding", coding)], packed).await;
         assert_eq!((seen.status, seen.header("x-foldline-outcome")), (200, Some("unchanged")), "{coding}");
-        let got = desk.provider.requests().pop().unwrap();
+        let got = test.provider.requests().pop().unwrap();
         assert_eq!((got.headers["content-encoding"].to_str().unwrap(), &got.body[..]), (coding, &packed[..]));
     }
 }
 
 #[tokio::test]
 async fn what_is_no_json_is_the_providers_to_refuse() {
-    let desk = Desk::with([Act::error(400, "invalid_request_error", "We could not parse the JSON body.")]).await;
+    let test = TestGateway::with([Act::error(400, "invalid_request_error", "We could not parse the JSON body.")]).await;
     for body in [&b"{nope"[..], b"\xff\xfe\x00", b"[]", b"null", b"{\"messages\":3}"] {
-        let seen = desk.post_with(CHAT, &[], body).await;
+        let seen = test.post_with(CHAT, &[], body).await;
         assert_eq!((seen.status, seen.end), (400, End::Proper));
-        assert_eq!(desk.provider.requests().pop().unwrap().body, body);
+        assert_eq!(test.provider.requests().pop().unwrap().body, body);
     }
 }
 
 #[tokio::test]
 async fn both_versions_of_http_are_spoken_in_the_clear() {
-    let desk = Desk::with([Act::say("Hello.")]).await;
-    let stream = tokio::net::TcpStream::connect(desk.address).await.unwrap();
+    let test = TestGateway::with([Act::say("Hello.")]).await;
+    let stream = tokio::net::TcpStream::connect(test.address).await.unwrap();
     let executor = hyper_util::rt::TokioExecutor::new();
     let (mut sender, connection) =
         hyper::client::conn::http2::handshake(executor, hyper_util::rt::TokioIo::new(stream)).await.unwrap();
     tokio::spawn(connection);
     let body = http_body_util::Full::new(bytes::Bytes::from(short(CHAT, true)));
-    let request = http::Request::post(format!("http://{}{CHAT}", desk.address));
+    let request = http::Request::post(format!("http://{}{CHAT}", test.address));
     let request = request.header("content-type", "application/json").body(body).unwrap();
     let reply = sender.send_request(request).await.unwrap();
     assert_eq!((reply.version(), reply.status().as_u16()), (http::Version::HTTP_2, 200));

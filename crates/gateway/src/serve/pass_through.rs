@@ -1,14 +1,14 @@
 //! A request that is none of ours to understand: it passes as it comes, and so does its reply.
 
 use super::answer::Refusal;
+use super::connection::RequestGuard;
 use super::gateway::Gateway;
-use super::lending::Trace;
-use super::passage::{Passage, Passing, Pieces};
-use super::presence::Visit;
+use super::mapped_keys::Trace;
 use super::reply::Reply;
 use super::route::Provider;
 use super::turn::{may_forward, unpack};
-use super::{Body, headers, inbound, lending};
+use super::upload::{ChunkedBody, LimitedUpload, UploadProgress};
+use super::{Body, headers, inbound, mapped_keys};
 use http::request::Parts;
 use http::{HeaderMap, Request, Response, header};
 use http_body_util::BodyExt;
@@ -29,14 +29,14 @@ pub async fn serve(
     provider: Provider,
     parts: Parts,
     body: Incoming,
-    visit: &Visit,
+    guard: &RequestGuard,
 ) -> Result<Response<Body>, Refusal> {
     use http_body::Body as _;
-    may_forward(gateway, visit)?;
+    may_forward(gateway, guard)?;
     let setup = gateway.setup();
-    let credential = setup.keys.admit(&parts.headers).ok_or(Refusal::Unknown)?;
-    let trace = match setup.keys.lends(credential, provider) {
-        true => lending::check_passed(gateway, credential, &parts).await?,
+    let credential = setup.keys.admit(&parts.headers).ok_or(Refusal::UnknownKey)?;
+    let trace = match setup.keys.is_mapped(credential, provider) {
+        true => mapped_keys::check_passed(gateway, credential, &parts).await?,
         false => Trace::Nothing,
     };
     let must_be_read = trace == Trace::Objects && !is_form(&parts.headers);
@@ -45,30 +45,30 @@ pub async fn serve(
     if length.lower() > limit {
         return Err(Refusal::TooLarge { limit });
     }
-    let path = parts.uri.path_and_query().ok_or(Refusal::Path)?;
-    let target = setup.base(provider).target(path).ok_or(Refusal::Path)?;
+    let path = parts.uri.path_and_query().ok_or(Refusal::InvalidPath)?;
+    let target = setup.base(provider).target(path).ok_or(Refusal::InvalidPath)?;
     let host = target.host().unwrap_or_default().to_owned();
     let mut headers = setup.outgoing(credential, provider, &parts.headers)?;
     headers.remove(header::CONTENT_LENGTH);
-    let passage = Passage::new();
-    let receiving = visit.receive();
+    let upload = UploadProgress::new();
+    let receiving = guard.receive();
     let mut held = None;
     let (place, body) = if length.exact().is_some_and(|length| length <= READ_FIRST) {
         let read = inbound::read(body, setup.bounds, &gateway.memory).await?;
         drop(receiving);
         if must_be_read && !read.is_empty() {
             let plain = unpack(gateway, &parts, read.clone(), setup.bounds).await?;
-            lending::check_references(gateway, credential, &plain).await?;
+            mapped_keys::check_references(gateway, credential, &plain).await?;
         }
-        let pieces = Pieces::new((*read).clone(), passage.clone()).boxed_unsync();
+        let pieces = ChunkedBody::new((*read).clone(), upload.clone()).boxed_unsync();
         held = Some(read);
-        (gateway.enter().await?, pieces)
+        (gateway.acquire().await?, pieces)
     } else if must_be_read {
         // What it refers to is known when it is there as a whole.
         return Err(Refusal::TooLarge { limit: READ_FIRST });
     } else {
-        let place = gateway.enter_slowly().await?;
-        (place, Passing::new(body, setup.bounds, passage.clone(), Some(receiving)).boxed_unsync())
+        let place = gateway.acquire_for_upload().await?;
+        (place, LimitedUpload::new(body, setup.bounds, upload.clone(), Some(receiving)).boxed_unsync())
     };
     let mut request = Request::new(body);
     *request.method_mut() = parts.method;
@@ -76,12 +76,12 @@ pub async fn serve(
     *request.headers_mut() = headers;
     let began = std::time::Instant::now();
     let patience = setup.patience.reply;
-    let reply = passage
+    let reply = upload
         .answered(gateway.outbound.send(request), patience)
         .await
-        .ok_or_else(|| Refusal::Silent { host: host.clone(), seconds: patience.as_secs() })?
+        .ok_or_else(|| Refusal::UpstreamTimeout { host: host.clone(), seconds: patience.as_secs() })?
         .map_err(|error| {
-            passage.refusal().unwrap_or_else(|| Refusal::Unreachable { host, reason: error.to_string() })
+            upload.refusal().unwrap_or_else(|| Refusal::UpstreamUnreachable { host, reason: error.to_string() })
         })?;
     drop(held);
     gateway.metrics.reply(provider, reply.status().as_u16(), began.elapsed());
@@ -89,7 +89,7 @@ pub async fn serve(
     headers::end_hop(&mut reply.headers);
     let mut passed = Reply::new(source, setup.patience.idle).placed(place);
     if trace == Trace::Objects && reply.status.is_success() {
-        passed = passed.watched(lending::watch(gateway, credential, &reply.headers));
+        passed = passed.watched(mapped_keys::watch(gateway, credential, &reply.headers));
     }
     let mut response = Response::new(passed.boxed_unsync());
     *response.status_mut() = reply.status;

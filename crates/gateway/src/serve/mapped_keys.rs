@@ -4,8 +4,8 @@
 
 use super::answer::Refusal;
 use super::gateway::{Gateway, now};
+use super::reply_observer::ReplyObserver;
 use super::route::{ModelCall, operation};
-use super::watch::Watch;
 use crate::conversation::CredentialId;
 use foldline_core::Format;
 use foldline_store::Key;
@@ -21,7 +21,7 @@ const MOST_HELD: usize = 16_384;
 
 /// The owners of objects that providers keep.
 #[derive(Default)]
-pub struct Owners {
+pub struct ObjectOwners {
     held: Mutex<Held>,
 }
 
@@ -31,7 +31,7 @@ struct Held {
     order: VecDeque<Key>,
 }
 
-impl Owners {
+impl ObjectOwners {
     fn insert(&self, key: Key, credential: CredentialId) {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         if held.of.contains_key(&key) {
@@ -126,16 +126,16 @@ pub async fn check_passed(gateway: &Arc<Gateway>, credential: CredentialId, part
         return Ok(Trace::Nothing);
     }
     // Responses are made by turns, which pass in any case.
-    let is_lent = path.starts_with("/responses/") || is_listed(&gateway.setup().gateway.mapped_paths, path);
-    if !is_lent {
-        return Err(Refusal::NotLent(path.chars().take(100).collect()));
+    let uses_mapped_key = path.starts_with("/responses/") || is_listed(&gateway.setup().gateway.mapped_paths, path);
+    if !uses_mapped_key {
+        return Err(Refusal::PathNotMapped(path.chars().take(100).collect()));
     }
     match named(path) {
         Named::Other => Ok(Trace::Nothing),
         Named::Collection if parts.method == Method::POST => Ok(Trace::Objects),
-        Named::Collection => Err(Refusal::Listing),
+        Named::Collection => Err(Refusal::ListNotAllowed),
         Named::Object(id) if owns(gateway, credential, id).await => Ok(Trace::Objects),
-        Named::Object(_) => Err(Refusal::NotYours),
+        Named::Object(_) => Err(Refusal::NotOwned),
     }
 }
 
@@ -154,10 +154,10 @@ fn starts_name(rest: &str) -> bool {
 }
 
 /// Reads along with the reply to a request that leaves objects, and notes whose they are.
-pub fn watch(gateway: &Arc<Gateway>, credential: CredentialId, headers: &HeaderMap) -> Watch {
+pub fn watch(gateway: &Arc<Gateway>, credential: CredentialId, headers: &HeaderMap) -> ReplyObserver {
     let gateway = gateway.clone();
     let ignored = Box::new(|_, _| ());
-    Watch::new(Format::OpenAiChat, headers, ignored).naming(Box::new(move |id| claim(&gateway, credential, id)))
+    ReplyObserver::new(Format::OpenAiChat, headers, ignored).naming(Box::new(move |id| claim(&gateway, credential, id)))
 }
 
 /// Versions under which Google lists its models.
@@ -191,10 +191,10 @@ fn is_listed(paths: &[String], path: &str) -> bool {
 
 /// Checks a body: what it goes on from must be the client's own.
 pub async fn check_references(gateway: &Arc<Gateway>, credential: CredentialId, body: &[u8]) -> Result<(), Refusal> {
-    let Ok(References(references)) = serde_json::from_slice(body) else { return Err(Refusal::NoJson) };
+    let Ok(References(references)) = serde_json::from_slice(body) else { return Err(Refusal::NotJson) };
     for id in references {
         if !owns(gateway, credential, &id).await {
-            return Err(Refusal::NotYours);
+            return Err(Refusal::NotOwned);
         }
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Many at once: conversations that begin alike, clients that share one, requests that are mostly not conversation.
 
 use crate::agent::{TURNS, WINDOW, ask, assert_nothing_is_lost, strict_desk};
-use crate::desk::{GEMINI, MESSAGES, PATHS, RESPONSES};
+use crate::harness::{GEMINI, MESSAGES, PATHS, RESPONSES};
 use foldline_script::{Agent, Received, breaks};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -30,8 +30,8 @@ fn mark(number: usize) -> String {
 async fn two_hundred_conversations_that_begin_alike_are_not_mixed_up() {
     const CONVERSATIONS: usize = 200;
     const EACH: usize = 27;
-    let (desk, strict) = strict_desk(8_000, |_| {}).await;
-    let desk = Arc::new(desk);
+    let (test, strict) = strict_desk(8_000, |_| {}).await;
+    let test = Arc::new(test);
     // Also the first message is the same: only what comes later tells them apart.
     let agents: Vec<Agent> = (0..CONVERSATIONS)
         .map(|number| {
@@ -45,7 +45,7 @@ async fn two_hundred_conversations_that_begin_alike_are_not_mixed_up() {
     let next = Arc::new(AtomicUsize::new(0));
     let clients: Vec<_> = (0..16)
         .map(|_| {
-            let (desk, next, agents) = (desk.clone(), next.clone(), agents.clone());
+            let (test, next, agents) = (test.clone(), next.clone(), agents.clone());
             tokio::spawn(async move {
                 // Each client goes round: a turn of one conversation, then a turn of the next.
                 let mut mine: Vec<Agent> = Vec::new();
@@ -54,12 +54,12 @@ async fn two_hundred_conversations_that_begin_alike_are_not_mixed_up() {
                 }
                 for turn in 0..EACH {
                     for agent in &mut mine {
-                        ask(agent, &desk).await;
+                        ask(agent, &test).await;
                         agent.act(turn);
                     }
                 }
                 for agent in &mine {
-                    ask(agent, &desk).await;
+                    ask(agent, &test).await;
                 }
             })
         })
@@ -70,7 +70,7 @@ async fn two_hundred_conversations_that_begin_alike_are_not_mixed_up() {
     assert_eq!(strict.refused(), 0, "no request is refused");
     let mut asked = [0; CONVERSATIONS];
     let mut folded = [false; CONVERSATIONS];
-    for request in desk.provider.requests() {
+    for request in test.provider.requests() {
         let text = request.text();
         let marks: std::collections::BTreeSet<&str> =
             text.match_indices("mark").filter_map(|(at, _)| text.get(at..at + 8)).collect();
@@ -91,26 +91,26 @@ async fn two_hundred_conversations_that_begin_alike_are_not_mixed_up() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_clients_on_one_conversation_do_not_disturb_each_other() {
     for path in PATHS {
-        let (desk, strict) = strict_desk(WINDOW, |_| {}).await;
+        let (test, strict) = strict_desk(WINDOW, |_| {}).await;
         let mut one = Agent::new(path, "Do it together.");
         for turn in 0..10 {
-            ask(&one, &desk).await;
+            ask(&one, &test).await;
             one.act(turn);
         }
         let mut two = one.clone();
         (one.mark, two.mark) = ("left".to_owned(), "right".to_owned());
         // Now and then both send the same at the same time; then they go their ways.
         for turn in 10..TURNS {
-            tokio::join!(ask(&one, &desk), ask(&two, &desk));
+            tokio::join!(ask(&one, &test), ask(&two, &test));
             if turn % 3 == 0 {
-                ask(&two, &desk).await;
+                ask(&two, &test).await;
             }
             one.act(turn);
             two.act(turn);
         }
-        tokio::join!(ask(&one, &desk), ask(&two, &desk));
+        tokio::join!(ask(&one, &test), ask(&two, &test));
         assert_eq!(strict.refused(), 0, "{path}: no request is refused");
-        let requests = desk.provider.requests();
+        let requests = test.provider.requests();
         let of = |own: &str, other: &str| -> Vec<Received> {
             let mine: Vec<Received> =
                 requests.iter().filter(|request| request.text().contains(&format!("::{own}_"))).cloned().collect();
@@ -129,19 +129,19 @@ async fn two_clients_on_one_conversation_do_not_disturb_each_other() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_whose_instructions_fill_a_third_of_the_window_keeps_its_prefix() {
     for path in PATHS {
-        let (desk, strict) = strict_desk(20_000, |_| {}).await;
+        let (test, strict) = strict_desk(20_000, |_| {}).await;
         let mut agent = Agent::new(path, "Run all tests and mend what fails.");
         agent.volume = 2;
         agent.system =
             (0..380).map(|n| format!("Rule {n} of the house concerns part {n} of the work here. ")).collect();
         for turn in 0..TURNS {
-            ask(&agent, &desk).await;
+            ask(&agent, &test).await;
             agent.act(turn);
         }
-        ask(&agent, &desk).await;
+        ask(&agent, &test).await;
         assert_eq!(strict.refused(), 0, "{path}: no request is refused");
-        assert_nothing_is_lost(&agent, &desk.provider.requests().last().unwrap().text());
-        let folds = desk.metric("foldline_folds_total").await + desk.metric("foldline_prunes_total").await;
+        assert_nothing_is_lost(&agent, &test.provider.requests().last().unwrap().text());
+        let folds = test.metric("foldline_folds_total").await + test.metric("foldline_prunes_total").await;
         assert!((3.0..=TURNS as f64 / 5.0).contains(&folds), "{path}: {folds} folds in {TURNS} turns");
     }
 }

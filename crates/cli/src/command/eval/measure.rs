@@ -13,7 +13,7 @@ use foldline_transcript::wire;
 use serde::Serialize;
 
 /// What all sessions are tried with.
-pub struct Court {
+pub struct EvalSetup {
     /// The settings.
     pub policy: Policy,
     /// Format and models.
@@ -25,9 +25,9 @@ pub struct Court {
 }
 
 /// What became of a session.
-pub enum Verdict {
+pub enum SessionResult {
     /// It was measured.
-    Tried(Box<Trial>),
+    Measured(Box<SessionMeasurement>),
     /// It has no two parts.
     TooShort(String),
     /// Its second part uses nothing of the first.
@@ -67,7 +67,7 @@ impl Method {
 
 /// One method at one budget.
 #[derive(Clone, Debug, Serialize)]
-pub struct Mark {
+pub struct BudgetResult {
     /// The method.
     pub method: Method,
     /// The budget in percent.
@@ -81,7 +81,7 @@ pub struct Mark {
 }
 
 /// A measured session.
-pub struct Trial {
+pub struct SessionMeasurement {
     /// Its name.
     pub name: String,
     /// Tokens of the part that is compacted.
@@ -89,7 +89,7 @@ pub struct Trial {
     /// Messages of that part.
     pub messages: usize,
     /// Method by method, budget by budget.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<BudgetResult>,
     /// Names that the engine lost, by budget.
     pub lost: Vec<Vec<String>>,
     /// What the check of handles found.
@@ -99,36 +99,36 @@ pub struct Trial {
 }
 
 /// Tries one conversation.
-pub fn try_session(court: &Court, name: String, text: &str) -> Verdict {
-    let transcript = match input::transcript(text, court.job.format) {
+pub fn measure_session(setup: &EvalSetup, name: String, text: &str) -> SessionResult {
+    let transcript = match input::transcript(text, setup.job.format) {
         Ok(transcript) => transcript,
-        Err(error) => return Verdict::Unreadable(format!("{name}: {error}")),
+        Err(error) => return SessionResult::Unreadable(format!("{name}: {error}")),
     };
     // What the engine would do first: an unanswered call would hold everything after it together.
     match repair(&transcript) {
         Some(repaired) => match wire::read(&repaired.text, Some(transcript.format)) {
-            Ok(sound) => try_sound(court, name, &sound),
-            Err(error) => Verdict::Unreadable(format!("{name}: {error}")),
+            Ok(sound) => measure_transcript(setup, name, &sound),
+            Err(error) => SessionResult::Unreadable(format!("{name}: {error}")),
         },
-        None => try_sound(court, name, &transcript),
+        None => measure_transcript(setup, name, &transcript),
     }
 }
 
-fn try_sound(court: &Court, name: String, session: &Transcript<'_>) -> Verdict {
+fn measure_transcript(setup: &EvalSetup, name: String, session: &Transcript<'_>) -> SessionResult {
     let page = Page::of(session);
     let Ok(cut) = cut(session, &page, SHARE) else {
-        return Verdict::TooShort(name);
+        return SessionResult::TooShort(name);
     };
     let timeline = Timeline::of(&page);
     let exam = Exam::at(&page, &timeline, cut.message);
     if exam.is_empty() {
-        return Verdict::NothingNeeded(name);
+        return SessionResult::NothingNeeded(name);
     }
-    let part = match Part::read(court, &cut.first, session.format) {
+    let part = match Part::read(setup, &cut.first, session.format) {
         Ok(part) => part,
-        Err(error) => return Verdict::Unreadable(format!("{name}: {error}")),
+        Err(error) => return SessionResult::Unreadable(format!("{name}: {error}")),
     };
-    let mut trial = Trial {
+    let mut measured = SessionMeasurement {
         name,
         tokens: part.tokens(),
         messages: part.messages(),
@@ -143,42 +143,48 @@ fn try_sound(court: &Court, name: String, session: &Transcript<'_>) -> Verdict {
             &part.measure,
         ),
     };
-    for &budget in &court.budgets {
-        let mark = try_engine(court, &exam, &part, budget, &mut trial);
-        trial.marks.push(mark);
+    for &budget in &setup.budgets {
+        let mark = measure_engine(setup, &exam, &part, budget, &mut measured);
+        measured.marks.push(mark);
         for (method, kind) in Method::SIMPLER {
             let lines = part.simpler(kind, budget);
             let score = exam.score(lines.iter().map(String::as_str));
-            trial.marks.push(Mark { method, budget, tokens: part.allowed(budget), score, unmet: None });
+            measured.marks.push(BudgetResult { method, budget, tokens: part.allowed(budget), score, unmet: None });
         }
     }
-    Verdict::Tried(Box::new(trial))
+    SessionResult::Measured(Box::new(measured))
 }
 
-fn try_engine(court: &Court, exam: &Exam, part: &Part<'_>, budget: f64, trial: &mut Trial) -> Mark {
-    let failed = |why: String| Mark {
+fn measure_engine(
+    setup: &EvalSetup,
+    exam: &Exam,
+    part: &Part<'_>,
+    budget: f64,
+    measured: &mut SessionMeasurement,
+) -> BudgetResult {
+    let failed = |why: String| BudgetResult {
         method: Method::Foldline,
         budget,
         tokens: 0,
         score: exam.score(std::iter::empty()),
         unmet: Some(why),
     };
-    let done = match part.compacted(court, budget) {
+    let done = match part.compacted(setup, budget) {
         Ok(done) => done,
         Err(why) => {
-            trial.lost.push(exam.facts().map(|fact| fact.name.clone()).collect());
+            measured.lost.push(exam.facts().map(|fact| fact.name.clone()).collect());
             return failed(why);
         }
     };
-    trial.handles.add(court.keep.check(&trial.name, &done));
+    measured.handles.add(setup.keep.check(&measured.name, &done));
     let root = done.plan.fold.as_ref().and_then(|fold| handoff::root(&fold.handoff.text));
     let exam = &exam.clone().relative_to(root);
     let after = match wire::read(&done.body, Some(done.format)) {
         Ok(after) => Page::of(&after),
         Err(error) => return failed(error.to_string()),
     };
-    trial.lost.push(exam.lost(after.lines()).into_iter().map(|fact| fact.name.clone()).collect());
-    Mark {
+    measured.lost.push(exam.lost(after.lines()).into_iter().map(|fact| fact.name.clone()).collect());
+    BudgetResult {
         method: Method::Foldline,
         budget,
         tokens: done.plan.tokens.after,

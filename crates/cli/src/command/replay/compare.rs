@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// A policy that takes part.
-pub struct Contestant {
+pub struct ComparedPolicy {
     /// Its name.
     pub name: String,
     /// `None` never compacts.
@@ -21,9 +21,9 @@ pub struct Contestant {
 }
 
 /// Who plays, and by which rules.
-pub struct Contest {
+pub struct Comparison {
     /// The policies.
-    pub contestants: Vec<Contestant>,
+    pub policies: Vec<ComparedPolicy>,
     /// What is known about models.
     pub models: ModelTable,
     /// Where marks are put.
@@ -32,7 +32,7 @@ pub struct Contest {
 
 /// A session as all contestants played it.
 #[derive(Serialize)]
-pub struct Played {
+pub struct ReplayedSession {
     /// Its name.
     pub name: String,
     /// The model.
@@ -59,11 +59,11 @@ pub struct Replay {
     /// Figures per contestant over the sessions that fit their window uncompacted.
     pub totals_where_it_fits: Vec<Metrics>,
     /// Sessions that fit their window and on which a policy cost more than none.
-    pub dearer_than_none: Vec<Dearer>,
+    pub dearer_than_none: Vec<CostlierSession>,
     /// Prices by model, with source and date.
     pub prices: BTreeMap<String, Tariff>,
     /// Session by session.
-    pub sessions: Vec<Played>,
+    pub sessions: Vec<ReplayedSession>,
     /// Sessions that were not played, and why.
     pub skipped: Vec<String>,
     /// Seconds that it took.
@@ -72,7 +72,7 @@ pub struct Replay {
 
 /// A session on which a policy did not pay.
 #[derive(Serialize)]
-pub struct Dearer {
+pub struct CostlierSession {
     /// The session.
     pub session: String,
     /// The policy.
@@ -98,7 +98,7 @@ pub fn read(file: &Path, policy: &Policy, job: &Job) -> Vec<Result<Session, Stri
         let session =
             Session::read(&name, text, job.format, policy, job).map_err(|error| format!("{name}: {error}"))?;
         match session.turns.is_empty() {
-            true => Err(format!("{name}: no reply in it, so no request to play")),
+            true => Err(format!("{name}: contains no reply, so there is no request to replay")),
             false => Ok(session),
         }
     };
@@ -106,16 +106,16 @@ pub fn read(file: &Path, policy: &Policy, job: &Job) -> Vec<Result<Session, Stri
 }
 
 /// Plays a session with every contestant.
-pub fn play_all(contest: &Contest, session: &Session) -> Result<Played, String> {
+pub fn play_all(comparison: &Comparison, session: &Session) -> Result<ReplayedSession, String> {
     let mut exams = Exams::default();
-    let stage = Stage { models: &contest.models, layout: contest.layout, keeps_originals: true };
+    let stage = Stage { models: &comparison.models, layout: comparison.layout, keeps_originals: true };
     let mut runs = Vec::new();
-    for contestant in &contest.contestants {
-        let run = match &contestant.policy {
+    for policy in &comparison.policies {
+        let run = match &policy.policy {
             Some(policy) => play(session, Some(policy), &stage, &mut exams),
             None => {
                 // Nothing is compacted, but model and window are those of everybody.
-                let mut off = contestant.base.clone();
+                let mut off = policy.base.clone();
                 off.compression.enabled = false;
                 play(session, Some(&off), &stage, &mut exams)
             }
@@ -123,7 +123,7 @@ pub fn play_all(contest: &Contest, session: &Session) -> Result<Played, String> 
         runs.push(run.map_err(|error| format!("{}: {error}", session.name))?);
     }
     let window = runs.first().map_or(0, |run| run.window);
-    Ok(Played {
+    Ok(ReplayedSession {
         name: session.name.clone(),
         model: session.model.clone(),
         tokens: session.longest(),
@@ -137,8 +137,8 @@ pub fn play_all(contest: &Contest, session: &Session) -> Result<Played, String> 
 impl Replay {
     /// Sums up.
     pub fn of(
-        contest: &Contest,
-        played: Vec<Result<Played, String>>,
+        comparison: &Comparison,
+        played: Vec<Result<ReplayedSession, String>>,
         mut skipped: Vec<String>,
         took: Duration,
     ) -> Replay {
@@ -149,10 +149,10 @@ impl Replay {
                 Err(why) => skipped.push(why),
             }
         }
-        let policies: Vec<String> = contest.contestants.iter().map(|contestant| contestant.name.clone()).collect();
+        let policies: Vec<String> = comparison.policies.iter().map(|policy| policy.name.clone()).collect();
         let figures = |only_fitting: bool| -> Vec<Metrics> {
             let of = |index: usize| {
-                let chosen = sessions.iter().filter(|played: &&Played| !only_fitting || played.fits);
+                let chosen = sessions.iter().filter(|played: &&ReplayedSession| !only_fitting || played.fits);
                 Metrics::of(chosen.filter_map(move |played| played.runs.get(index)))
             };
             (0..policies.len()).map(of).collect()
@@ -160,9 +160,9 @@ impl Replay {
         let (totals, totals_where_it_fits) = (figures(false), figures(true));
         let mut prices = BTreeMap::new();
         for played in &sessions {
-            let named = contest.contestants.first().and_then(|contestant| contestant.base.model.name.clone());
+            let named = comparison.policies.first().and_then(|policy| policy.base.model.name.clone());
             let name = named.unwrap_or_else(|| played.model.clone());
-            let profile = contest.models.profile(&name, foldline_core::models::ApiFamily::Anthropic);
+            let profile = comparison.models.profile(&name, foldline_core::models::ApiFamily::Anthropic);
             if let Ok(tariff) = Tariff::of(&profile) {
                 prices.insert(name, tariff);
             }
@@ -181,7 +181,7 @@ impl Replay {
 /// Less than this is rounding.
 const CENT: f64 = 0.01;
 
-fn dearer(policies: &[String], sessions: &[Played]) -> Vec<Dearer> {
+fn dearer(policies: &[String], sessions: &[ReplayedSession]) -> Vec<CostlierSession> {
     let mut found = Vec::new();
     let Some(none) = policies.iter().position(|name| name == super::NONE) else { return found };
     for played in sessions.iter().filter(|played| played.fits) {
@@ -190,7 +190,7 @@ fn dearer(policies: &[String], sessions: &[Played]) -> Vec<Dearer> {
             let more = run.bill.total() - plain.bill.total();
             if more > CENT {
                 let last = run.events.last().map_or(0, |last| last.event.request);
-                found.push(Dearer {
+                found.push(CostlierSession {
                     session: played.name.clone(),
                     policy: policy.clone(),
                     dollars: more,

@@ -3,8 +3,8 @@
 
 use super::BoxError;
 use super::answer::Refusal;
+use super::connection::ReceivingGuard;
 use super::inbound::{Bounds, is_too_slow};
-use super::presence::Receiving;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use std::pin::Pin;
@@ -16,7 +16,7 @@ use tokio::time::{Instant, Sleep, sleep};
 
 /// What is known of a body on its way.
 #[derive(Debug)]
-pub struct Passage {
+pub struct UploadProgress {
     began: Instant,
     /// When something moved last, in milliseconds after the beginning.
     moved: AtomicU64,
@@ -24,10 +24,10 @@ pub struct Passage {
     refusal: Mutex<Option<Refusal>>,
 }
 
-impl Passage {
+impl UploadProgress {
     /// A body that sets out.
-    pub fn new() -> Arc<Passage> {
-        Arc::new(Passage { began: Instant::now(), moved: AtomicU64::new(0), refusal: Mutex::new(None) })
+    pub fn new() -> Arc<UploadProgress> {
+        Arc::new(UploadProgress { began: Instant::now(), moved: AtomicU64::new(0), refusal: Mutex::new(None) })
     }
 
     fn note_move(&self) {
@@ -68,24 +68,24 @@ impl Passage {
 const PIECE: usize = 256 << 10;
 
 /// A body that is there as a whole, in pieces.
-pub struct Pieces {
+pub struct ChunkedBody {
     rest: Bytes,
-    passage: Arc<Passage>,
+    upload: Arc<UploadProgress>,
 }
 
-impl Pieces {
+impl ChunkedBody {
     /// Sends these bytes.
-    pub fn new(bytes: Bytes, passage: Arc<Passage>) -> Pieces {
-        Pieces { rest: bytes, passage }
+    pub fn new(bytes: Bytes, upload: Arc<UploadProgress>) -> ChunkedBody {
+        ChunkedBody { rest: bytes, upload }
     }
 }
 
-impl Body for Pieces {
+impl Body for ChunkedBody {
     type Data = Bytes;
     type Error = BoxError;
 
     fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        self.passage.note_move();
+        self.upload.note_move();
         if self.rest.is_empty() {
             return Poll::Ready(None);
         }
@@ -103,26 +103,31 @@ impl Body for Pieces {
 }
 
 /// A body that is passed on as it comes, within limits of size and patience.
-pub struct Passing<B> {
+pub struct LimitedUpload<B> {
     body: B,
     bounds: Bounds,
     began: Instant,
     length: u64,
     clock: Pin<Box<Sleep>>,
-    passage: Arc<Passage>,
+    upload: Arc<UploadProgress>,
     /// Held while it comes.
-    receiving: Option<Receiving>,
+    receiving: Option<ReceivingGuard>,
 }
 
-impl<B> Passing<B> {
+impl<B> LimitedUpload<B> {
     /// Passes `body` on.
-    pub fn new(body: B, bounds: Bounds, passage: Arc<Passage>, receiving: Option<Receiving>) -> Passing<B> {
+    pub fn new(
+        body: B,
+        bounds: Bounds,
+        upload: Arc<UploadProgress>,
+        receiving: Option<ReceivingGuard>,
+    ) -> LimitedUpload<B> {
         let (began, clock) = (Instant::now(), Box::pin(sleep(bounds.pause)));
-        Passing { body, bounds, began, length: 0, clock, passage, receiving }
+        LimitedUpload { body, bounds, began, length: 0, clock, upload, receiving }
     }
 }
 
-impl<B> Body for Passing<B>
+impl<B> Body for LimitedUpload<B>
 where
     B: Body<Data = Bytes> + Unpin,
     B::Error: Into<BoxError>,
@@ -135,13 +140,13 @@ where
         let too_slow = Refusal::TooSlow { seconds: this.bounds.pause.as_secs() };
         let Poll::Ready(frame) = Pin::new(&mut this.body).poll_frame(context) else {
             ready!(this.clock.as_mut().poll(context));
-            return Poll::Ready(Some(Err(this.passage.note_refusal(too_slow))));
+            return Poll::Ready(Some(Err(this.upload.note_refusal(too_slow))));
         };
-        this.passage.note_move();
+        this.upload.note_move();
         this.clock.as_mut().reset(Instant::now() + this.bounds.pause);
         let frame = match frame {
             Some(Ok(frame)) => frame,
-            Some(Err(_)) => return Poll::Ready(Some(Err(this.passage.note_refusal(Refusal::Incomplete)))),
+            Some(Err(_)) => return Poll::Ready(Some(Err(this.upload.note_refusal(Refusal::Incomplete)))),
             None => {
                 this.receiving = None;
                 return Poll::Ready(None);
@@ -150,10 +155,10 @@ where
         this.length += frame.data_ref().map_or(0, Bytes::len) as u64;
         if this.length > this.bounds.bytes {
             let too_large = Refusal::TooLarge { limit: this.bounds.bytes };
-            return Poll::Ready(Some(Err(this.passage.note_refusal(too_large))));
+            return Poll::Ready(Some(Err(this.upload.note_refusal(too_large))));
         }
         if is_too_slow(this.began.elapsed(), this.length, this.bounds.pause) {
-            return Poll::Ready(Some(Err(this.passage.note_refusal(too_slow))));
+            return Poll::Ready(Some(Err(this.upload.note_refusal(too_slow))));
         }
         Poll::Ready(Some(Ok(frame)))
     }
@@ -174,8 +179,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn an_answer_is_waited_for_as_long_as_something_moves() {
-        let passage = Passage::new();
-        let mover = passage.clone();
+        let upload = UploadProgress::new();
+        let mover = upload.clone();
         tokio::spawn(async move {
             for _ in 0..5 {
                 tokio::time::sleep(Duration::from_secs(1)).await;
@@ -183,24 +188,24 @@ mod tests {
             }
         });
         let never = std::future::pending::<()>();
-        assert_eq!(passage.answered(never, Duration::from_secs(2)).await, None);
-        assert_eq!(passage.began.elapsed().as_secs(), 7);
+        assert_eq!(upload.answered(never, Duration::from_secs(2)).await, None);
+        assert_eq!(upload.began.elapsed().as_secs(), 7);
     }
 
     #[tokio::test]
     async fn pieces_are_the_whole() {
         let bytes = Bytes::from(vec![7u8; PIECE * 2 + 5]);
-        let pieces = Pieces::new(bytes.clone(), Passage::new());
+        let pieces = ChunkedBody::new(bytes.clone(), UploadProgress::new());
         assert_eq!(pieces.size_hint().exact(), Some(bytes.len() as u64));
         assert_eq!(pieces.collect().await.unwrap().to_bytes(), bytes);
     }
 
     #[tokio::test]
     async fn what_is_too_large_is_the_clients_doing() {
-        let passage = Passage::new();
+        let upload = UploadProgress::new();
         let bounds = Bounds { bytes: 3, pause: Duration::from_secs(1) };
-        let passing = Passing::new(Full::new(Bytes::from("12345")), bounds, passage.clone(), None);
+        let passing = LimitedUpload::new(Full::new(Bytes::from("12345")), bounds, upload.clone(), None);
         assert!(passing.collect().await.is_err());
-        assert_eq!(passage.refusal(), Some(Refusal::TooLarge { limit: 3 }));
+        assert_eq!(upload.refusal(), Some(Refusal::TooLarge { limit: 3 }));
     }
 }

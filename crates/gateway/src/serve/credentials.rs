@@ -56,7 +56,7 @@ const ANTHROPIC_UNDER: &[&str] = &["/api/hello", "/api/claude", "/api/oauth", "/
 
 /// For whom a request is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Addressee {
+pub enum Destination {
     /// For this vendor.
     One(Provider),
     /// It speaks of both, and carries a key that one of them must not see.
@@ -64,9 +64,9 @@ pub enum Addressee {
 }
 
 /// For whom a request for `operation` is meant: its path says, or else its headers and the look of its keys.
-pub fn addressee(operation: &str, headers: &HeaderMap) -> Addressee {
+pub fn destination(operation: &str, headers: &HeaderMap) -> Destination {
     if let Some(vendor) = of_path(operation) {
-        return Addressee::One(vendor);
+        return Destination::One(vendor);
     }
     let named = headers.keys().filter_map(of_header);
     let shaped = CARRIERS.iter().filter_map(|name| of_key(key_in(headers, name)?));
@@ -74,12 +74,12 @@ pub fn addressee(operation: &str, headers: &HeaderMap) -> Addressee {
     let mut vendors = Provider::ALL.into_iter().filter(|vendor| spoken_of.contains(vendor));
     let carried: Vec<&HeaderName> = CARRIERS.iter().filter(|name| headers.contains_key(*name)).collect();
     match (vendors.next(), vendors.next(), carried.as_slice()) {
-        (Some(vendor), None, _) => Addressee::One(vendor),
-        (Some(_), Some(_), [_, ..]) => Addressee::Doubt,
+        (Some(vendor), None, _) => Destination::One(vendor),
+        (Some(_), Some(_), [_, ..]) => Destination::Doubt,
         // Keys that look like nobody's: by the header that they stand in.
-        (None, _, [_, _, ..]) => Addressee::Doubt,
-        (None, _, [only]) if **only == API_KEY => Addressee::One(Provider::Anthropic),
-        _ => Addressee::One(Provider::OpenAi),
+        (None, _, [_, _, ..]) => Destination::Doubt,
+        (None, _, [only]) if **only == API_KEY => Destination::One(Provider::Anthropic),
+        _ => Destination::One(Provider::OpenAi),
     }
 }
 
@@ -147,11 +147,11 @@ pub fn lift_key(parts: &mut Parts) -> Result<(), Refusal> {
             kept.push(pair);
             continue;
         };
-        let mut key = HeaderValue::from_str(key.trim()).map_err(|_| Refusal::Path)?;
+        let mut key = HeaderValue::from_str(key.trim()).map_err(|_| Refusal::InvalidPath)?;
         key.set_sensitive(true);
         let known = lifted.as_ref().or(parts.headers.get(GOOGLE_KEY));
         if known.is_some_and(|known| *known != key) {
-            return Err(Refusal::Keys);
+            return Err(Refusal::SeveralKeys);
         }
         lifted = Some(key);
     }
@@ -161,8 +161,8 @@ pub fn lift_key(parts: &mut Parts) -> Result<(), Refusal> {
         false => format!("{}?{}", parts.uri.path(), kept.join("&")),
     };
     let mut uri = std::mem::take(&mut parts.uri).into_parts();
-    uri.path_and_query = Some(PathAndQuery::try_from(path).map_err(|_| Refusal::Path)?);
-    parts.uri = Uri::from_parts(uri).map_err(|_| Refusal::Path)?;
+    uri.path_and_query = Some(PathAndQuery::try_from(path).map_err(|_| Refusal::InvalidPath)?);
+    parts.uri = Uri::from_parts(uri).map_err(|_| Refusal::InvalidPath)?;
     parts.headers.insert(GOOGLE_KEY, key);
     Ok(())
 }
@@ -175,7 +175,7 @@ pub fn screen<'b>(
     base: impl Fn(Provider) -> &'b Base,
 ) -> Result<(), Refusal> {
     if CARRIERS.iter().any(|name| headers.get_all(name).iter().nth(1).is_some()) {
-        return Err(Refusal::Keys);
+        return Err(Refusal::SeveralKeys);
     }
     let ours = base(provider);
     // Whoever sends both vendors' requests to one place means that place to have the keys.
@@ -189,7 +189,7 @@ pub fn screen<'b>(
         CARRIERS.iter().filter(|name| key_in(headers, name).is_some_and(|key| !may_go(name, key))).collect();
     let strays = strays(headers, |vendor| !may_have(vendor));
     if foreign.len() == carried && carried + strays.len() > 0 {
-        return Err(Refusal::WrongVendor { vendor: provider.name(), host: ours.host().to_owned() });
+        return Err(Refusal::WrongProviderKey { vendor: provider.name(), host: ours.host().to_owned() });
     }
     for name in foreign.into_iter().chain(&strays) {
         headers.remove(name);
@@ -246,22 +246,25 @@ mod tests {
     #[test]
     fn paths_come_before_headers_and_headers_with_keys_before_places() {
         use Provider::{Anthropic, OpenAi};
-        let to = |path: &str, pairs: &[(&str, &str)]| addressee(path, &map(pairs));
-        assert_eq!(to("/models", &[("authorization", "Bearer k")]), Addressee::One(OpenAi));
-        assert_eq!(to("/models", &[("x-api-key", "k")]), Addressee::One(Anthropic));
-        assert_eq!(to("/unknown", &[("authorization", "Bearer sk-ant-oat01-x")]), Addressee::One(Anthropic));
+        let to = |path: &str, pairs: &[(&str, &str)]| destination(path, &map(pairs));
+        assert_eq!(to("/models", &[("authorization", "Bearer k")]), Destination::One(OpenAi));
+        assert_eq!(to("/models", &[("x-api-key", "k")]), Destination::One(Anthropic));
+        assert_eq!(to("/unknown", &[("authorization", "Bearer sk-ant-oat01-x")]), Destination::One(Anthropic));
         assert_eq!(
             to("/unknown", &[("authorization", "Bearer t"), ("anthropic-beta", "b")]),
-            Addressee::One(Anthropic)
+            Destination::One(Anthropic)
         );
         assert_eq!(
             to("/unknown", &[("authorization", "Bearer sk-proj-x"), ("x-api-key", "k")]),
-            Addressee::One(OpenAi)
+            Destination::One(OpenAi)
         );
-        assert_eq!(to("/unknown", &[("authorization", "Bearer a"), ("x-api-key", "b")]), Addressee::Doubt);
-        assert_eq!(to("/unknown", &[("authorization", "Bearer sk-proj-x"), ("anthropic-beta", "b")]), Addressee::Doubt);
-        assert_eq!(to("/embeddings", &[("x-api-key", "k")]), Addressee::One(OpenAi));
-        assert_eq!(to("/messages/batches", &[("authorization", "Bearer k")]), Addressee::One(Anthropic));
+        assert_eq!(to("/unknown", &[("authorization", "Bearer a"), ("x-api-key", "b")]), Destination::Doubt);
+        assert_eq!(
+            to("/unknown", &[("authorization", "Bearer sk-proj-x"), ("anthropic-beta", "b")]),
+            Destination::Doubt
+        );
+        assert_eq!(to("/embeddings", &[("x-api-key", "k")]), Destination::One(OpenAi));
+        assert_eq!(to("/messages/batches", &[("authorization", "Bearer k")]), Destination::One(Anthropic));
     }
 
     #[test]
@@ -280,8 +283,8 @@ mod tests {
                 .map(|()| headers.keys().map(|n| n.as_str().to_owned()).collect::<Vec<_>>())
         };
         let wrong = |sent: Result<Vec<String>, Refusal>| sent.unwrap_err().name();
-        assert_eq!(wrong(sent(Provider::OpenAi, &[("authorization", "Bearer sk-ant-api03-x")])), "wrong_vendor");
-        assert_eq!(wrong(sent(Provider::Anthropic, &[("x-api-key", "sk-proj-x")])), "wrong_vendor");
+        assert_eq!(wrong(sent(Provider::OpenAi, &[("authorization", "Bearer sk-ant-api03-x")])), "wrong_provider_key");
+        assert_eq!(wrong(sent(Provider::Anthropic, &[("x-api-key", "sk-proj-x")])), "wrong_provider_key");
         assert_eq!(
             sent(Provider::OpenAi, &[("authorization", "Bearer k"), ("x-api-key", "a")]).unwrap(),
             ["authorization"]
@@ -292,8 +295,11 @@ mod tests {
         assert_eq!(sent(Provider::Anthropic, &mixed).unwrap(), ["x-api-key"]);
 
         // Quotes hide nothing, and other headers are no way around.
-        assert_eq!(wrong(sent(Provider::OpenAi, &[("authorization", "Bearer \"sk-ant-api03-x\"")])), "wrong_vendor");
-        assert_eq!(wrong(sent(Provider::OpenAi, &[("api-key", "sk-ant-api03-x")])), "wrong_vendor");
+        assert_eq!(
+            wrong(sent(Provider::OpenAi, &[("authorization", "Bearer \"sk-ant-api03-x\"")])),
+            "wrong_provider_key"
+        );
+        assert_eq!(wrong(sent(Provider::OpenAi, &[("api-key", "sk-ant-api03-x")])), "wrong_provider_key");
         let stray = [("authorization", "Bearer k"), ("cookie", "a=b; sessionKey=sk-ant-sid01-x"), ("accept", "*/*")];
         assert_eq!(sent(Provider::OpenAi, &stray).unwrap(), ["authorization", "accept"]);
         assert_eq!(sent(Provider::Anthropic, &stray).unwrap().len(), 3);
@@ -302,13 +308,13 @@ mod tests {
         assert_eq!(sent(Provider::Google, &[google]).unwrap(), ["x-goog-api-key"]);
         assert_eq!(sent(Provider::Google, &[("authorization", "Bearer ya29.x")]).unwrap(), ["authorization"]);
         for provider in [Provider::OpenAi, Provider::Anthropic] {
-            assert_eq!(wrong(sent(provider, &[google])), "wrong_vendor");
-            assert_eq!(wrong(sent(provider, &[("x-goog-api-key", "k")])), "wrong_vendor");
-            assert_eq!(wrong(sent(provider, &[("authorization", "Bearer AIzaSy-x")])), "wrong_vendor");
+            assert_eq!(wrong(sent(provider, &[google])), "wrong_provider_key");
+            assert_eq!(wrong(sent(provider, &[("x-goog-api-key", "k")])), "wrong_provider_key");
+            assert_eq!(wrong(sent(provider, &[("authorization", "Bearer AIzaSy-x")])), "wrong_provider_key");
             assert_eq!(sent(provider, &[("authorization", "Bearer k"), google]).unwrap(), ["authorization"]);
         }
         for foreign in ["sk-proj-x", "sk-ant-api03-x"] {
-            assert_eq!(wrong(sent(Provider::Google, &[("x-goog-api-key", foreign)])), "wrong_vendor");
+            assert_eq!(wrong(sent(Provider::Google, &[("x-goog-api-key", foreign)])), "wrong_provider_key");
             let both = [("authorization", foreign), ("x-api-key", foreign), google];
             assert_eq!(sent(Provider::Google, &both).unwrap(), ["x-goog-api-key"]);
         }
@@ -328,7 +334,7 @@ mod tests {
         let call = "/v1beta/models/m:generateContent";
         assert_eq!(lifted(&format!("{call}?key=k%2D1&alt=sse"), &[]), is(&format!("{call}?alt=sse"), "k-1"));
         assert_eq!(lifted(&format!("{call}?key=k"), &[("x-goog-api-key", "k")]), is(call, "k"));
-        assert_eq!(lifted(&format!("{call}?key=k"), &[("x-goog-api-key", "l")]), Err(Refusal::Keys));
+        assert_eq!(lifted(&format!("{call}?key=k"), &[("x-goog-api-key", "l")]), Err(Refusal::SeveralKeys));
         assert_eq!(lifted("/v1/models?key=AIzaSy-x", &[]), is("/v1/models", "AIzaSy-x"));
         assert_eq!(lifted("/v1/models?key=other", &[]), is("/v1/models?key=other", ""));
     }

@@ -2,15 +2,15 @@
 //! goes wrong there, the request goes out as it came.
 
 use super::assistant_answer::Delivery;
-use super::budget::Weighed;
+use super::budget::AccountedBytes;
+use super::cache_marks::Marking;
 use super::gateway::{Gateway, now};
-use super::hints::Hints;
-use super::marks::Marking;
+use super::header_hints::Hints;
 use super::route::ModelCall;
-use super::{marks, usage};
+use super::{cache_marks, usage};
 use crate::conversation::{
-    Ask, Bypass, CredentialId, Dialect, Durability, Fault, FoldTask, Outcome, Prepared, Refusal, SessionId, Turn,
-    Writer,
+    Bypass, CredentialId, Dialect, Durability, FoldTask, IncomingTurn, Outcome, PrepareError, Prepared, SessionId,
+    SizeRefusal, SummariserAt, Turn,
 };
 use bytes::Bytes;
 use foldline_core::reading::Site;
@@ -24,43 +24,43 @@ use tracing::warn;
 
 /// A request as it came, unpacked.
 #[derive(Clone)]
-pub struct Question {
+pub struct TurnRequest {
     /// Its API.
     pub dialect: Dialect,
     /// The body.
-    pub body: Weighed,
+    pub body: AccountedBytes,
     /// What its address says.
-    pub wish: Wish,
+    pub url: UrlParameters,
     /// Who asks.
     pub credential: CredentialId,
     /// What its headers say.
     pub hints: Arc<Hints>,
     /// Where the model that writes handoffs is asked.
-    pub writer: Writer,
+    pub writer: SummariserAt,
     /// Where the agent finds our own pages.
     pub site: Option<Arc<Site>>,
 }
 
 /// What an address says that other APIs have in the body.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wish {
+pub struct UrlParameters {
     /// The model.
     pub model: Option<Arc<str>>,
     /// How the answer is delivered.
     pub delivery: Option<Delivery>,
 }
 
-impl Wish {
+impl UrlParameters {
     /// Reads an address.
-    pub fn of(uri: &Uri) -> Wish {
-        let Some(call) = ModelCall::of(uri.path()) else { return Wish::default() };
+    pub fn of(uri: &Uri) -> UrlParameters {
+        let Some(call) = ModelCall::of(uri.path()) else { return UrlParameters::default() };
         let is_events = uri.query().unwrap_or_default().split('&').any(|pair| pair == "alt=sse");
         let delivery = match call.verb {
             "streamGenerateContent" if is_events => Delivery::Stream,
             "streamGenerateContent" => Delivery::List,
             _ => Delivery::Whole,
         };
-        Wish { model: Some(call.model.into()), delivery: Some(delivery) }
+        UrlParameters { model: Some(call.model.into()), delivery: Some(delivery) }
     }
 }
 
@@ -69,35 +69,35 @@ pub struct Rewritten {
     /// The body to send; `None` sends what came.
     pub body: Option<Bytes>,
     /// Whether the gateway asked for usage that the client does not want to see.
-    pub usage: Usage,
+    pub usage: UsageRequestedBy,
     /// The rest, where it could be read.
-    pub known: Option<Known>,
+    pub details: Option<RewriteDetails>,
     /// For headers and metrics.
     pub outcome: &'static str,
     /// What the store could do for it.
-    pub store: Served,
+    pub store: StoreResult,
 }
 
 /// What the store did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Served {
+pub enum StoreResult {
     /// All that was asked of it.
-    Well,
+    Kept,
     /// It failed to keep a fold.
-    Badly,
+    Failed,
 }
 
 /// Whose wish usage in a stream is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Usage {
+pub enum UsageRequestedBy {
     /// The client's, or nobody's.
-    Theirs,
+    Client,
     /// Only ours.
-    Ours,
+    Gateway,
 }
 
 /// What is known about a request that could be read.
-pub struct Known {
+pub struct RewriteDetails {
     /// The session it belongs to.
     pub session: SessionId,
     /// Tokens before and after.
@@ -110,21 +110,21 @@ pub struct Known {
 
 /// Why a request goes out as it came.
 #[derive(Debug)]
-pub enum Trouble {
+pub enum RewriteError {
     /// The body is no text.
-    NoText,
+    NotUtf8,
     /// Something is wrong on our side.
-    Fault(Fault),
+    PrepareError(PrepareError),
     /// The code panicked.
     Panic,
     /// It took too long, or all threads are taken.
-    TooLate,
+    TimedOut,
 }
 
 /// The outcome of a request that goes out as it came because of a fault.
 pub const FAILED_OPEN: &str = "failed-open";
 
-impl Question {
+impl TurnRequest {
     /// Makes the request ready. Never fails.
     pub async fn prepare(&self, gateway: &Arc<Gateway>) -> Rewritten {
         let limit = gateway.setup().patience.prepare;
@@ -132,19 +132,30 @@ impl Question {
             && self.dialect == Dialect::Chat
             && self.hints.bypass == Bypass::No
             && !gateway.usage_refused.load(Ordering::Relaxed);
-        let (question, rewriter) = (self.clone(), gateway.rewriter.clone());
+        let (turn_request, rewriter) = (self.clone(), gateway.rewriter.clone());
         let marking = Marking::of(&gateway.setup());
         let work = move || {
-            let text = std::str::from_utf8(&question.body).map_err(|_| Trouble::NoText)?;
-            let prepared = rewriter.prepare(&question.ask(text)).map_err(Trouble::Fault)?;
-            Ok(finish(prepared, question.dialect, marking, if wants_usage { Usage::Ours } else { Usage::Theirs }))
+            let text = std::str::from_utf8(&turn_request.body).map_err(|_| RewriteError::NotUtf8)?;
+            let prepared = rewriter.prepare(&turn_request.ask(text)).map_err(RewriteError::PrepareError)?;
+            Ok(finish(
+                prepared,
+                turn_request.dialect,
+                marking,
+                if wants_usage { UsageRequestedBy::Gateway } else { UsageRequestedBy::Client },
+            ))
         };
         match guarded(gateway, limit, work).await {
             Ok(rewritten) => rewritten.counted(gateway),
             Err(trouble) => {
                 trouble.record(gateway, trouble.kind());
                 let outcome = trouble.outcome();
-                Rewritten { body: None, usage: Usage::Theirs, known: None, outcome, store: Served::Well }
+                Rewritten {
+                    body: None,
+                    usage: UsageRequestedBy::Client,
+                    details: None,
+                    outcome,
+                    store: StoreResult::Kept,
+                }
             }
         }
     }
@@ -154,16 +165,18 @@ impl Question {
         &self,
         gateway: &Arc<Gateway>,
         turn: &Turn,
-        refusal: Refusal,
+        refusal: SizeRefusal,
         attempt: u8,
-        usage: Usage,
+        usage: UsageRequestedBy,
     ) -> Option<Rewritten> {
-        let (question, rewriter, turn) = (self.clone(), gateway.rewriter.clone(), turn.clone());
+        let (turn_request, rewriter, turn) = (self.clone(), gateway.rewriter.clone(), turn.clone());
         let marking = Marking::of(&gateway.setup());
         let work = move || {
-            let text = std::str::from_utf8(&question.body).map_err(|_| Trouble::NoText)?;
-            let prepared = rewriter.overflow(&question.ask(text), &turn, &refusal, attempt).map_err(Trouble::Fault)?;
-            Ok(prepared.map(|prepared| finish(prepared, question.dialect, marking, usage)))
+            let text = std::str::from_utf8(&turn_request.body).map_err(|_| RewriteError::NotUtf8)?;
+            let prepared = rewriter
+                .overflow(&turn_request.ask(text), &turn, &refusal, attempt)
+                .map_err(RewriteError::PrepareError)?;
+            Ok(prepared.map(|prepared| finish(prepared, turn_request.dialect, marking, usage)))
         };
         // The alternative is an error for the client, so there is more time than on the way of every request.
         match guarded(gateway, SHORTEN_PATIENCE, work).await {
@@ -188,11 +201,11 @@ impl Question {
     }
 
     /// What conversations are asked.
-    pub fn ask<'a>(&'a self, text: &'a str) -> Ask<'a> {
-        Ask {
+    pub fn ask<'a>(&'a self, text: &'a str) -> IncomingTurn<'a> {
+        IncomingTurn {
             dialect: self.dialect,
             body: text,
-            model: self.wish.model.as_deref(),
+            model: self.url.model.as_deref(),
             credential: self.credential,
             session_hint: self.hints.session.as_deref(),
             agent_hint: self.hints.agent.as_deref(),
@@ -213,45 +226,51 @@ const SHORTEN_PATIENCE: Duration = Duration::from_secs(20);
 async fn guarded<T: Send + 'static>(
     gateway: &Arc<Gateway>,
     limit: Duration,
-    work: impl FnOnce() -> Result<T, Trouble> + Send + 'static,
-) -> Result<T, Trouble> {
+    work: impl FnOnce() -> Result<T, RewriteError> + Send + 'static,
+) -> Result<T, RewriteError> {
     let run = async {
-        let worker = gateway.workers.clone().acquire_owned().await.map_err(|_| Trouble::TooLate)?;
+        let worker = gateway.workers.clone().acquire_owned().await.map_err(|_| RewriteError::TimedOut)?;
         // The place is given back when the work ends, not when somebody stops waiting for it: work that hangs must
         // not be joined by ever more of its kind.
         let job = tokio::task::spawn_blocking(move || {
             let _worker = worker;
             work()
         });
-        job.await.map_err(|_| Trouble::Panic)?
+        job.await.map_err(|_| RewriteError::Panic)?
     };
-    tokio::time::timeout(limit, run).await.map_err(|_| Trouble::TooLate)?
+    tokio::time::timeout(limit, run).await.map_err(|_| RewriteError::TimedOut)?
 }
 
 /// From a prepared request to bytes.
-fn finish(prepared: Prepared<'_>, dialect: Dialect, marking: Marking, wanted: Usage) -> Rewritten {
+fn finish(prepared: Prepared<'_>, dialect: Dialect, marking: Marking, wanted: UsageRequestedBy) -> Rewritten {
     let Prepared { body, mut structure, session, outcome, tokens, turn, durability, background, warnings } = prepared;
     for warning in warnings {
         warn!(session = session.as_str(), "{warning}");
     }
     let leave_alone = matches!(outcome, Outcome::Bypassed | Outcome::Holdout | Outcome::Shadow);
-    let body = if leave_alone { body } else { marks::place(dialect, marking, body, &mut structure) };
+    let body = if leave_alone { body } else { cache_marks::place(dialect, marking, body, &mut structure) };
     let with_usage = match wanted {
-        Usage::Ours if outcome != Outcome::Bypassed => {
+        UsageRequestedBy::Gateway if outcome != Outcome::Bypassed => {
             transcript(&body, dialect, structure).and_then(|transcript| usage::ask_for(&transcript))
         }
         _ => None,
     };
-    let usage = if with_usage.is_some() { Usage::Ours } else { Usage::Theirs };
+    let usage = if with_usage.is_some() { UsageRequestedBy::Gateway } else { UsageRequestedBy::Client };
     let body = match (with_usage, body) {
         (Some(text), _) | (None, Cow::Owned(text)) => Some(Bytes::from(text)),
         (None, Cow::Borrowed(_)) => None,
     };
     let store = match (outcome, durability) {
-        (Outcome::FailedOpen, _) | (_, Durability::Memory) => Served::Badly,
-        _ => Served::Well,
+        (Outcome::FailedOpen, _) | (_, Durability::Memory) => StoreResult::Failed,
+        _ => StoreResult::Kept,
     };
-    Rewritten { body, usage, outcome: outcome.name(), known: Some(Known { session, tokens, turn, background }), store }
+    Rewritten {
+        body,
+        usage,
+        outcome: outcome.name(),
+        details: Some(RewriteDetails { session, tokens, turn, background }),
+        store,
+    }
 }
 
 /// The transcript of a body, by its structure where that is known.
@@ -265,19 +284,19 @@ pub fn transcript(body: &str, dialect: Dialect, structure: Option<Arc<Structure>
 impl Rewritten {
     /// The same, with its fault counted if there was one.
     fn counted(self, gateway: &Gateway) -> Rewritten {
-        if self.store == Served::Badly {
+        if self.store == StoreResult::Failed {
             gateway.metrics.fallback("store");
         }
         self
     }
 }
 
-impl Trouble {
+impl RewriteError {
     /// For headers and metrics.
     fn outcome(&self) -> &'static str {
         match self {
             // What is no conversation to us is the provider's to judge.
-            Self::NoText | Self::Fault(Fault::Unreadable(_)) => "unread",
+            Self::NotUtf8 | Self::PrepareError(PrepareError::Unreadable(_)) => "unread",
             _ => FAILED_OPEN,
         }
     }
@@ -285,10 +304,10 @@ impl Trouble {
     /// For metrics and logs.
     fn kind(&self) -> &'static str {
         match self {
-            Self::NoText => "no_text",
-            Self::Fault(fault) => fault.name(),
+            Self::NotUtf8 => "not_utf8",
+            Self::PrepareError(fault) => fault.name(),
             Self::Panic => "panic",
-            Self::TooLate => "too_late",
+            Self::TimedOut => "timeout",
         }
     }
 
@@ -297,8 +316,8 @@ impl Trouble {
         gateway.metrics.fallback(name);
         let kind = self.kind();
         match self {
-            Self::Fault(Fault::Store(error)) => warn!(kind, %error, "requests go out without this"),
-            _ => warn!(kind, "requests go out without this"),
+            Self::PrepareError(PrepareError::Store(error)) => warn!(kind, %error, "request forwarded unchanged"),
+            _ => warn!(kind, "request forwarded unchanged"),
         }
     }
 }

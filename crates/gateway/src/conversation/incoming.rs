@@ -146,7 +146,7 @@ pub enum Bypass {
 
 /// Where the model that writes handoffs is asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Writer {
+pub enum SummariserAt {
     /// At another address or with another key, if there is one at all.
     #[default]
     Elsewhere,
@@ -156,7 +156,7 @@ pub enum Writer {
 
 /// One request.
 #[derive(Clone, Copy, Debug)]
-pub struct Ask<'a> {
+pub struct IncomingTurn<'a> {
     /// Whose API it speaks.
     pub dialect: Dialect,
     /// The body, decompressed.
@@ -176,17 +176,17 @@ pub struct Ask<'a> {
     /// Whether to leave it alone.
     pub bypass: Bypass,
     /// Where the model that writes handoffs is asked.
-    pub writer: Writer,
+    pub writer: SummariserAt,
     /// Where the agent behind it finds the gateway's own pages; none when it has no way there.
     pub site: Option<&'a Site>,
     /// When it came.
     pub now: Timestamp,
 }
 
-impl<'a> Ask<'a> {
+impl<'a> IncomingTurn<'a> {
     /// A request of which no header says anything.
-    pub fn plain(dialect: Dialect, body: &'a str, credential: CredentialId, now: Timestamp) -> Ask<'a> {
-        Ask {
+    pub fn plain(dialect: Dialect, body: &'a str, credential: CredentialId, now: Timestamp) -> IncomingTurn<'a> {
+        IncomingTurn {
             dialect,
             body,
             model: None,
@@ -196,7 +196,7 @@ impl<'a> Ask<'a> {
             focus: None,
             purpose: PurposeHint::None,
             bypass: Bypass::No,
-            writer: Writer::Elsewhere,
+            writer: SummariserAt::Elsewhere,
             site: None,
             now,
         }

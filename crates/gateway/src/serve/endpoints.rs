@@ -4,7 +4,7 @@ use super::Body;
 use super::answer::{json_answer, text_answer};
 use super::gateway::Gateway;
 use super::query::Parameters;
-use super::{originals, ready, when};
+use super::{dates, originals, readiness};
 use crate::conversation::{CredentialId, SessionId, SessionView, TurnEvent};
 use foldline_store::{Forget, Forgotten, Whose};
 use http::{Method, Response, StatusCode, request::Parts};
@@ -22,12 +22,16 @@ pub async fn answer(gateway: Arc<Gateway>, path: String, parts: Parts, body: byt
     // Whether somebody is alive is everybody's to know; all else belongs to those who may use the gateway.
     match (&parts.method, segments.as_slice()) {
         (&Method::GET | &Method::HEAD, ["healthz"]) => return text(StatusCode::OK, "ok\n"),
-        (&Method::GET | &Method::HEAD, ["readyz"]) => return ready::answer(&gateway).await,
+        (&Method::GET | &Method::HEAD, ["readyz"]) => return readiness::answer(&gateway).await,
         _ => {}
     }
     let setup = gateway.setup();
     let Some(credential) = setup.keys.admit(&parts.headers) else {
-        return error(StatusCode::UNAUTHORIZED, "a client key is needed, as x-foldline-key, x-api-key or bearer token");
+        return error(
+            StatusCode::UNAUTHORIZED,
+            "client key missing or unknown; send it as x-foldline-key, x-api-key or \
+         bearer token",
+        );
     };
     let credential = gateway.accepted.whose(credential);
     // Where everybody is admitted, only this machine is: its user may see all of it. Elsewhere an operator may.
@@ -57,8 +61,8 @@ pub async fn answer(gateway: Arc<Gateway>, path: String, parts: Parts, body: byt
             | ["sessions", _]
             | ["sessions", _, "compact"]
             | ["recall", _],
-        ) => error(StatusCode::METHOD_NOT_ALLOWED, "this page does not take that method"),
-        _ => error(StatusCode::NOT_FOUND, "there is no such page; see /foldline/sessions and /foldline/metrics"),
+        ) => error(StatusCode::METHOD_NOT_ALLOWED, "method not allowed"),
+        _ => error(StatusCode::NOT_FOUND, "not found; see /foldline/sessions and /foldline/metrics"),
     }
 }
 
@@ -70,7 +74,7 @@ async fn sessions(gateway: Arc<Gateway>, whose: Option<CredentialId>) -> Respons
             json_answer(StatusCode::OK, &json!({ "sessions": list }))
         }
         Ok(Err(fault)) => error(StatusCode::INTERNAL_SERVER_ERROR, &fault.to_string()),
-        Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "sessions could not be read"),
+        Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "failed to read sessions from the store"),
     }
 }
 
@@ -100,16 +104,16 @@ async fn session(gateway: Arc<Gateway>, id: &str, whose: Option<CredentialId>) -
         }
         Ok(Ok(None)) => error(StatusCode::NOT_FOUND, NO_SESSION),
         Ok(Err(fault)) => error(StatusCode::INTERNAL_SERVER_ERROR, &fault.to_string()),
-        Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "the session could not be read"),
+        Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "failed to read the session from the store"),
     }
 }
 
-const NO_OPERATOR: &str = "figures of all clients together are for an operator; put the word operator behind the key of one \
-                          in the file of gateway.client_keys, or see /foldline/sessions for your own";
-const BAD_SESSION: &str = "that is no session id; expected something like fs-0123456789abcdef";
-const NO_SESSION: &str = "there is no such session";
+const NO_OPERATOR: &str = "only an operator may see the figures of all clients; append `operator` to a line of the \
+ file gateway.client_keys, or see /foldline/sessions for your own sessions";
+const BAD_SESSION: &str = "invalid session id; expected fs- and 16 hex digits";
+const NO_SESSION: &str = "session not found";
 const NOT_YOUR_SESSION: &str =
-    "you have no such session; it is forgotten with the key that its requests were sent with, or by `foldline forget`";
+    "session not found for this key; delete it with the key that sent its requests, or with `foldline forget`";
 
 async fn compact(gateway: Arc<Gateway>, id: &str, whose: Option<CredentialId>, body: &[u8]) -> Response<Body> {
     let Some(id) = SessionId::parse(id) else { return error(StatusCode::BAD_REQUEST, BAD_SESSION) };
@@ -129,12 +133,13 @@ async fn compact(gateway: Arc<Gateway>, id: &str, whose: Option<CredentialId>, b
     });
     match asked.await {
         Ok(Ok(true)) => {
-            let page = json!({ "session": session.as_str(), "status": "the next request of this session is folded" });
+            let page =
+                json!({ "session": session.as_str(), "status": "the next request of this session will be folded" });
             json_answer(StatusCode::ACCEPTED, &page)
         }
         Ok(Ok(false)) => error(StatusCode::NOT_FOUND, NO_SESSION),
         Ok(Err(fault)) => error(StatusCode::INTERNAL_SERVER_ERROR, &fault.to_string()),
-        Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "the session could not be folded"),
+        Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "failed to schedule the fold"),
     }
 }
 
@@ -148,7 +153,7 @@ async fn forget(gateway: Arc<Gateway>, id: &str, whose: Option<CredentialId>) ->
 /// Forgets everything of the one who asks, or what is older than `?before=`.
 async fn forget_all(gateway: Arc<Gateway>, parts: &Parts, credential: CredentialId) -> Response<Body> {
     let asked = Parameters::read(parts.uri.query(), &["before"]);
-    let wanted = match asked.as_ref().map(|asked| asked.get("before").map(when::parse)) {
+    let wanted = match asked.as_ref().map(|asked| asked.get("before").map(dates::parse)) {
         Ok(None) => Wanted::All,
         Ok(Some(Ok(time))) => Wanted::Before(time),
         Ok(Some(Err(wrong))) => return error(StatusCode::BAD_REQUEST, &format!("before: {wrong}")),
@@ -188,7 +193,7 @@ async fn forgotten(gateway: Arc<Gateway>, namespace: Option<String>, wanted: Wan
             json_answer(StatusCode::OK, &json!({ "forgotten": forgotten }))
         }
         Ok(Err(fault)) => error(StatusCode::INTERNAL_SERVER_ERROR, &fault.to_string()),
-        Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "nothing could be forgotten"),
+        Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "failed to delete from the store"),
     }
 }
 

@@ -1,14 +1,14 @@
 //! What the questions found out, as a part of the page.
 
 use super::chart;
+use super::evidence_summary::EvidenceSummary;
+use super::evidence_tables::{counts, names_kept, percent};
+use super::measure::Method;
 use super::summary::Evaluation;
-use super::told::Asked;
-use super::told_tables::{counts, names_kept, percent};
-use super::trial::Method;
 use maud::{Markup, html};
 
 /// The section.
-pub fn section(evaluation: &Evaluation, asked: &Asked) -> Markup {
+pub fn section(evaluation: &Evaluation, asked: &EvidenceSummary) -> Markup {
     html! {
         section {
             h2 { "Evidence told" }
@@ -26,7 +26,7 @@ pub fn section(evaluation: &Evaluation, asked: &Asked) -> Markup {
     }
 }
 
-fn curve(evaluation: &Evaluation, asked: &Asked) -> Markup {
+fn curve(evaluation: &Evaluation, asked: &EvidenceSummary) -> Markup {
     html! {
         div.scroll { table {
             thead { tr { th { "budget" } @for method in Method::ALL { th.number { (method.name()) } } th.number { "do not fit" } } }
@@ -43,7 +43,7 @@ fn curve(evaluation: &Evaluation, asked: &Asked) -> Markup {
     }
 }
 
-fn kinds(evaluation: &Evaluation, asked: &Asked) -> Markup {
+fn kinds(evaluation: &Evaluation, asked: &EvidenceSummary) -> Markup {
     html! {
         div.scroll { table {
             thead { tr {

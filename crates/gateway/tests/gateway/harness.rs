@@ -2,7 +2,7 @@
 
 use foldline_core::Policy;
 use foldline_core::policy::Preset;
-use foldline_gateway::serve::{self, Gateway, Plan, Stopped};
+use foldline_gateway::serve::{self, Gateway, GatewayConfig, Stopped};
 use foldline_gateway::settings::GatewaySettings;
 use foldline_script::{Act, Provider, Received};
 use foldline_store::StoreSettings;
@@ -18,12 +18,12 @@ use tokio::task::JoinHandle;
 /// No test waits longer for a reply.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
-pub struct Desk {
+pub struct TestGateway {
     pub provider: Provider,
     pub gateway: Arc<Gateway>,
     pub address: SocketAddr,
     pub folder: tempfile::TempDir,
-    pub plan: Plan,
+    pub config: GatewayConfig,
     stop: Option<oneshot::Sender<()>>,
     served: JoinHandle<Stopped>,
 }
@@ -49,28 +49,28 @@ impl std::ops::DerefMut for Tuned {
     }
 }
 
-impl Desk {
-    pub async fn with(script: impl IntoIterator<Item = Act>) -> Desk {
-        Desk::of(Provider::start(script).await.unwrap(), |_| {}).await
+impl TestGateway {
+    pub async fn with(script: impl IntoIterator<Item = Act>) -> TestGateway {
+        TestGateway::of(Provider::start(script).await.unwrap(), |_| {}).await
     }
 
-    pub async fn tuned(script: impl IntoIterator<Item = Act>, tune: impl FnOnce(&mut Tuned)) -> Desk {
-        Desk::of(Provider::start(script).await.unwrap(), tune).await
+    pub async fn tuned(script: impl IntoIterator<Item = Act>, tune: impl FnOnce(&mut Tuned)) -> TestGateway {
+        TestGateway::of(Provider::start(script).await.unwrap(), tune).await
     }
 
     pub async fn choosing(
         choose: impl Fn(&Received, usize) -> Act + Send + Sync + 'static,
         tune: impl FnOnce(&mut Tuned),
-    ) -> Desk {
-        Desk::of(Provider::choosing(choose).await.unwrap(), tune).await
+    ) -> TestGateway {
+        TestGateway::of(Provider::choosing(choose).await.unwrap(), tune).await
     }
 
-    pub async fn of(provider: Provider, tune: impl FnOnce(&mut Tuned)) -> Desk {
-        Desk::at(provider, tempfile::tempdir().unwrap(), tune).await
+    pub async fn of(provider: Provider, tune: impl FnOnce(&mut Tuned)) -> TestGateway {
+        TestGateway::at(provider, tempfile::tempdir().unwrap(), tune).await
     }
 
     /// With its store in a folder that may hold something already.
-    pub async fn at(provider: Provider, folder: tempfile::TempDir, tune: impl FnOnce(&mut Tuned)) -> Desk {
+    pub async fn at(provider: Provider, folder: tempfile::TempDir, tune: impl FnOnce(&mut Tuned)) -> TestGateway {
         let mut tuned = Tuned {
             policy: Policy::of(Preset::Hermes),
             gateway: GatewaySettings::default(),
@@ -83,30 +83,30 @@ impl Desk {
         let Tuned { policy, gateway: settings, store } = tuned;
         let limits = store.limits();
         let store = Some(folder.path().join("store.db"));
-        let plan = Plan { policy, gateway: settings, limits, store, ..Plan::default() };
-        let gateway = Gateway::open(&plan).unwrap();
+        let config = GatewayConfig { policy, gateway: settings, limits, store, ..GatewayConfig::default() };
+        let gateway = Gateway::open(&config).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel::<()>();
         let served = tokio::spawn(serve::serve(gateway.clone(), listener, async {
             let _ = stopped.await;
         }));
-        Desk { provider, gateway, address, folder, plan, stop: Some(stop), served }
+        TestGateway { provider, gateway, address, folder, config, stop: Some(stop), served }
     }
 
-    pub async fn post(&self, path: &str, body: &str) -> Seen {
+    pub async fn post(&self, path: &str, body: &str) -> WindowEvidence {
         self.post_with(path, &[], body.as_bytes()).await
     }
 
-    pub async fn post_with(&self, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Seen {
+    pub async fn post_with(&self, path: &str, headers: &[(&str, &str)], body: &[u8]) -> WindowEvidence {
         self.send("POST", path, headers, body).await
     }
 
-    pub async fn get(&self, path: &str) -> Seen {
+    pub async fn get(&self, path: &str) -> WindowEvidence {
         self.send("GET", path, &[], b"").await
     }
 
-    pub async fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Seen {
+    pub async fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> WindowEvidence {
         let mut head = format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n");
         if method == "POST" && !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) {
             head += "content-type: application/json\r\n";
@@ -121,14 +121,14 @@ impl Desk {
     }
 
     /// Sends these bytes and reads to the end of the connection.
-    pub async fn raw(&self, bytes: &[u8]) -> Seen {
+    pub async fn raw(&self, bytes: &[u8]) -> WindowEvidence {
         let exchange = async {
             let mut stream = TcpStream::connect(self.address).await.unwrap();
             // A gateway that has heard enough may answer and close before all is sent.
             let _ = stream.write_all(bytes).await;
             let mut reply = Vec::new();
             let _ = stream.read_to_end(&mut reply).await;
-            Seen::read(&reply)
+            WindowEvidence::read(&reply)
         };
         tokio::time::timeout(PATIENCE, exchange).await.expect("a reply in time")
     }
@@ -167,7 +167,7 @@ impl Desk {
 
 /// A reply as it came over the wire.
 #[derive(Debug)]
-pub struct Seen {
+pub struct WindowEvidence {
     pub status: u16,
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
@@ -182,8 +182,8 @@ pub enum End {
     Cut,
 }
 
-impl Seen {
-    fn read(bytes: &[u8]) -> Seen {
+impl WindowEvidence {
+    fn read(bytes: &[u8]) -> WindowEvidence {
         let at = bytes.windows(4).position(|four| four == b"\r\n\r\n").unwrap_or_else(|| {
             panic!("no head in {:?}", String::from_utf8_lossy(bytes));
         });
@@ -200,7 +200,7 @@ impl Seen {
             let proper = of("content-length").is_none_or(|length| length.parse() == Ok(rest.len()));
             (rest.to_vec(), if proper { End::Proper } else { End::Cut })
         };
-        Seen { status, headers, body, end }
+        WindowEvidence { status, headers, body, end }
     }
 
     pub fn header(&self, name: &str) -> Option<&str> {

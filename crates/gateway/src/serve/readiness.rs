@@ -1,8 +1,8 @@
 //! Whether the gateway can do its work: anybody may ask, so that the store is asked once in a while only.
 
 use super::Body;
+use super::endpoints::text;
 use super::gateway::Gateway;
-use super::own::text;
 use http::{Response, StatusCode};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -33,13 +33,13 @@ pub async fn answer(gateway: &Arc<Gateway>) -> Response<Body> {
         return not("stopping\n");
     }
     if gateway.trouble().is_some() {
-        return not("the store could not be opened; requests pass as they come\n");
+        return not("the store cannot be opened; requests are forwarded unchanged\n");
     }
     // Requests are still forwarded, but nothing is folded: whoever balances load should know.
     match tokio::time::timeout(PATIENCE, verdict(gateway)).await {
         Ok(Verdict::Ready) => text(StatusCode::OK, "ready\n"),
-        Ok(Verdict::Broken) => not("the store cannot be written; requests pass as they come\n"),
-        Err(_) => not("the store does not answer; requests pass as they come\n"),
+        Ok(Verdict::Broken) => not("the store is not writable; requests are forwarded unchanged\n"),
+        Err(_) => not("the store does not respond; requests are forwarded unchanged\n"),
     }
 }
 

@@ -2,7 +2,7 @@
 //! whatever goes wrong in it ends the reading, not the reply.
 
 use super::decode::{Coding, Decoder};
-use super::lending;
+use super::mapped_keys;
 use foldline_core::Format;
 use foldline_transcript::wire::events::{self, Events};
 use foldline_transcript::wire::reply::{self, ReportedUsage};
@@ -39,7 +39,7 @@ impl Ending {
 type Report = Box<dyn FnOnce(Ending, Option<ReportedUsage>) + Send>;
 
 /// Reads along.
-pub struct Watch {
+pub struct ReplyObserver {
     decoder: Option<Decoder>,
     reader: Reader,
     report: Option<Report>,
@@ -69,9 +69,9 @@ const LARGEST_WHOLE: usize = 4 << 20;
 /// What a piece of a stream may unpack to.
 const LARGEST_PIECE: usize = 16 << 20;
 
-impl Watch {
+impl ReplyObserver {
     /// Reads a reply with these headers and tells `report` when it is over.
-    pub fn new(format: Format, headers: &HeaderMap, report: Report) -> Watch {
+    pub fn new(format: Format, headers: &HeaderMap, report: Report) -> ReplyObserver {
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
         let reader = match text(header::CONTENT_TYPE) {
             Some(kind) if kind.starts_with("text/event-stream") => Reader::Stream(SseUsage::new(format)),
@@ -86,11 +86,11 @@ impl Watch {
             },
             None => (None, Reader::Off),
         };
-        Watch { decoder, reader, report: Some(report), naming: None }
+        ReplyObserver { decoder, reader, report: Some(report), naming: None }
     }
 
     /// Tells `named` the name of what the reply makes.
-    pub fn naming(mut self, named: Named) -> Watch {
+    pub fn naming(mut self, named: Named) -> ReplyObserver {
         self.naming = Some(Naming { events: Events::default(), named });
         self
     }
@@ -119,7 +119,7 @@ impl Watch {
             Reader::Stream(usage) => usage.usage(),
             Reader::Whole { format, bytes } => {
                 if let Some(mut naming) = self.naming.take() {
-                    lending::made(&bytes).iter().for_each(|id| (naming.named)(id));
+                    mapped_keys::made(&bytes).iter().for_each(|id| (naming.named)(id));
                 }
                 std::str::from_utf8(&bytes).ok().and_then(|text| reply::read(format, text).usage)
             }
@@ -158,7 +158,7 @@ impl Naming {
     fn after(mut self, bytes: &[u8]) -> Option<Naming> {
         self.events.feed(bytes);
         while let Some(event) = self.events.next_event() {
-            let made = lending::made(&events::payload(event));
+            let made = mapped_keys::made(&events::payload(event));
             made.iter().for_each(|id| (self.named)(id));
             if !made.is_empty() {
                 return None;
@@ -168,7 +168,7 @@ impl Naming {
     }
 }
 
-impl Drop for Watch {
+impl Drop for ReplyObserver {
     fn drop(&mut self) {
         self.end(Ending::Abandoned);
     }
@@ -182,12 +182,12 @@ mod tests {
 
     type Told = Arc<Mutex<Vec<(Ending, Option<ReportedUsage>)>>>;
 
-    fn watch(headers: &[(header::HeaderName, &str)]) -> (Watch, Told) {
+    fn watch(headers: &[(header::HeaderName, &str)]) -> (ReplyObserver, Told) {
         let told = Told::default();
         let tell = told.clone();
         let headers = headers.iter().map(|(name, value)| (name.clone(), value.parse().unwrap())).collect();
         let report = Box::new(move |ending, usage| tell.lock().unwrap().push((ending, usage)));
-        (Watch::new(Format::OpenAiChat, &headers, report), told)
+        (ReplyObserver::new(Format::OpenAiChat, &headers, report), told)
     }
 
     const REPLY: &[u8] = br#"{"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":2}}"#;

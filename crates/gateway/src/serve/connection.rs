@@ -15,7 +15,7 @@ use tokio::time::Instant;
 
 /// What a connection may ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum Access {
     /// Everything.
     All,
     /// The gateway's own pages: it came when all other places were taken.
@@ -28,14 +28,14 @@ pub enum Stage {
     /// Nothing has been asked, or everything answered.
     Waiting,
     /// All its requests are still coming in.
-    Receiving,
+    ReceivingGuard,
     /// A request is being answered.
     Serving,
 }
 
 /// Who goes first when there is no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Worth {
+pub enum EvictionClass {
     /// It has never asked for anything, for a while.
     Silent,
     /// It sends a body, and hardly anything comes, for a while.
@@ -53,7 +53,7 @@ const NEW: Duration = Duration::from_secs(1);
 
 /// How long a connection may wait.
 #[derive(Clone, Copy, Debug)]
-pub struct Waits {
+pub struct ConnectionTimeouts {
     /// From the first moment to the end of the first request's head.
     pub head: Duration,
     /// From the end of a reply to the end of the next request's head.
@@ -67,13 +67,13 @@ const PARTING_LOOK: Duration = Duration::from_millis(100);
 
 /// One connection.
 #[derive(Debug)]
-pub struct Presence {
+pub struct Connection {
     /// Where it comes from.
     pub origin: IpAddr,
     /// The address that it came in at.
-    pub entrance: IpAddr,
+    pub local_address: IpAddr,
     /// What it may ask for.
-    pub reach: Reach,
+    pub reach: Access,
     began: Instant,
     /// Requests under way.
     open: AtomicU32,
@@ -90,15 +90,15 @@ pub struct Presence {
     bytes: AtomicU64,
     /// Those that had come when it last came to rest or began to ask.
     bytes_before: AtomicU64,
-    end: Notify,
+    evict: Notify,
 }
 
-impl Presence {
+impl Connection {
     /// A connection that begins now.
-    pub fn new(origin: IpAddr, entrance: IpAddr, reach: Reach) -> Presence {
-        Presence {
+    pub fn new(origin: IpAddr, local_address: IpAddr, reach: Access) -> Connection {
+        Connection {
             origin,
-            entrance,
+            local_address,
             reach,
             began: Instant::now(),
             open: AtomicU32::new(0),
@@ -109,7 +109,7 @@ impl Presence {
             heard: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
             bytes_before: AtomicU64::new(0),
-            end: Notify::new(),
+            evict: Notify::new(),
         }
     }
 
@@ -126,7 +126,7 @@ impl Presence {
         match self.open.load(Ordering::Relaxed) {
             0 if self.has_unread.load(Ordering::Relaxed) => Stage::Serving,
             0 => Stage::Waiting,
-            open if self.receiving.load(Ordering::Relaxed) >= open => Stage::Receiving,
+            open if self.receiving.load(Ordering::Relaxed) >= open => Stage::ReceivingGuard,
             _ => Stage::Serving,
         }
     }
@@ -143,16 +143,16 @@ impl Presence {
     }
 
     /// What it is worth to those who have to make room; `None` for one at work.
-    pub fn worth(&self) -> Option<Worth> {
+    pub fn eviction_class(&self) -> Option<EvictionClass> {
         match self.stage() {
-            Stage::Waiting if self.has_asked.load(Ordering::Relaxed) => Some(Worth::Idle),
-            Stage::Waiting if self.since().elapsed() < NEW => Some(Worth::New),
-            Stage::Waiting => Some(Worth::Silent),
-            Stage::Receiving => {
+            Stage::Waiting if self.has_asked.load(Ordering::Relaxed) => Some(EvictionClass::Idle),
+            Stage::Waiting if self.since().elapsed() < NEW => Some(EvictionClass::New),
+            Stage::Waiting => Some(EvictionClass::Silent),
+            Stage::ReceivingGuard => {
                 let took = self.since().elapsed();
                 let came = self.bytes.load(Ordering::Relaxed) - self.bytes_before.load(Ordering::Relaxed);
                 let trickles = came / took.as_secs().max(1) < TRICKLE;
-                trickles.then_some(if took < NEW { Worth::New } else { Worth::Trickling })
+                trickles.then_some(if took < NEW { EvictionClass::New } else { EvictionClass::Trickling })
             }
             Stage::Serving => None,
         }
@@ -164,17 +164,17 @@ impl Presence {
     }
 
     /// Tells the connection to end, whatever it does.
-    pub fn end(&self) {
-        self.end.notify_one();
+    pub fn evict(&self) {
+        self.evict.notify_one();
     }
 
     /// Done when the connection was told to end.
-    pub async fn told_to_end(&self) {
-        self.end.notified().await;
+    pub async fn eviction(&self) {
+        self.evict.notified().await;
     }
 
     /// Done when the connection has waited too long.
-    pub async fn waited_too_long(&self, waits: Waits) {
+    pub async fn waited_too_long(&self, waits: ConnectionTimeouts) {
         loop {
             let limit = if self.has_asked.load(Ordering::Relaxed) { waits.between } else { waits.head };
             let due = self.since() + limit;
@@ -188,13 +188,13 @@ impl Presence {
     }
 
     /// Done when nothing is to be expected any more from a connection to a gateway that stops.
-    pub async fn has_parted(&self) {
+    pub async fn is_drained(&self) {
         let asked = Instant::now();
         loop {
             tokio::time::sleep(PARTING_LOOK).await;
             let since = match self.stage() {
                 Stage::Serving => continue,
-                Stage::Receiving => self.at(&self.heard).max(asked),
+                Stage::ReceivingGuard => self.at(&self.heard).max(asked),
                 Stage::Waiting => asked,
             };
             if since.elapsed() >= PARTING {
@@ -204,38 +204,38 @@ impl Presence {
     }
 
     /// A request begins.
-    pub fn visit(self: &Arc<Presence>) -> Visit {
+    pub fn guard(self: &Arc<Connection>) -> RequestGuard {
         self.has_asked.store(true, Ordering::Relaxed);
         if self.open.fetch_add(1, Ordering::Relaxed) == 0 {
             self.rested.store(self.now(), Ordering::Relaxed);
             self.bytes_before.store(self.bytes.load(Ordering::Relaxed), Ordering::Relaxed);
         }
-        Visit(self.clone())
+        RequestGuard(self.clone())
     }
 }
 
 /// A request that is under way, to be held until its reply is over.
-pub struct Visit(Arc<Presence>);
+pub struct RequestGuard(Arc<Connection>);
 
-impl Visit {
+impl RequestGuard {
     /// The connection.
-    pub fn presence(&self) -> &Presence {
+    pub fn connection(&self) -> &Connection {
         &self.0
     }
 
     /// Its body is coming in, for as long as the result is held.
-    pub fn receive(&self) -> Receiving {
+    pub fn receive(&self) -> ReceivingGuard {
         self.0.receiving.fetch_add(1, Ordering::Relaxed);
-        Receiving(self.0.clone())
+        ReceivingGuard(self.0.clone())
     }
 
     /// The reply, with which the visit ends.
     pub fn until_the_end_of(self, body: Body) -> Body {
-        Attended { body, _visit: self }.boxed_unsync()
+        GuardedBody { body, _visit: self }.boxed_unsync()
     }
 }
 
-impl Drop for Visit {
+impl Drop for RequestGuard {
     fn drop(&mut self) {
         self.0.rested.store(self.0.now(), Ordering::Relaxed);
         self.0.open.fetch_sub(1, Ordering::Relaxed);
@@ -243,21 +243,21 @@ impl Drop for Visit {
 }
 
 /// A request body that is coming in.
-pub struct Receiving(Arc<Presence>);
+pub struct ReceivingGuard(Arc<Connection>);
 
-impl Drop for Receiving {
+impl Drop for ReceivingGuard {
     fn drop(&mut self) {
         self.0.receiving.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 /// A reply with the visit that it ends.
-struct Attended {
+struct GuardedBody {
     body: Body,
-    _visit: Visit,
+    _visit: RequestGuard,
 }
 
-impl http_body::Body for Attended {
+impl http_body::Body for GuardedBody {
     type Data = Bytes;
     type Error = super::BoxError;
 
@@ -282,25 +282,26 @@ mod tests {
     use super::*;
     use std::net::Ipv4Addr;
 
-    const WAITS: Waits = Waits { head: Duration::from_secs(5), between: Duration::from_secs(60) };
+    const WAITS: ConnectionTimeouts =
+        ConnectionTimeouts { head: Duration::from_secs(5), between: Duration::from_secs(60) };
 
-    fn presence() -> Arc<Presence> {
+    fn connection() -> Arc<Connection> {
         let here = IpAddr::V4(Ipv4Addr::LOCALHOST);
-        Arc::new(Presence::new(here, here, Reach::All))
+        Arc::new(Connection::new(here, here, Access::All))
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_connection_that_asks_nothing_has_its_time_and_one_that_asked_has_another() {
-        let silent = presence();
+        let silent = connection();
         let began = Instant::now();
         silent.waited_too_long(WAITS).await;
         assert_eq!(began.elapsed().as_secs(), 5);
 
-        let busy = presence();
-        let visit = busy.visit();
+        let busy = connection();
+        let guard = busy.guard();
         let working = tokio::time::timeout(Duration::from_secs(1_000), busy.waited_too_long(WAITS));
         assert!(working.await.is_err(), "a long reply is no waiting");
-        drop(visit);
+        drop(guard);
         let rested = Instant::now();
         busy.waited_too_long(WAITS).await;
         assert_eq!(rested.elapsed().as_secs(), 60);
@@ -308,16 +309,16 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_stopping_gateway_waits_for_those_at_work_and_for_nobody_else() {
-        let silent = presence();
+        let silent = connection();
         let began = Instant::now();
-        silent.has_parted().await;
+        silent.is_drained().await;
         assert_eq!(began.elapsed().as_secs(), 1);
-        let stalled = presence();
-        let visit = stalled.visit();
-        let _receiving = visit.receive();
-        stalled.has_parted().await;
-        let served = presence();
-        let _visit = served.visit();
-        assert!(tokio::time::timeout(Duration::from_secs(100), served.has_parted()).await.is_err());
+        let stalled = connection();
+        let guard = stalled.guard();
+        let _receiving = guard.receive();
+        stalled.is_drained().await;
+        let served = connection();
+        let _visit = served.guard();
+        assert!(tokio::time::timeout(Duration::from_secs(100), served.is_drained()).await.is_err());
     }
 }

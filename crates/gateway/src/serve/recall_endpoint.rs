@@ -10,7 +10,7 @@ use http::header::{self, HeaderMap, HeaderName};
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
 /// Where the sender of a request finds our pages. `None` when the request does not say whom it reached.
-pub fn site(headers: &HeaderMap, dialect: Dialect) -> Option<Site> {
+pub fn recall_endpoint(headers: &HeaderMap, dialect: Dialect) -> Option<Site> {
     let host = headers::text(headers, &header::HOST)?;
     let is_plain = |c: char| c.is_ascii_alphanumeric() || ".-_:[]".contains(c);
     if host.is_empty() || !host.chars().all(is_plain) {
@@ -33,7 +33,7 @@ mod tests {
 
     fn told(pairs: &[(&'static str, &'static str)], dialect: Dialect) -> Option<Site> {
         let named = pairs.iter().map(|(name, value)| (HeaderName::from_static(name), value.parse().unwrap()));
-        site(&named.collect(), dialect)
+        recall_endpoint(&named.collect(), dialect)
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Files of questions: which the user means, what is wrong with them, and which session each is about.
 
-use super::evidence::Reading;
-use super::session::{self, Misfit};
+use super::evidence::EvidenceMeasurement;
+use super::session::{self, QuestionMismatch};
 use crate::failure::Failure;
 use foldline_measure::retention::Questions;
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// One file of questions.
 #[derive(Clone, Debug)]
-pub struct Sheet {
+pub struct QuestionFile {
     /// The file.
     pub file: PathBuf,
     /// What is in it.
@@ -18,22 +18,22 @@ pub struct Sheet {
 
 /// Questions on sessions that are measured.
 #[derive(Clone, Debug, Default)]
-pub struct Sheets {
-    all: Vec<Sheet>,
+pub struct QuestionFiles {
+    all: Vec<QuestionFile>,
     /// Questions on sessions that are not, in words for the user.
-    homeless: Vec<String>,
+    unmatched: Vec<String>,
 }
 
 /// Broken files that are shown at once.
 const SHOWN: usize = 5;
 
-impl Sheets {
+impl QuestionFiles {
     /// Reads the questions that paths name, files or folders of them, and keeps those on sessions among `files`.
-    pub fn read(paths: &[PathBuf], files: &[PathBuf]) -> Result<Sheets, Failure> {
-        let (mut sheets, mut broken) = (Vec::new(), Vec::new());
+    pub fn read(paths: &[PathBuf], files: &[PathBuf]) -> Result<QuestionFiles, Failure> {
+        let (mut question_files, mut broken) = (Vec::new(), Vec::new());
         for file in files_of(paths)? {
             match read(&file) {
-                Ok(sheet) => sheets.push(sheet),
+                Ok(question_file) => question_files.push(question_file),
                 Err(why) => broken.push(why),
             }
         }
@@ -42,12 +42,13 @@ impl Sheets {
             return Err(Failure::input(broken.join("\n       ")));
         }
         let names: BTreeSet<String> = files.iter().map(|file| session::name_of(file)).collect();
-        let (all, homeless): (Vec<Sheet>, Vec<Sheet>) =
-            sheets.into_iter().partition(|sheet| names.contains(file_of(&sheet.questions.session, &names)));
-        let homeless: Vec<String> = homeless.iter().map(not_among_the_paths).collect();
+        let (all, unmatched): (Vec<QuestionFile>, Vec<QuestionFile>) = question_files
+            .into_iter()
+            .partition(|question_file| names.contains(file_of(&question_file.questions.session, &names)));
+        let unmatched: Vec<String> = unmatched.iter().map(not_among_the_paths).collect();
         match all.is_empty() && !paths.is_empty() {
-            true => Err(Failure::input(no_match(&homeless, &names))),
-            false => Ok(Sheets { all, homeless }),
+            true => Err(Failure::input(no_match(&unmatched, &names))),
+            false => Ok(QuestionFiles { all, unmatched }),
         }
     }
 
@@ -57,13 +58,16 @@ impl Sheets {
     }
 
     /// The questions that were put to no session, in words for the user.
-    pub fn left_out(&self, read: &[Reading<'_>], misfits: &[Misfit<'_>]) -> Vec<String> {
-        let mut words = self.homeless.clone();
-        words.extend(misfits.iter().map(|misfit| format!("{}: {}", misfit.sheet.file.display(), misfit.why)));
+    pub fn left_out(&self, read: &[EvidenceMeasurement<'_>], misfits: &[QuestionMismatch<'_>]) -> Vec<String> {
+        let mut words = self.unmatched.clone();
+        words.extend(misfits.iter().map(|misfit| format!("{}: {}", misfit.question_file.file.display(), misfit.why)));
         // A file with several conversations may have fewer than the name says.
-        let met = |sheet: &&Sheet| {
-            let mut all = read.iter().map(|reading| reading.sheet).chain(misfits.iter().map(|misfit| misfit.sheet));
-            !all.any(|one| one.file == sheet.file)
+        let met = |question_file: &&QuestionFile| {
+            let mut all = read
+                .iter()
+                .map(|reading| reading.question_file)
+                .chain(misfits.iter().map(|misfit| misfit.question_file));
+            !all.any(|one| one.file == question_file.file)
         };
         words.extend(self.all.iter().filter(met).map(not_among_the_paths));
         words
@@ -82,8 +86,8 @@ impl Sheets {
     }
 
     /// The questions on a session.
-    pub fn on(&self, session: &str) -> impl Iterator<Item = &Sheet> {
-        self.all.iter().filter(move |sheet| sheet.questions.session == session)
+    pub fn on(&self, session: &str) -> impl Iterator<Item = &QuestionFile> {
+        self.all.iter().filter(move |question_file| question_file.questions.session == session)
     }
 }
 
@@ -121,28 +125,32 @@ fn is_json(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "json")
 }
 
-fn read(file: &Path) -> Result<Sheet, String> {
+fn read(file: &Path) -> Result<QuestionFile, String> {
     let shown = file.display();
     let text = std::fs::read_to_string(file).map_err(|error| format!("cannot read {shown}: {error}"))?;
     let questions = Questions::parse(&text).map_err(|error| format!("{shown}: {error}"))?;
-    Ok(Sheet { file: file.to_owned(), questions })
+    Ok(QuestionFile { file: file.to_owned(), questions })
 }
 
-fn not_among_the_paths(sheet: &Sheet) -> String {
-    format!("{} asks about the session {}, which is not among the paths", sheet.file.display(), sheet.questions.session)
+fn not_among_the_paths(question_file: &QuestionFile) -> String {
+    format!(
+        "{} asks about the session {}, which is not among the paths",
+        question_file.file.display(),
+        question_file.questions.session
+    )
 }
 
-fn no_match(homeless: &[String], names: &BTreeSet<String>) -> String {
+fn no_match(unmatched: &[String], names: &BTreeSet<String>) -> String {
     let some: Vec<&str> = names.iter().map(String::as_str).take(SHOWN).collect();
     let more = if names.len() > some.len() { ", …" } else { "" };
-    let mut lines = vec!["no questions on any of these sessions".to_owned()];
-    lines.extend(homeless.iter().take(SHOWN).map(|words| format!("  {words}")));
+    let mut lines = vec!["no questions match any of these sessions".to_owned()];
+    lines.extend(unmatched.iter().take(SHOWN).map(|words| format!("  {words}")));
     lines.push(format!("expected `session` to be the name of a file without its ending: {}{more}", some.join(", ")));
     lines.join("\n")
 }
 
-fn lacking(sheet: &Sheet) -> Option<String> {
-    let ungraded = sheet.questions.questions.iter().filter(|question| !question.can_be_graded());
+fn lacking(question_file: &QuestionFile) -> Option<String> {
+    let ungraded = question_file.questions.questions.iter().filter(|question| !question.can_be_graded());
     let ids: Vec<String> = ungraded.map(|question| question.id.to_string()).collect();
-    (!ids.is_empty()).then(|| format!("{}: {}", sheet.file.display(), ids.join(", ")))
+    (!ids.is_empty()).then(|| format!("{}: {}", question_file.file.display(), ids.join(", ")))
 }
