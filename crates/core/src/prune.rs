@@ -8,7 +8,7 @@ use crate::plan::{Step, StepKind};
 use crate::policy::Fidelity;
 use crate::tokens::{Counts, Measure};
 use foldline_reduce::wording::counted;
-use foldline_reduce::{self as reduce, Talk};
+use foldline_reduce::{self as reduce, ConversationNames};
 use foldline_transcript::edit::Edits;
 use foldline_transcript::recall::{self, Handle, Original};
 use foldline_transcript::signature;
@@ -91,7 +91,7 @@ pub struct Pruner<'t, 'a> {
     /// From how many tokens on an output is admitted in reduced form; what it becomes then depends on it alone.
     admits_above: Option<u32>,
     /// How names stand in the conversation; gathered when the first output is reduced.
-    talk: OnceCell<Talk>,
+    conversation: OnceCell<ConversationNames>,
 }
 
 impl<'t, 'a> Pruner<'t, 'a> {
@@ -140,7 +140,7 @@ impl<'t, 'a> Pruner<'t, 'a> {
             newest_media,
             signed_from: signature::current_turn(transcript),
             admits_above: None,
-            talk: OnceCell::new(),
+            conversation: OnceCell::new(),
         }
     }
 
@@ -150,8 +150,8 @@ impl<'t, 'a> Pruner<'t, 'a> {
     }
 
     /// How names stand in the conversation.
-    pub fn talk(&self) -> &Talk {
-        self.talk.get_or_init(|| Talk::of(self.transcript))
+    pub fn conversation(&self) -> &ConversationNames {
+        self.conversation.get_or_init(|| ConversationNames::of(self.transcript))
     }
 
     /// Whether an output is huge: by its bytes, which no learnt ratio changes from one request to the next.
@@ -234,7 +234,7 @@ impl<'t, 'a> Pruner<'t, 'a> {
         let source = reduce::Source { tool, argument, focus: &[] };
         let reduced = match self.is_huge(words) {
             true => reduce::reduce(&source, words),
-            false => reduce::reduce_amid(&source, self.talk(), words),
+            false => reduce::reduce_in_context(&source, self.conversation(), words),
         }?;
         let line = header.line(&format!("reduced as {}{}", reduced.kind, self.keeping.shown(original.handle)));
         self.proposal(part_index, StepKind::Reduce, format!("{line}\n{}", reduced.text), original)

@@ -116,7 +116,7 @@ enum Command {
         upstream: std::net::SocketAddr,
     },
     /// Measure whether 32 clients notice thousands of silent and slow connections beside them.
-    Crowd {
+    ConnectionFlood {
         /// The binary; build it with --release.
         #[arg(long, default_value = "target/release/foldline")]
         binary: PathBuf,
@@ -356,9 +356,9 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::PassThrough { upstream } => {
             load::pass_through(upstream, |address| print(&format!("http://{address}\n")))?;
         }
-        Command::Crowd { binary, silent, slow, pin } => {
+        Command::ConnectionFlood { binary, silent, slow, pin } => {
             let plan = load::LoadTest { binary, requests: 0, many: 0, pin };
-            print(&format!("{}\n", load::crowded(&plan, load::Crowd { silent, slow }, tell)?))?;
+            print(&format!("{}\n", load::crowded(&plan, load::ConnectionFlood { silent, slow }, tell)?))?;
         }
         Command::Redact { what } => match what {
             RedactMeasure::Figures { folders, without, runs } => {

@@ -1,19 +1,19 @@
 //! Forgetting on request: what is to go, and what went.
 
-use crate::search::Whose;
+use crate::search::SearchScope;
 
 /// What is to be forgotten.
 #[derive(Clone, Copy, Debug)]
 pub struct Forget<'a> {
     /// Whose.
-    pub whose: Whose<'a>,
+    pub whose: SearchScope<'a>,
     /// What of it.
-    pub what: Forgotten<'a>,
+    pub what: ForgetScope<'a>,
 }
 
 /// What of somebody's is forgotten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Forgotten<'a> {
+pub enum ForgetScope<'a> {
     /// One session: its record and events, its checkpoints, and the originals that no other session removed.
     Session(&'a str),
     /// Sessions whose last request came before a time, and what belongs to no session and was stored before it.
@@ -34,7 +34,7 @@ pub enum Cleaning {
 
 /// What went, or would go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Gone {
+pub struct Deleted {
     /// Sessions.
     pub sessions: u64,
     /// Originals.
@@ -62,7 +62,7 @@ pub struct Rekeyed {
     pub retired: u64,
 }
 
-impl Gone {
+impl Deleted {
     /// Whether there is nothing.
     pub fn is_nothing(&self) -> bool {
         self.sessions == 0 && self.originals == 0 && self.checkpoints == 0 && self.events == 0

@@ -2,12 +2,12 @@
 
 use crate::address::Address;
 use crate::conversation::{CheckpointEntry, EventRow, Kept, Key, NewFold, SessionRow, WindowRow};
-use crate::error::{Fault, StoreError};
-use crate::forget::{Cleaning, Forget, Gone, Rekeyed};
+use crate::error::{StoreError, StoreErrorKind};
+use crate::file_identity::OpenFiles;
+use crate::forget::{Cleaning, Deleted, Forget, Rekeyed};
 use crate::keys::{KeyId, Keyring};
 use crate::limits::{Limits, USE_GRAIN, millis};
 use crate::original::{NewOriginal, Pruned, Recall, Stats, Stored};
-use crate::presence::Files;
 use crate::seal::Vault;
 use crate::search::Search;
 use crate::sqlite::{self, Absent, Opened, lock};
@@ -29,7 +29,7 @@ pub struct Store {
     writer: Mutex<Connection>,
     reader: Mutex<Connection>,
     /// The file that the connections are to, and its log; absent when it could not be opened again.
-    open: Mutex<Files>,
+    open: Mutex<OpenFiles>,
     keys: RwLock<Keyring>,
     vault: RwLock<Arc<Vault>>,
 }
@@ -69,7 +69,7 @@ impl Store {
             limits,
             writer: Mutex::new(writer),
             reader: Mutex::new(reader),
-            open: Mutex::new(Files::at(place)),
+            open: Mutex::new(OpenFiles::at(place)),
             keys: RwLock::new(keys),
             vault: RwLock::new(Arc::new(vault)),
         })
@@ -90,7 +90,7 @@ impl Store {
         let opened = self.told(sqlite::open(&self.place, self.limits.wait, Absent::Create, &keys))?;
         (*writer, *reader) = (opened.writer, opened.reader);
         *self.vault.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(opened.vault);
-        *open = Files::at(&self.place);
+        *open = OpenFiles::at(&self.place);
         Ok(())
     }
 
@@ -266,13 +266,13 @@ impl Store {
     }
 
     /// What would be forgotten.
-    pub fn count_forgotten(&self, forget: &Forget<'_>) -> Result<Gone, StoreError> {
+    pub fn count_forgotten(&self, forget: &Forget<'_>) -> Result<Deleted, StoreError> {
         let mut worker = self.worker()?;
         self.told(sqlite::count_forgotten(&mut worker, &self.vault(), forget))
     }
 
     /// Forgets on request. When it returns, the bytes are gone from the file and its log.
-    pub fn forget(&self, forget: &Forget<'_>, cleaning: Cleaning) -> Result<Gone, StoreError> {
+    pub fn forget(&self, forget: &Forget<'_>, cleaning: Cleaning) -> Result<Deleted, StoreError> {
         let mut worker = self.worker()?;
         self.told(sqlite::forget(&mut worker, &self.vault(), forget, cleaning))
     }
@@ -311,7 +311,7 @@ impl Store {
         &self.place
     }
 
-    fn told<T>(&self, result: Result<T, Fault>) -> Result<T, StoreError> {
+    fn told<T>(&self, result: Result<T, StoreErrorKind>) -> Result<T, StoreError> {
         result.map_err(|fault| fault.at(&self.place, self.limits.wait))
     }
 }
@@ -324,6 +324,6 @@ const INDEXED_PER_SEARCH: u64 = 64 << 20;
 const WORKER_WAIT: Duration = Duration::from_secs(10);
 
 /// Connections to nothing, for as long as there is no file to connect to.
-fn nothing() -> Result<(Connection, Connection), Fault> {
+fn nothing() -> Result<(Connection, Connection), StoreErrorKind> {
     Ok((Connection::open_in_memory()?, Connection::open_in_memory()?))
 }

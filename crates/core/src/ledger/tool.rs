@@ -2,7 +2,7 @@
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use foldline_transcript::edit::Span;
-use foldline_transcript::wire::json::{self, Kind, Scanner};
+use foldline_transcript::wire::json::{self, JsonKind, Scanner};
 use foldline_transcript::{Content, Part, Transcript};
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -247,9 +247,9 @@ fn is_topic(text: &str) -> bool {
 
 fn plain(raw: &str) -> Option<Cow<'_, str>> {
     match Scanner::new(raw, 0).peek().ok()? {
-        Kind::String => Some(json::decode(raw.get(1..raw.len() - 1)?)),
-        Kind::Number | Kind::Bool => Some(Cow::Borrowed(raw)),
-        Kind::Array => {
+        JsonKind::String => Some(json::decode(raw.get(1..raw.len() - 1)?)),
+        JsonKind::Number | JsonKind::Bool => Some(Cow::Borrowed(raw)),
+        JsonKind::Array => {
             let words: Vec<String> = serde_json::from_str(raw).ok()?;
             // `["bash", "-lc", "…"]` is about its last word.
             match words.as_slice() {
@@ -259,7 +259,7 @@ fn plain(raw: &str) -> Option<Cow<'_, str>> {
                 _ => Some(Cow::Owned(words.join(" "))),
             }
         }
-        Kind::Object | Kind::Null => None,
+        JsonKind::Object | JsonKind::Null => None,
     }
 }
 

@@ -93,7 +93,7 @@ fn insert_secret(headers: &mut HeaderMap, name: header::HeaderName, mut value: h
 }
 
 impl Service<Uri> for Dial {
-    type Response = MaybeHttpsStream<Line>;
+    type Response = MaybeHttpsStream<UpstreamStream>;
     type Error = BoxError;
     type Future = Making<Self::Response>;
 
@@ -122,9 +122,9 @@ pub(super) struct Route {
 }
 
 impl Service<Uri> for Route {
-    type Response = Line;
+    type Response = UpstreamStream;
     type Error = BoxError;
-    type Future = Making<Line>;
+    type Future = Making<UpstreamStream>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         self.tcp.poll_ready(context).map_err(Into::into)
@@ -134,7 +134,7 @@ impl Service<Uri> for Route {
         let Some(proxy) = between(&self.matcher, &destination) else {
             let making = self.tcp.call(destination);
             return Box::pin(async move {
-                Ok(Line { stream: MaybeHttpsStream::Http(making.await?), reach: Reach::Destination })
+                Ok(UpstreamStream { stream: MaybeHttpsStream::Http(making.await?), reach: Reach::Destination })
             });
         };
         if destination.scheme_str() == Some("https") {
@@ -143,10 +143,10 @@ impl Service<Uri> for Route {
                 tunnel = tunnel.with_auth(auth.clone());
             }
             let making = tunnel.call(destination);
-            return Box::pin(async move { Ok(Line { stream: making.await?, reach: Reach::Destination }) });
+            return Box::pin(async move { Ok(UpstreamStream { stream: making.await?, reach: Reach::Destination }) });
         }
         let making = self.proxy.call(proxy.uri().clone());
-        Box::pin(async move { Ok(Line { stream: making.await?, reach: Reach::Proxy }) })
+        Box::pin(async move { Ok(UpstreamStream { stream: making.await?, reach: Reach::Proxy }) })
     }
 }
 
@@ -160,24 +160,24 @@ enum Reach {
 
 /// A connection below TLS.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct UpstreamStream {
     stream: MaybeHttpsStream<TokioIo<TcpStream>>,
     reach: Reach,
 }
 
-impl Connection for Line {
+impl Connection for UpstreamStream {
     fn connected(&self) -> Connected {
         self.stream.connected().proxy(self.reach == Reach::Proxy)
     }
 }
 
-impl Read for Line {
+impl Read for UpstreamStream {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.get_mut().stream).poll_read(context, buffer)
     }
 }
 
-impl Write for Line {
+impl Write for UpstreamStream {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.get_mut().stream).poll_write(context, bytes)
     }

@@ -37,7 +37,7 @@ async fn fold_now(gateway: &Arc<Gateway>, mut task: FoldTask) -> Result<(), Rewr
     })
     .await
     .map_err(|_| RewriteError::Panic)?;
-    let summary = match planned.map_err(RewriteError::PrepareError)? {
+    let summary = match planned.map_err(RewriteError::Prepare)? {
         Planned::Nothing => return Ok(()),
         Planned::Ready => None,
         Planned::NeedsSummary(job) => summarise(gateway, task.session(), &job).await,
@@ -47,7 +47,7 @@ async fn fold_now(gateway: &Arc<Gateway>, mut task: FoldTask) -> Result<(), Rewr
     tokio::task::spawn_blocking(move || rewriter.run(task, summary, now()))
         .await
         .map_err(|_| RewriteError::Panic)?
-        .map_err(RewriteError::PrepareError)?;
+        .map_err(RewriteError::Prepare)?;
     info!(session = session.as_str(), "background fold finished");
     Ok(())
 }

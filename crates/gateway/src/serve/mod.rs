@@ -10,7 +10,7 @@
 //! | send it; shorten and resend it when the provider refuses its size | `exchange` |
 //! | stream the reply and read its usage | `stream_start`, `reply`, `reply_observer` |
 //!
-//! When a step of ours fails, the request is rewritten request rejected; forwarded the original.
+//! When a step of ours fails, the request is forwarded as it came.
 
 mod allowed_hosts;
 mod answer;

@@ -114,7 +114,7 @@ pub enum RewriteError {
     /// The body is no text.
     NotUtf8,
     /// Something is wrong on our side.
-    PrepareError(PrepareError),
+    Prepare(PrepareError),
     /// The code panicked.
     Panic,
     /// It took too long, or all threads are taken.
@@ -136,7 +136,7 @@ impl TurnRequest {
         let marking = Marking::of(&gateway.setup());
         let work = move || {
             let text = std::str::from_utf8(&turn_request.body).map_err(|_| RewriteError::NotUtf8)?;
-            let prepared = rewriter.prepare(&turn_request.ask(text)).map_err(RewriteError::PrepareError)?;
+            let prepared = rewriter.prepare(&turn_request.ask(text)).map_err(RewriteError::Prepare)?;
             Ok(finish(
                 prepared,
                 turn_request.dialect,
@@ -173,9 +173,8 @@ impl TurnRequest {
         let marking = Marking::of(&gateway.setup());
         let work = move || {
             let text = std::str::from_utf8(&turn_request.body).map_err(|_| RewriteError::NotUtf8)?;
-            let prepared = rewriter
-                .overflow(&turn_request.ask(text), &turn, &refusal, attempt)
-                .map_err(RewriteError::PrepareError)?;
+            let prepared =
+                rewriter.overflow(&turn_request.ask(text), &turn, &refusal, attempt).map_err(RewriteError::Prepare)?;
             Ok(prepared.map(|prepared| finish(prepared, turn_request.dialect, marking, usage)))
         };
         // The alternative is an error for the client, so there is more time than on the way of every request.
@@ -296,7 +295,7 @@ impl RewriteError {
     fn outcome(&self) -> &'static str {
         match self {
             // What is no conversation to us is the provider's to judge.
-            Self::NotUtf8 | Self::PrepareError(PrepareError::Unreadable(_)) => "unread",
+            Self::NotUtf8 | Self::Prepare(PrepareError::Unreadable(_)) => "unread",
             _ => FAILED_OPEN,
         }
     }
@@ -305,7 +304,7 @@ impl RewriteError {
     fn kind(&self) -> &'static str {
         match self {
             Self::NotUtf8 => "not_utf8",
-            Self::PrepareError(fault) => fault.name(),
+            Self::Prepare(fault) => fault.name(),
             Self::Panic => "panic",
             Self::TimedOut => "timeout",
         }
@@ -316,7 +315,7 @@ impl RewriteError {
         gateway.metrics.fallback(name);
         let kind = self.kind();
         match self {
-            Self::PrepareError(PrepareError::Store(error)) => warn!(kind, %error, "request forwarded unchanged"),
+            Self::Prepare(PrepareError::Store(error)) => warn!(kind, %error, "request forwarded unchanged"),
             _ => warn!(kind, "request forwarded unchanged"),
         }
     }

@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const LONGEST_REPLY: u64 = 1 << 20;
 
 /// Gateways that serve for as long as the process lives.
-struct House {
+struct TestServer {
     runtime: Runtime,
     /// For everybody on this machine.
     open: Arc<Gateway>,
@@ -34,15 +34,15 @@ struct House {
 
 static PANICS: AtomicUsize = AtomicUsize::new(0);
 
-fn house() -> &'static House {
-    static HOUSE: OnceLock<House> = OnceLock::new();
+fn house() -> &'static TestServer {
+    static HOUSE: OnceLock<TestServer> = OnceLock::new();
     HOUSE.get_or_init(|| match build() {
         Ok(house) => house,
         Err(error) => panic!("no gateway to try: {error}"),
     })
 }
 
-fn build() -> Result<House, crate::Failure> {
+fn build() -> Result<TestServer, crate::Failure> {
     // A panic in a task of the gateway ends a connection and nothing else; here it must be seen.
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -73,7 +73,7 @@ fn build() -> Result<House, crate::Failure> {
         tokio::spawn(serve(shut.clone(), listener, std::future::pending()));
         Ok::<_, crate::Failure>((open, shut, address))
     })?;
-    Ok(House { runtime, open, shut, address })
+    Ok(TestServer { runtime, open, shut, address })
 }
 
 /// Any bytes as what a client sends: the gateway answers or hangs up, in time, without panic, in HTTP, and tells no key.

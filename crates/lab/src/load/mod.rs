@@ -3,11 +3,11 @@
 //! The gateway is a process of its own, so that its processor time and its memory can be read from the system. Provider
 //! and clients are threads of this process. Every request is a body of its own: nothing is answered from memory.
 
-mod crowd;
+mod connections;
 mod pass_through;
 mod wire;
 
-pub use crowd::{Crowd, Crowded, crowded};
+pub use connections::{ConnectionFlood, FloodFigures, crowded};
 pub use pass_through::serve as pass_through;
 
 use crate::{Failure, generate};

@@ -9,5 +9,5 @@ mod play;
 mod session;
 
 pub use metrics::Metrics;
-pub use play::{Compacted, Run, Sent, Stage, play};
+pub use play::{Compacted, ReplaySetup, Run, Sent, play};
 pub use session::{Exams, Piece, Session, Turn};

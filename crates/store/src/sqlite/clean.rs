@@ -1,6 +1,6 @@
 //! Cleaning the file after something was deleted for good: the index, free pages, the log.
 
-use crate::error::Fault;
+use crate::error::StoreErrorKind;
 use crate::forget::Cleaning;
 use rusqlite::Connection;
 use std::time::Duration;
@@ -12,7 +12,7 @@ const TRIES: u32 = 50;
 const STEP: Duration = Duration::from_millis(20);
 
 /// Leaves nothing of deleted rows in the file and its log.
-pub(crate) fn clean(connection: &Connection, cleaning: Cleaning) -> Result<(), Fault> {
+pub(crate) fn clean(connection: &Connection, cleaning: Cleaning) -> Result<(), StoreErrorKind> {
     purge_index(connection)?;
     match cleaning {
         Cleaning::Thorough => connection.execute_batch("VACUUM")?,
@@ -22,7 +22,7 @@ pub(crate) fn clean(connection: &Connection, cleaning: Cleaning) -> Result<(), F
 }
 
 /// What was deleted is only marked in the index; this takes it out, in steps.
-fn purge_index(connection: &Connection) -> Result<(), Fault> {
+fn purge_index(connection: &Connection) -> Result<(), StoreErrorKind> {
     let changes = || connection.query_row("SELECT total_changes()", [], |row| row.get::<_, i64>(0));
     loop {
         let before = changes()?;
@@ -35,7 +35,7 @@ fn purge_index(connection: &Connection) -> Result<(), Fault> {
 }
 
 /// Gives free pages back to the disk.
-pub(super) fn give_back(connection: &Connection) -> Result<(), Fault> {
+pub(super) fn give_back(connection: &Connection) -> Result<(), StoreErrorKind> {
     // Each step of this statement frees one page.
     let mut vacuum = connection.prepare("PRAGMA incremental_vacuum")?;
     let mut freed = vacuum.query([])?;
@@ -44,14 +44,14 @@ pub(super) fn give_back(connection: &Connection) -> Result<(), Fault> {
 }
 
 /// Empties the log, which holds pages as they were before. Readers elsewhere are waited for, for a second.
-fn cut_log(connection: &Connection) -> Result<(), Fault> {
+fn cut_log(connection: &Connection) -> Result<(), StoreErrorKind> {
     for _ in 0..TRIES {
         let is_busy = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0));
-        match is_busy.map_err(Fault::from) {
+        match is_busy.map_err(StoreErrorKind::from) {
             Ok(false) => return Ok(()),
-            Ok(true) | Err(Fault::Locked(_)) => std::thread::sleep(STEP),
+            Ok(true) | Err(StoreErrorKind::Locked(_)) => std::thread::sleep(STEP),
             Err(fault) => return Err(fault),
         }
     }
-    Err(Fault::Locked(Duration::ZERO))
+    Err(StoreErrorKind::Locked(Duration::ZERO))
 }

@@ -2,7 +2,7 @@
 
 use crate::address::Digest;
 use crate::conversation::Key;
-use crate::error::Fault;
+use crate::error::StoreErrorKind;
 use crate::forget::Rekeyed;
 use crate::limits::ROW_BYTES;
 use crate::seal::{Scope, Seal, Vault, What};
@@ -18,7 +18,11 @@ const PER_TURN: i64 = 256;
 const TEXTS_PER_TURN: i64 = 16;
 
 /// Seals everything with the key that writes.
-pub(crate) fn rekey(worker: &mut Connection, vault: &Vault, tell: &mut dyn FnMut(u64)) -> Result<Rekeyed, Fault> {
+pub(crate) fn rekey(
+    worker: &mut Connection,
+    vault: &Vault,
+    tell: &mut dyn FnMut(u64),
+) -> Result<Rekeyed, StoreErrorKind> {
     let mut done = Rekeyed::default();
     let steps: [Step; 6] = [originals, checkpoints, sessions, events, removals, tombstones];
     for step in steps {
@@ -42,7 +46,7 @@ pub(crate) fn rekey(worker: &mut Connection, vault: &Vault, tell: &mut dyn FnMut
 }
 
 /// Rows that are sealed otherwise.
-pub(crate) fn outdated(connection: &Connection, vault: &Vault) -> Result<u64, Fault> {
+pub(crate) fn outdated(connection: &Connection, vault: &Vault) -> Result<u64, StoreErrorKind> {
     let sql = "SELECT (SELECT count(*) FROM originals WHERE sealed != ?1)
                     + (SELECT count(*) FROM checkpoints WHERE sealed != ?1)
                     + (SELECT count(*) FROM sessions WHERE sealed != ?1)
@@ -53,7 +57,7 @@ pub(crate) fn outdated(connection: &Connection, vault: &Vault) -> Result<u64, Fa
 }
 
 /// Changes some rows of a table and says how many it looked at; none when it is through.
-type Step = fn(&Transaction<'_>, &Vault, &mut Cursor, &mut Rekeyed) -> Result<u64, Fault>;
+type Step = fn(&Transaction<'_>, &Vault, &mut Cursor, &mut Rekeyed) -> Result<u64, StoreErrorKind>;
 
 /// The last row that was looked at.
 #[derive(Default)]
@@ -67,7 +71,7 @@ fn originals(
     vault: &Vault,
     after: &mut Cursor,
     done: &mut Rekeyed,
-) -> Result<u64, Fault> {
+) -> Result<u64, StoreErrorKind> {
     let mut statement = transaction.prepare(
         "SELECT id, namespace, digest, tool, sealed, coalesce(parts, 0) FROM originals
           WHERE sealed != ?1 AND id > ?2 ORDER BY id LIMIT ?3",
@@ -111,7 +115,7 @@ fn originals(
     Ok(rows.len() as u64)
 }
 
-fn twin(transaction: &Transaction<'_>, namespace: &str, digest: &Digest) -> Result<Option<i64>, Fault> {
+fn twin(transaction: &Transaction<'_>, namespace: &str, digest: &Digest) -> Result<Option<i64>, StoreErrorKind> {
     let sql = "SELECT id FROM originals WHERE namespace = ?1 AND digest = ?2";
     Ok(transaction.query_row(sql, params![namespace, digest.as_bytes()], |row| row.get(0)).optional()?)
 }
@@ -122,7 +126,7 @@ fn pieces(
     original: i64,
     (old, from): (&Seal, &Digest),
     (new, to): (&Seal, &Digest),
-) -> Result<Option<i64>, Fault> {
+) -> Result<Option<i64>, StoreErrorKind> {
     let mut statement = transaction.prepare("SELECT part, bytes FROM chunks WHERE original = ?1 ORDER BY part")?;
     let rows = statement.query_map([original], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let mut opened = Vec::new();
@@ -146,7 +150,7 @@ fn checkpoints(
     vault: &Vault,
     after: &mut Cursor,
     done: &mut Rekeyed,
-) -> Result<u64, Fault> {
+) -> Result<u64, StoreErrorKind> {
     let mut statement = transaction.prepare(
         "SELECT id, namespace, key, root, record, bytes, sealed, session FROM checkpoints
           WHERE sealed != ?1 AND id > ?2 ORDER BY id LIMIT ?3",
@@ -203,7 +207,7 @@ struct Checkpoint {
 }
 
 /// The name of a session as it is sealed now; `None` when the old one cannot be opened.
-fn renamed(vault: &Vault, sealed: i64, name: String) -> Result<Option<String>, Fault> {
+fn renamed(vault: &Vault, sealed: i64, name: String) -> Result<Option<String>, StoreErrorKind> {
     let plain = vault.of_row(sealed, Scope::Sessions).and_then(|seal| seal.open_name(name));
     plain.map(|name| vault.writing(Scope::Sessions).name(&name)).transpose()
 }
@@ -213,7 +217,7 @@ fn sessions(
     vault: &Vault,
     after: &mut Cursor,
     done: &mut Rekeyed,
-) -> Result<u64, Fault> {
+) -> Result<u64, StoreErrorKind> {
     let mut statement = transaction.prepare(
         "SELECT id, namespace, last_at, record, sealed FROM sessions
           WHERE sealed != ?1 AND id > ?2 ORDER BY id LIMIT ?3",
@@ -238,7 +242,12 @@ fn sessions(
     Ok(seen)
 }
 
-fn events(transaction: &Transaction<'_>, vault: &Vault, after: &mut Cursor, done: &mut Rekeyed) -> Result<u64, Fault> {
+fn events(
+    transaction: &Transaction<'_>,
+    vault: &Vault,
+    after: &mut Cursor,
+    done: &mut Rekeyed,
+) -> Result<u64, StoreErrorKind> {
     let mut statement = transaction.prepare(
         "SELECT id, session, record, sealed FROM events WHERE sealed != ?1 AND id > ?2 ORDER BY id LIMIT ?3",
     )?;
@@ -266,7 +275,7 @@ fn removals(
     vault: &Vault,
     after: &mut Cursor,
     done: &mut Rekeyed,
-) -> Result<u64, Fault> {
+) -> Result<u64, StoreErrorKind> {
     let mut statement = transaction.prepare(
         "SELECT DISTINCT session, sealed FROM removals WHERE sealed != ?1 AND session > ?2 ORDER BY session LIMIT ?3",
     )?;
@@ -290,7 +299,7 @@ fn tombstones(
     vault: &Vault,
     after: &mut Cursor,
     done: &mut Rekeyed,
-) -> Result<u64, Fault> {
+) -> Result<u64, StoreErrorKind> {
     let mut statement = transaction.prepare(
         "SELECT id, namespace, digest, label, sealed FROM tombstones
           WHERE sealed != ?1 AND id > ?2 ORDER BY id LIMIT ?3",

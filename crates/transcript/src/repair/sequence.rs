@@ -9,7 +9,7 @@ use crate::signature;
 use crate::transcript::{PartKind, Place, Role, Transcript};
 use crate::validate::turns::Turns;
 use crate::validate::{Finding, MOST_MARKS, Rule, Subject, marks_in_messages};
-use crate::wire::json::{Kind, Scanner};
+use crate::wire::json::{JsonKind, Scanner};
 use crate::wire::{compose, field};
 
 /// Makes one message of each run of neighbours.
@@ -148,7 +148,7 @@ fn outer_elements(current: &Transcript<'_>) -> Vec<Span> {
     let mut elements = Vec::new();
     for list in [current.tools, current.system].into_iter().flatten() {
         let mut scanner = Scanner::new(current.text, list.start as usize);
-        if scanner.peek() != Ok(Kind::Array) {
+        if scanner.peek() != Ok(JsonKind::Array) {
             continue;
         }
         // The reader went over it before: it is well formed.

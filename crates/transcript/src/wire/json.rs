@@ -26,7 +26,7 @@ pub type Result<T> = std::result::Result<T, JsonError>;
 
 /// The type of the value that comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum JsonKind {
     /// `{`
     Object,
     /// `[`
@@ -87,14 +87,14 @@ impl<'a> Scanner<'a> {
     }
 
     /// The type of the next value.
-    pub fn peek(&mut self) -> Result<Kind> {
+    pub fn peek(&mut self) -> Result<JsonKind> {
         match self.next_byte() {
-            Some(b'{') => Ok(Kind::Object),
-            Some(b'[') => Ok(Kind::Array),
-            Some(b'"') => Ok(Kind::String),
-            Some(b'-' | b'0'..=b'9') => Ok(Kind::Number),
-            Some(b't' | b'f') => Ok(Kind::Bool),
-            Some(b'n') => Ok(Kind::Null),
+            Some(b'{') => Ok(JsonKind::Object),
+            Some(b'[') => Ok(JsonKind::Array),
+            Some(b'"') => Ok(JsonKind::String),
+            Some(b'-' | b'0'..=b'9') => Ok(JsonKind::Number),
+            Some(b't' | b'f') => Ok(JsonKind::Bool),
+            Some(b'n') => Ok(JsonKind::Null),
             Some(_) => Err(self.unexpected("a JSON value")),
             None => Err(self.error("unexpected end of input, expected a JSON value")),
         }
@@ -169,10 +169,10 @@ impl<'a> Scanner<'a> {
     /// Reads any value and says where it was.
     pub fn skip(&mut self) -> Result<Span> {
         match self.peek()? {
-            Kind::Object | Kind::Array => self.skip_nested(),
-            Kind::String => self.string(),
-            Kind::Number => self.number(),
-            Kind::Bool | Kind::Null => self.word(),
+            JsonKind::Object | JsonKind::Array => self.skip_nested(),
+            JsonKind::String => self.string(),
+            JsonKind::Number => self.number(),
+            JsonKind::Bool | JsonKind::Null => self.word(),
         }
     }
 
@@ -275,7 +275,7 @@ impl<'a> Scanner<'a> {
         let mut open = OpenBrackets::default();
         loop {
             match self.peek()? {
-                Kind::Object => {
+                JsonKind::Object => {
                     self.at += 1;
                     open.push(Bracket::Object).map_err(|message| self.error(message))?;
                     if !self.closes(b'}')? {
@@ -284,7 +284,7 @@ impl<'a> Scanner<'a> {
                     }
                     open.pop();
                 }
-                Kind::Array => {
+                JsonKind::Array => {
                     self.at += 1;
                     open.push(Bracket::Array).map_err(|message| self.error(message))?;
                     if !self.closes(b']')? {
@@ -292,9 +292,9 @@ impl<'a> Scanner<'a> {
                     }
                     open.pop();
                 }
-                Kind::String => drop(self.string()?),
-                Kind::Number => drop(self.number()?),
-                Kind::Bool | Kind::Null => drop(self.word()?),
+                JsonKind::String => drop(self.string()?),
+                JsonKind::Number => drop(self.number()?),
+                JsonKind::Bool | JsonKind::Null => drop(self.word()?),
             }
             // A value is complete: close what ends here, or go on to the next one.
             loop {

@@ -15,7 +15,7 @@ pub mod sse;
 use crate::edit::Span;
 use crate::transcript::{Exchanges, Format, Shape, Structure, Transcript};
 use items::Gathered;
-use json::{JsonError, Kind, Scanner};
+use json::{JsonError, JsonKind, Scanner};
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
@@ -158,8 +158,8 @@ impl<'a> Reader<'a, '_> {
                 _ if key == self.found.field => {
                     self.gathered = Gathered::default();
                     list = match scanner.peek()? {
-                        Kind::Array => scanner.array(|scanner| self.read_element(scanner))?,
-                        Kind::String => self.gathered.read_prompt(scanner)?,
+                        JsonKind::Array => scanner.array(|scanner| self.read_element(scanner))?,
+                        JsonKind::String => self.gathered.read_prompt(scanner)?,
                         _ => return Err(scanner.error(format!("`{key}` must be an array of messages"))),
                     };
                 }
@@ -171,7 +171,7 @@ impl<'a> Reader<'a, '_> {
                     let value = scanner.skip()?;
                     self.body.max_output = value.of(self.text).parse().ok().or(self.body.max_output);
                 }
-                "generationConfig" | "generation_config" if scanner.peek()? == Kind::Object => {
+                "generationConfig" | "generation_config" if scanner.peek()? == JsonKind::Object => {
                     let config = scanner.skip()?;
                     let most = gemini::find(self.text, config, ["maxOutputTokens", "max_output_tokens"]);
                     let most = most.and_then(|field| field.value.of(self.text).parse().ok());
@@ -241,9 +241,9 @@ fn some_value(text: &str, value: Span) -> Option<Span> {
 /// Cache marks on the elements of an array of objects.
 fn count_marks(scanner: &mut Scanner<'_>) -> json::Result<u32> {
     let mut marks = 0;
-    if scanner.peek()? == Kind::Array {
+    if scanner.peek()? == JsonKind::Array {
         scanner.array(|scanner| {
-            if scanner.peek()? != Kind::Object {
+            if scanner.peek()? != JsonKind::Object {
                 return scanner.skip().map(drop);
             }
             scanner

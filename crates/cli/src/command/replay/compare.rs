@@ -4,7 +4,7 @@ use crate::{batch, input};
 use foldline_core::cache::{Layout, Tariff};
 use foldline_core::models::ModelTable;
 use foldline_core::{Job, Policy};
-use foldline_measure::replay::{Exams, Metrics, Run, Session, Stage, play};
+use foldline_measure::replay::{Exams, Metrics, ReplaySetup, Run, Session, play};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -108,7 +108,7 @@ pub fn read(file: &Path, policy: &Policy, job: &Job) -> Vec<Result<Session, Stri
 /// Plays a session with every contestant.
 pub fn play_all(comparison: &Comparison, session: &Session) -> Result<ReplayedSession, String> {
     let mut exams = Exams::default();
-    let stage = Stage { models: &comparison.models, layout: comparison.layout, keeps_originals: true };
+    let stage = ReplaySetup { models: &comparison.models, layout: comparison.layout, keeps_originals: true };
     let mut runs = Vec::new();
     for policy in &comparison.policies {
         let run = match &policy.policy {

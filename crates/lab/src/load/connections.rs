@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 /// How many connections of each kind.
 #[derive(Clone, Copy, Debug)]
-pub struct Crowd {
+pub struct ConnectionFlood {
     /// Those that never say anything.
     pub silent: usize,
     /// Those whose bodies come a byte at a time.
@@ -20,8 +20,8 @@ pub struct Crowd {
 
 /// What 32 clients saw, with and without the crowd, round after round.
 #[derive(Clone, Debug)]
-pub struct Crowded {
-    crowd: Crowd,
+pub struct FloodFigures {
+    crowd: ConnectionFlood,
     /// The slowest of a hundred requests in milliseconds, by round: without, with.
     p99: Vec<(f64, f64)>,
     /// Requests that were answered: without, with.
@@ -40,13 +40,13 @@ const WORK: Duration = Duration::from_secs(4);
 const TRICKLE: Duration = Duration::from_millis(500);
 
 /// Measures.
-pub fn crowded(plan: &LoadTest, crowd: Crowd, tell: impl Fn(&str)) -> Result<Crowded, Failure> {
+pub fn crowded(plan: &LoadTest, crowd: ConnectionFlood, tell: impl Fn(&str)) -> Result<FloodFigures, Failure> {
     let upstream = wire::upstream()?;
     let gateway = Gateway::start(plan, upstream, 1_000_000)?;
     // The first requests open connections to the provider.
     work(gateway.address)?;
     let before = gateway.resident()?;
-    let mut figures = Crowded { crowd, p99: Vec::new(), answered: (0, 0), failed: 0, memory: (before, before) };
+    let mut figures = FloodFigures { crowd, p99: Vec::new(), answered: (0, 0), failed: 0, memory: (before, before) };
     for round in 0..ROUNDS {
         tell(&format!("round {}", round + 1));
         let alone = work(gateway.address)?;
@@ -73,7 +73,7 @@ pub fn crowded(plan: &LoadTest, crowd: Crowd, tell: impl Fn(&str)) -> Result<Cro
 }
 
 /// Opens the crowd and keeps it up until it is over: what the gateway closes is opened again.
-fn hold(address: SocketAddr, crowd: Crowd, ready: &AtomicBool, over: &AtomicBool) {
+fn hold(address: SocketAddr, crowd: ConnectionFlood, ready: &AtomicBool, over: &AtomicBool) {
     let head = "POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 100000\r\n\r\n{";
     let slow = |_| {
         let mut stream = TcpStream::connect(address).ok()?;
@@ -158,9 +158,9 @@ fn work(address: SocketAddr) -> Result<Seen, Failure> {
     })
 }
 
-impl fmt::Display for Crowded {
+impl fmt::Display for FloodFigures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Crowd { silent, slow } = self.crowd;
+        let ConnectionFlood { silent, slow } = self.crowd;
         writeln!(f, "{CLIENTS} clients, {silent} silent and {slow} slow connections beside them")?;
         for (alone, with) in &self.p99 {
             writeln!(f, "  p99 {alone:>6.1} ms without, {with:>6.1} ms with: {:>+6.1} ms", with - alone)?;

@@ -18,7 +18,7 @@ const AT_WORK: u32 = 20;
 /// How names stand in a conversation: who said them, when last, and in how many outputs they show up. Built in one
 /// pass over the conversation and asked for every name of every old output.
 #[derive(Debug, Clone, Default)]
-pub struct Talk {
+pub struct ConversationNames {
     names: FxHashMap<u64, Standing>,
     spoken: Spoken,
 }
@@ -75,11 +75,11 @@ enum Said {
     Asked,
 }
 
-impl Talk {
+impl ConversationNames {
     /// The talk of a whole conversation.
     #[must_use]
-    pub fn of(transcript: &Transcript<'_>) -> Talk {
-        let mut talk = Talk::default();
+    pub fn of(transcript: &Transcript<'_>) -> ConversationNames {
+        let mut conversation = ConversationNames::default();
         let lately = transcript.parts.len() - transcript.parts.len() / LATELY;
         for (message, part_index) in transcript.messages.iter().flat_map(|message| {
             (message.parts.start as usize..message.parts.end as usize).map(move |part| (message, part))
@@ -90,22 +90,22 @@ impl Talk {
                 PartKind::Text | PartKind::ToolCall if part_index >= lately => Said::Lately,
                 PartKind::Text | PartKind::ToolCall => Said::Before,
                 PartKind::ToolResult => {
-                    talk.show(transcript, part, part_index);
+                    conversation.show(transcript, part, part_index);
                     continue;
                 }
                 _ => continue,
             };
-            talk.say(&transcript.words(part), said);
+            conversation.say(&transcript.words(part), said);
         }
-        talk
+        conversation
     }
 
     /// The talk of an agent that says these words.
     #[must_use]
-    pub fn of_words<'a>(words: impl IntoIterator<Item = &'a str>) -> Talk {
-        let mut talk = Talk::default();
-        words.into_iter().for_each(|words| talk.say(words, Said::Before));
-        talk
+    pub fn of_words<'a>(words: impl IntoIterator<Item = &'a str>) -> ConversationNames {
+        let mut conversation = ConversationNames::default();
+        words.into_iter().for_each(|words| conversation.say(words, Said::Before));
+        conversation
     }
 
     fn say(&mut self, words: &str, said: Said) {
@@ -181,10 +181,10 @@ mod tests {
         messages.extend((0..20).map(|_| said("going on")));
         messages.push(said("writing save_step"));
         let body = format!(r#"{{"messages":[{}]}}"#, messages.join(","));
-        let talk = Talk::of(&wire::read(&body, None).expect("a transcript"));
+        let conversation = ConversationNames::of(&wire::read(&body, None).expect("a transcript"));
         let of = |name: &str| {
             let mut likelihood = 0;
-            each_name(name, Which::All, |name| likelihood = talk.likelihood(name.key()));
+            each_name(name, Which::All, |name| likelihood = conversation.likelihood(name.key()));
             likelihood
         };
         assert_eq!(
