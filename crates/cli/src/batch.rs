@@ -1,4 +1,4 @@
-//! Many transcripts at once: which files a user means, and work on all of them in parallel.
+//! Work on many transcripts: finding the files, and processing them in parallel.
 
 use crate::failure::Failure;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};

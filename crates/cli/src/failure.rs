@@ -1,4 +1,4 @@
-//! What goes wrong, and the exit code that says so.
+//! Errors of commands and their exit codes.
 
 use std::fmt;
 

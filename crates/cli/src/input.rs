@@ -1,4 +1,4 @@
-//! Reading transcripts: from a file or standard input, as text or not at all.
+//! Reads transcripts from a file or standard input.
 
 use crate::args::{FormatName, Source};
 use crate::failure::Failure;

@@ -1,4 +1,4 @@
-//! Keeping originals: where the store is, and what happens when it cannot be had.
+//! Opens the store and stores originals.
 
 use crate::args::Tuning;
 use crate::command::settings;

@@ -1,4 +1,4 @@
-//! What somebody at a terminal sees while something takes its time.
+//! Progress display on a terminal.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::time::Duration;

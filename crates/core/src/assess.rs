@@ -1,5 +1,5 @@
-//! Whether to act on a conversation now: the one place where that is decided, by marks and, where the policy wants it,
-//! by money.
+//! Decides whether to act on a conversation now, by thresholds and, if the policy wants it, by cost. The only place
+//! that decides this.
 
 use crate::cache::{Economics, Outlook, Tariff, weigh};
 use crate::models::ModelProfile;

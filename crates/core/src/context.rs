@@ -1,4 +1,4 @@
-//! The seam between an agent's loop and whatever keeps its context small.
+//! The trait between an agent's loop and a context engine.
 //!
 //! An agent holds a [`ContextEngine`] and asks it before each request. [`Foldline`] is ours; another
 //! engine can take its place without the agent noticing.

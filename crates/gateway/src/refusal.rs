@@ -1,5 +1,5 @@
-//! A provider's words for "too long" and "too large", in each shape they come in. Servers of all makes stand behind
-//! each API, so that all words are looked for in all of them.
+//! Recognises a provider's "too long" and "too large" errors. Many servers implement each API, so all phrases are
+//! checked for all of them.
 
 use serde_json::Value;
 

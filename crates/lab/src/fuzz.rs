@@ -1,4 +1,4 @@
-//! The bodies of the fuzz targets: what must hold for any bytes whatsoever. They panic where it does not.
+//! The bodies of the fuzz targets. They panic if a property does not hold.
 
 use foldline_core::policy::AutoOr;
 use foldline_core::tokens::measure;

@@ -1,5 +1,4 @@
-//! How fast reducers are: on the outputs of real sessions, and on inputs made to hurt, where time must grow with size
-//! and no faster.
+//! Speed of the reducers, on real sessions and on adversarial inputs, where time must stay linear.
 
 use crate::{Failure, best};
 use foldline_core::ledger::understand;

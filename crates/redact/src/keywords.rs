@@ -1,4 +1,4 @@
-//! The gate: finds the places in a text where some rule has something to check.
+//! Finds the keywords of all rules in one pass.
 //!
 //! All keywords of all rules are one automaton, which reads each byte once whatever their number. Each step of it waits
 //! for the one before; several stretches of the text are therefore read side by side, which doubles the speed.

@@ -1,4 +1,4 @@
-//! What can go wrong with a store: which file, what is the matter, and what to do about it.
+//! Errors of the store: which file, what happened, what to do.
 
 use crate::address::Address;
 use crate::keys::KeyId;

@@ -1,5 +1,4 @@
-//! Which file stands at the place of a store: an open file that was deleted or replaced can still be written, but
-//! nobody will ever find what was written there.
+//! Detects that the store's file was deleted or replaced while open: writes to it would be lost.
 
 use crate::sqlite::log_of;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Keys that what is kept is encrypted with: 32 random bytes each, the one that writes first.
+//! Encryption keys: 32 random bytes each; the first one encrypts.
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};

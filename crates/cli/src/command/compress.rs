@@ -1,4 +1,4 @@
-//! `foldline compress`: a transcript in, a smaller one out.
+//! `foldline compress`: compacts a transcript.
 
 use super::feedback::{StartedBy, feedback};
 use super::settings;

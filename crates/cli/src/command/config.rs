@@ -1,4 +1,4 @@
-//! `foldline config`: the settings in effect, what is wrong with them, and their schema.
+//! `foldline config`: settings in effect, problems in a file, JSON Schema.
 //!
 //! Everything here turns values into text; the caller prints it and picks the exit code.
 

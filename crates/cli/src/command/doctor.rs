@@ -1,4 +1,4 @@
-//! `foldline doctor`: is everything there that the settings need, and what to do if not.
+//! `foldline doctor`: checks what the settings need, with a fix for each problem.
 
 use super::settings;
 use crate::args::{Doctor, Tuning};

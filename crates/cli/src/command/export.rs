@@ -1,4 +1,4 @@
-//! `foldline export`: conversations as training data, without what compactors put into them.
+//! `foldline export`: conversations as training data, without synthetic messages.
 
 use super::settings;
 use crate::args::{self, FormatName, Tuning};
@@ -22,9 +22,9 @@ use std::path::{Path, PathBuf};
 /// `foldline export`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Synthetic are handoffs, placeholders and stub results, Foldline's and those of other compactors. With \
---target-tokens a conversation that is too long is compacted to fit: the opening (system, first user, reply \
-and tool turn) and the latest turns stay word for word, and the handoff between them is labelled.
+    after_help = "Synthetic messages are handoffs, placeholders and stub results of Foldline and other compactors. With \
+--target-tokens, a conversation that is too long is compacted to fit: the first messages (system, first user, reply \
+and tool turn) and the latest turns are kept verbatim, and the handoff between them is labelled.
 
 Examples:
   foldline export sessions/ -o train.jsonl
@@ -36,22 +36,21 @@ pub struct ExportArgs {
     /// Transcripts, or folders of them. A JSONL file may hold one conversation per line.
     #[arg(required = true, value_name = "FILE")]
     pub paths: Vec<PathBuf>,
-    /// Whose wire format they are in.
+    /// Wire format of the transcripts.
     #[arg(long, value_enum, default_value_t = FormatName::Auto)]
     pub format: FormatName,
     #[command(flatten)]
     pub tuning: Tuning,
-    /// Where the result goes: a folder (one file per input) or a file (one conversation per line); standard output
-    /// when left out.
+    /// Output: a folder (one file per input) or a file (one conversation per line); standard output if omitted.
     #[arg(short, long, value_name = "DIR|FILE")]
     pub output: Option<PathBuf>,
-    /// The form of the result.
+    /// Output format.
     #[arg(long, value_enum, default_value_t = Form::Sharegpt)]
     pub to: Form,
-    /// What happens to what a compactor wrote.
+    /// Handling of synthetic messages.
     #[arg(long, value_enum, default_value_t = SyntheticName::Drop)]
     pub synthetic: SyntheticName,
-    /// Tokens that each conversation must fit, as `15250` or `15k`.
+    /// Maximum tokens of each conversation, as `15250` or `15k`.
     #[arg(long, value_name = "TOKENS", value_parser = args::tokens)]
     pub target_tokens: Option<u64>,
     /// The summary as JSON on standard error.
@@ -66,18 +65,18 @@ pub enum Form {
     Sharegpt,
     /// Chat Completions messages.
     OpenaiChat,
-    /// As it came.
+    /// Unchanged.
     Same,
 }
 
 /// What happens to synthetic content, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SyntheticName {
-    /// It goes; a stub result takes its call along.
+    /// Drop them; a stub result is dropped with its call.
     Drop,
-    /// It is labelled `"synthetic": true`.
+    /// Label them `"synthetic": true`.
     Label,
-    /// It stays as it is.
+    /// Keep them unchanged.
     Keep,
 }
 

@@ -1,4 +1,4 @@
-//! What a compaction says to the person who started it: what was done, what stayed, what is degraded, what to do next.
+//! The summary of a compaction for the terminal: what was done, what was kept, what failed, what to do next.
 
 use crate::output::Paint;
 use anstyle::{AnsiColor, Style};

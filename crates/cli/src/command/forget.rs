@@ -1,4 +1,4 @@
-//! `foldline forget`: deletes what is kept, for real.
+//! `foldline forget`: deletes stored sessions permanently.
 
 use crate::failure::{Failure, Verdict};
 use crate::{keep, output};
@@ -8,10 +8,10 @@ use foldline_store::{Cleaning, Deleted, Forget, ForgetScope, SearchScope, Store}
 use std::io::{BufRead, IsTerminal};
 use std::path::PathBuf;
 
-/// Delete what is kept of sessions, for real: the bytes are gone from the file and its log
+/// Delete stored sessions permanently, from the file and its log
 ///
-/// A session goes with its checkpoints, its history, and the originals that no other session removed; markers of them can be
-/// recalled no more. A gateway that runs takes note within a second, and folds such a conversation anew when it goes on.
+/// Deletes a session with its checkpoints, its history and the originals that no other session removed; their handles can
+/// no longer be recalled. A running gateway notices within a second and folds such a conversation again if it continues.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Examples:
   # one session
@@ -26,7 +26,7 @@ Over HTTP:
   DELETE /foldline/sessions/{id}
   DELETE /foldline/sessions?before=2026-01-31
 
-Exit codes: 0 done, 1 nothing is known of that session, 2 bad usage or no store.")]
+Exit codes: 0 done, 1 session not found, 2 invalid usage or no store.")]
 pub struct ForgetArgs {
     /// Sessions, as `/foldline/sessions` and `foldline search` name them
     #[arg(value_name = "SESSION", required_unless_present_any = ["all", "before"])]
@@ -37,16 +37,16 @@ pub struct ForgetArgs {
     /// Sessions whose last request came before this day (in UTC) or moment, and older texts that belong to no session
     #[arg(long, value_name = "DATE", conflicts_with = "sessions")]
     pub before: Option<String>,
-    /// Say what would go, and leave it
+    /// Print what would be deleted, and delete nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(short, long)]
     pub yes: bool,
-    /// What went, as JSON
+    /// Print what was deleted as JSON
     #[arg(long)]
     pub json: bool,
-    /// The store's file; the one of the settings when not given
+    /// Store file; that of the settings if omitted
     #[arg(long, value_name = "PATH")]
     pub store: Option<PathBuf>,
     /// The settings file

@@ -1,4 +1,4 @@
-//! `foldline inspect`: where the tokens are, the zones as a bar, and what a fold would do.
+//! `foldline inspect`: where the tokens are, the zones, and what a fold would do.
 
 use super::settings;
 use crate::args::Inspect;

@@ -1,4 +1,4 @@
-//! `foldline recall`: the original of something that was removed, as turns and lines, in pages; or its bytes.
+//! `foldline recall`: prints an original as turns and lines, in pages, or as raw bytes.
 
 use crate::args::Tuning;
 use crate::failure::{Failure, Verdict};
@@ -10,11 +10,11 @@ use regex::{Regex, RegexBuilder};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Show the original of something that was removed: turns, lines, matches, page by page
+/// Print removed text: turns, lines or matches, in pages
 ///
-/// Folded messages are shown as turns, numbered from 1: who speaks, what is said, calls with their arguments, results. A
-/// single output is shown by lines. Signatures, encrypted content and base64 are told by their size. A page ends with the
-/// command for the next.
+/// Folded messages are shown as turns, numbered from 1, with speaker, text, calls with arguments, and results. A single
+/// output is shown by lines. Signatures, encrypted content and base64 are shown by size. Each page ends with the command
+/// for the next.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Examples:
   # the first page, and the next
@@ -28,9 +28,9 @@ use std::path::{Path, PathBuf};
   # every byte as it was
   foldline recall fl-3f9a0c51d2e7 --raw > original.json
 
-Exit codes: 0 shown, 1 nothing has that handle or nothing matches, 2 bad usage or no store.")]
+Exit codes: 0 shown, 1 handle not found or no match, 2 invalid usage or no store.")]
 pub struct RecallArgs {
-    /// The handle as it stands in the transcript, like fl-3f9a0c51d2e7
+    /// Handle as shown in the transcript, such as fl-3f9a0c51d2e7
     pub handle: String,
     /// Only these turns, counted from 1: `12`, `12:20`, `12:` or `:20`
     #[arg(long, value_name = "A:B")]
@@ -38,7 +38,7 @@ pub struct RecallArgs {
     /// Only these lines of the turn, or of a text without turns. A single line is shown whole, however long
     #[arg(long, value_name = "A:B")]
     pub lines: Option<Numbers>,
-    /// Only lines that match this regular expression, with their numbers
+    /// Only lines that match this regular expression, with line numbers
     #[arg(long, value_name = "RE", allow_hyphen_values = true)]
     pub grep: Option<String>,
     /// Lines to show around each match
@@ -50,13 +50,13 @@ pub struct RecallArgs {
     /// Characters of a page, from 1000 to 1000000
     #[arg(long, value_name = "N", default_value_t = PAGE_SIZE)]
     pub page_size: usize,
-    /// Every byte as it was, without pages; with --lines, these lines
+    /// Original bytes without pages; with --lines, only these lines
     #[arg(long, conflicts_with_all = ["turn", "grep", "page", "page_size", "json"])]
     pub raw: bool,
     /// The page as JSON
     #[arg(long)]
     pub json: bool,
-    /// The store's file; the one of the settings when not given
+    /// Store file; that of the settings if omitted
     #[arg(long, value_name = "PATH")]
     pub store: Option<PathBuf>,
     /// The settings file

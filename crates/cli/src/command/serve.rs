@@ -1,4 +1,4 @@
-//! `foldline serve`: the gateway, from its settings to its exit code.
+//! `foldline serve`: starts the gateway and runs it until it is stopped.
 
 use crate::args::{LogFormat, LogLevel, Serve, Tuning};
 use crate::failure::{Failure, Verdict};

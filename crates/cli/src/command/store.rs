@@ -1,4 +1,4 @@
-//! `foldline store`: its state, its keys, and encrypting it with other ones.
+//! `foldline store`: status, keys and re-encryption of the store.
 
 use crate::failure::{Failure, Verdict};
 use crate::progress::{ProgressDisplay, spinner};
@@ -22,9 +22,9 @@ use std::path::{Path, PathBuf};
 
 Keys come from store.key_file, from what store.key_command prints (`secret-tool lookup foldline store`, \
 `security find-generic-password -s foldline -w`, `pass show foldline`), or from FOLDLINE_STORE_KEY. New content is \
-encrypted with the first; the others read what is older, until `rekey` has made them dispensable.")]
+encrypted with the first; the others decrypt older content, until `rekey` has re-encrypted it.")]
 pub enum StoreCommand {
-    /// What is kept, how much room it takes, and what it is encrypted with.
+    /// Show what is stored, its size and its encryption.
     Status {
         #[command(flatten)]
         place: StoreArgs,
@@ -32,7 +32,7 @@ pub enum StoreCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Make a key file, or put a new key before those of one.
+    /// Create a key file, or add a new key to one.
     Key {
         /// The file; made for its owner only.
         file: PathBuf,
@@ -40,8 +40,7 @@ pub enum StoreCommand {
         #[arg(long)]
         rotate: bool,
     },
-    /// Encrypt everything that is there with the first key, and clean the file of how it was before. A gateway may go on
-    /// serving meanwhile.
+    /// Re-encrypt everything with the first key and remove old data from the file. A gateway may keep serving.
     Rekey {
         #[command(flatten)]
         place: StoreArgs,
@@ -54,7 +53,7 @@ pub enum StoreCommand {
 /// Which store.
 #[derive(Debug, clap::Args)]
 pub struct StoreArgs {
-    /// The store's file; the one of the settings when not given.
+    /// Store file; that of the settings if omitted.
     #[arg(long, value_name = "PATH")]
     store: Option<PathBuf>,
     /// The settings file.

@@ -1,4 +1,4 @@
-//! Runs a summary job from the command line, with progress for whoever watches.
+//! Runs a summary job with progress output.
 
 use crate::failure::Failure;
 use crate::progress::{ProgressDisplay, spinner};

@@ -1,4 +1,4 @@
-//! Settings decide which sources count, and in which order: defaults, preset, file, environment, flags.
+//! Settings from defaults, preset, file, environment and flags, in this order.
 //!
 //! What a value may be is not decided here but in the tables of the crates that read it. Files and environment are
 //! reached only through [`Surroundings`], so that a test can stand in for the process.

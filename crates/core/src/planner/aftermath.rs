@@ -1,4 +1,4 @@
-//! What becomes of a fold whose summariser failed.
+//! What happens to a fold whose summariser failed.
 //!
 //! Stopping where the policy says so; waiting, where a working model could still read everything and
 //! nothing forces the fold; otherwise a handoff without a model that says so.

@@ -1,4 +1,4 @@
-//! The ladder for results that must fit: each rung gives up a little more, the last says why it cannot be.
+//! The ladder for results that must fit a target: each step gives up more, the last one is an error with numbers.
 
 use super::fold::{Context, HANDOFF_ENVELOPE};
 use super::{CannotFit, Planner};

@@ -1,4 +1,4 @@
-//! Planning: whether to act, and then how far down the ladder to go.
+//! Planning: prune, fold, or the ladder for a target.
 //!
 //! The ladder always goes forward and always ends: prune, fold, fold with a smaller tail, reduce the
 //! tail, cut single messages, start again from the handoff, say with numbers why it cannot be done.

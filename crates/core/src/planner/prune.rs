@@ -1,4 +1,4 @@
-//! Pruning alone: accepted when it lands with runway, so that the next compaction is far away.
+//! Pruning alone: accepted if it frees enough room below the trigger.
 
 use super::Planner;
 use crate::plan::{Outcome, Plan, Skip, TokenChange};

@@ -1,4 +1,4 @@
-//! From shares to tokens: what a policy means for one model.
+//! Converts the shares of a policy to tokens for one model.
 //!
 //! Every number here grows with the window, or stays; none falls, and none jumps. A transcript that fits a
 //! small window is therefore never treated worse by a large one.

@@ -1,4 +1,4 @@
-//! The sections of the core: every knob once, with its type, range, default, presets and one line of documentation.
+//! The settings sections of the core: every setting once, with type, range, default, presets and documentation.
 //!
 //! To add a knob, add a row: the line of documentation, `name: type = kind, "default"`, and the presets
 //! that differ. The field of [`Policy`], the check, the error message, the documentation, the schema, the

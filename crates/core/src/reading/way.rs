@@ -1,4 +1,4 @@
-//! How a reader asks again: the command or the address, ready to be used.
+//! How a reader requests more: the command or URL, ready to use.
 
 use super::choice::Choice;
 use std::fmt::Write as _;

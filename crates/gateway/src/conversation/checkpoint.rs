@@ -1,5 +1,5 @@
-//! Checkpoints: what stands for the first messages of a conversation, how it is cut out of a compacted
-//! request, and how it is put into the next ones.
+//! Checkpoints: the messages that replace the first messages of a conversation, how they are cut out of a compacted
+//! request, and how they are inserted into later requests.
 //!
 //! A request is `lead + messages`. A checkpoint of position `k` replaces the first `k` messages; lead and
 //! rest stay as the client sent them. It is cut as short as possible: everything at the end of the

@@ -1,5 +1,4 @@
-//! What requests cost, by what the provider charges: cache reads are cheap, and a rewritten prefix is
-//! paid for once more.
+//! The cost of requests by the provider's prices, with cheap cache reads and the cache write after a rewrite.
 
 use foldline_core::models::ModelProfile;
 use foldline_transcript::wire::reply::ReportedUsage;

@@ -1,4 +1,4 @@
-//! Why a request could not be prepared. Whoever gets one forwards the original.
+//! Why a request could not be prepared. The caller forwards the original.
 
 use foldline_core::EngineError;
 use foldline_store::StoreError;

@@ -1,4 +1,4 @@
-//! Folds: the engine on a conversation as it is forwarded, and the checkpoint that comes of it.
+//! Runs the engine on a conversation and stores the resulting checkpoint.
 
 use super::checkpoint::{Checkpoint, Marks, SignedReasoningState};
 use super::error::PrepareError;

@@ -1,4 +1,4 @@
-//! What comes in: a request body with what the HTTP side knows about its sender.
+//! An incoming turn: the request body and what the HTTP side knows about its sender.
 
 use foldline_core::Format;
 use foldline_core::reading::Site;

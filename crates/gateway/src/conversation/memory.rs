@@ -1,5 +1,5 @@
-//! What is held in memory, bounded: sessions, which checkpoints exist, the texts of those in use, and
-//! which folds are under way. Behind it is the store; what is let go here is read again.
+//! Bounded in-memory state: sessions, known checkpoints, texts of checkpoints in use, folds in progress. What is
+//! evicted here is read again from the store.
 
 use super::checkpoint::{Checkpoint, CheckpointFacts};
 use super::incoming::{CredentialId, SessionId};

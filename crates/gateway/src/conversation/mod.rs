@@ -1,4 +1,4 @@
-//! What a request becomes before it is forwarded: identity, checkpoints, folds. No HTTP.
+//! Prepares requests before they are forwarded: identity, checkpoints, folds. No HTTP.
 //!
 //! Clients send their whole history each time. [`Conversations::prepare`] recognises how it begins
 //! (`parsed`), swaps what an earlier fold has replaced (`checkpoint`), and folds when it is time

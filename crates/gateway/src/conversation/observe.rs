@@ -1,5 +1,4 @@
-//! What the provider reported: it corrects the counts, ends the wait after a fold, and is what accounts
-//! are made of.
+//! Handles usage that the provider reported: corrects token counts, ends the wait after a fold, updates statistics.
 
 use super::cost::{self, AsItCame};
 use super::incoming::Timestamp;

@@ -1,4 +1,4 @@
-//! The provider refused a request for its size: fold harder and try again, at most twice.
+//! The provider refused a request as too long: fold again with a smaller budget and resend, at most twice.
 
 use super::checkpoint::{Marks, SignedReasoningState};
 use super::error::PrepareError;

@@ -1,4 +1,4 @@
-//! A request that was read: its messages, their chained digests, and whose session it is.
+//! A parsed request: its messages, their chained digests, and the session it belongs to.
 
 use super::error::PrepareError;
 use super::incoming::{Dialect, IncomingTurn, SessionId};

@@ -1,4 +1,4 @@
-//! From a request to what is forwarded: recognise it, swap what is known, fold if it is time.
+//! Prepares a request: find its conversation, insert the checkpoint, fold if due.
 
 use super::checkpoint::{Checkpoint, Marks, SignedReasoningState};
 use super::error::PrepareError;

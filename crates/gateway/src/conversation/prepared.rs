@@ -1,4 +1,4 @@
-//! What goes out: the body to forward, what was done to it, and what to hand back with the reply.
+//! A prepared request: the body to forward, what was done to it, and what is needed when the reply arrives.
 
 use super::incoming::{CredentialId, SessionId};
 use super::task::FoldTask;

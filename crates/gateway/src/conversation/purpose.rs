@@ -1,5 +1,4 @@
-//! What a request is for: a turn of its conversation, the client's own compaction of it, or a small
-//! question beside it.
+//! Classifies a request: a turn of its conversation, the client's own compaction, or a side request such as a title.
 
 use super::incoming::PurposeHint;
 use foldline_transcript::wire::json;

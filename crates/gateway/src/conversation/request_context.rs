@@ -1,5 +1,4 @@
-//! What the clock and the wire know about the moment of a request, and the engine cannot: how long nobody asked,
-//! whether a cached prefix is still there, what day it is.
+//! Facts about a request that the engine cannot know: idle time, whether the cached prefix is alive, the date.
 
 use super::incoming::{Dialect, IncomingTurn, SummariserAt};
 use super::parsed_request::ParsedRequest;

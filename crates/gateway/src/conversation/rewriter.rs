@@ -1,4 +1,4 @@
-//! What the HTTP side asks of conversations on the way of a request: the seam at which it guards itself against them.
+//! The interface through which the HTTP side prepares requests. Failures behind it never fail a request.
 
 use super::error::PrepareError;
 use super::incoming::{IncomingTurn, Timestamp};

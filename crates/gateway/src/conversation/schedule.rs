@@ -1,4 +1,4 @@
-//! When a request is folded: now, beside it, or not at all. Whether it is time to is the core's decision.
+//! When to fold: now, in the background, or not at all. The core decides whether a fold is due.
 
 use super::state::Reports;
 use foldline_core::Trigger;

@@ -1,4 +1,4 @@
-//! What people see of sessions: counts and money, no content.
+//! Sessions as shown to users: counts and cost, no content.
 
 use super::incoming::{CredentialId, Dialect, SessionId};
 use super::memory::{Session, SessionRecord};

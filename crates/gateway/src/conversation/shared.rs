@@ -1,4 +1,4 @@
-//! The shared middle: settings, store and memory, and the calls between them that every path needs.
+//! State shared by all requests: settings, store and memory, and the operations on them.
 
 use super::checkpoint::{Checkpoint, CheckpointFacts};
 use super::error::PrepareError;

@@ -1,4 +1,4 @@
-//! What is remembered of one conversation, and how it changes: by events alone, all of them in [`Conversation::apply`].
+//! The state of one conversation. It changes only through events, all handled in [`Conversation::apply`].
 //!
 //! A turn, a fold beside it and a report may end at the same time. Each applies its events to the conversation as it
 //! stands by then, so none undoes what another has learnt.

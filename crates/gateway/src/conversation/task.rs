@@ -1,4 +1,4 @@
-//! Folds beside the conversation, in two steps: a plan, and with a model's words or without them the fold.
+//! Background folds in two steps: plan, then finish with or without a model's summary.
 
 use super::checkpoint::{Checkpoint, SignedReasoningState};
 use super::error::PrepareError;

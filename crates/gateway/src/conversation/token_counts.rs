@@ -1,4 +1,4 @@
-//! What a request costs, counted fast: what an earlier turn counted is not counted again.
+//! Fast token counts of a request that reuse the counts of earlier turns.
 //!
 //! All counts here are estimates of one kind. Reported usage corrects them; the engine counts exactly
 //! where it can, once it acts.

@@ -1,5 +1,5 @@
-//! How one connection is made: directly, through a proxy's tunnel (`https`), or by handing the whole
-//! request to a proxy (`http`); with TLS where the URL says so; within a time limit.
+//! Opens one connection: directly, through a proxy tunnel (`https`), or to a forward proxy (`http`), with TLS if the
+//! URL requires it and within a time limit.
 
 use super::error::{BoxError, OutboundError, TooLate};
 use super::proxy::between;

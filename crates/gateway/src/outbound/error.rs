@@ -1,4 +1,4 @@
-//! What can go wrong before a response is there.
+//! Errors before a response arrives.
 
 use hyper_util::client::legacy::Error as ClientError;
 use std::error::Error;

@@ -1,5 +1,5 @@
-//! Whom we trust: the operating system's certificate authorities (or those that `SSL_CERT_FILE` and
-//! `SSL_CERT_DIR` name), and a file of the user's own.
+//! Trusted certificate authorities: those of the operating system (or of `SSL_CERT_FILE` and `SSL_CERT_DIR`), and a
+//! file of the user.
 
 use super::error::OutboundError;
 use rustls::pki_types::CertificateDer;

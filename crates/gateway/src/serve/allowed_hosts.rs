@@ -1,4 +1,4 @@
-//! Who may be meant by a request, and from where a browser may send one.
+//! Checks the host of a request, and the origin of requests from browsers.
 //!
 //! A page that somebody visits can make the visitor's browser speak to this machine: by a name that its owner points
 //! here (DNS rebinding), by a form, by a script. None of that is a client's doing, and all of it shows in headers that

@@ -1,4 +1,4 @@
-//! Answers that the gateway gives itself, in the shape that the client's SDK expects of its provider.
+//! Errors and responses of the gateway itself, in the format that the client's SDK expects from its provider.
 
 use super::Body;
 use super::route::Provider;
@@ -339,6 +339,41 @@ mod tests {
             (anthropic["type"].as_str(), anthropic["error"]["type"].as_str()),
             (Some("error"), Some("request_too_large"))
         );
+    }
+
+    #[test]
+    fn every_error_names_its_cause_and_what_to_do() {
+        let (vendor, host) = ("Anthropic", "api.example".to_owned());
+        let all = [
+            Refusal::TooLarge { limit: 1_000 },
+            Refusal::Incomplete,
+            Refusal::TooSlow { seconds: 60 },
+            Refusal::UnsupportedEncoding("lzma".into()),
+            Refusal::InvalidEncoding("gzip"),
+            Refusal::UnknownKey,
+            Refusal::TooManyRequests { limit: 512 },
+            Refusal::BodyMemory { limit: 1_000 },
+            Refusal::TooManyConnections { limit: 4_096 },
+            Refusal::InvalidHost,
+            Refusal::ForeignHost("evil.example".into()),
+            Refusal::ForeignOrigin("https://evil.example".into()),
+            Refusal::FormRequest,
+            Refusal::SeveralKeys,
+            Refusal::WrongProviderKey { vendor, host: host.clone() },
+            Refusal::AmbiguousProvider,
+            Refusal::NoMappedKey { vendor },
+            Refusal::PathNotMapped("/files".into()),
+            Refusal::NotOwned,
+            Refusal::ListNotAllowed,
+            Refusal::NotJson,
+            Refusal::InvalidPath,
+            Refusal::UpstreamUnreachable { host: host.clone(), reason: "connection refused".into() },
+            Refusal::UpstreamTimeout { host, seconds: 600 },
+            Refusal::WebSocket,
+            Refusal::NotFound,
+        ];
+        let lines = all.iter().map(|refusal| format!("{} {}: {refusal}\n", refusal.status().as_u16(), refusal.name()));
+        insta::assert_snapshot!("errors", lines.collect::<String>());
     }
 
     #[test]

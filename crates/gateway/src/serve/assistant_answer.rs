@@ -1,4 +1,4 @@
-//! Answers in an assistant's voice that no model wrote, in the shape of each dialect, streamed or not.
+//! Assistant messages written by the gateway, in each dialect, streamed or not.
 
 use super::Body;
 use super::answer::{json_answer, text_answer};

@@ -1,4 +1,4 @@
-//! Work beside the requests: folds, and writing down what may wait.
+//! Background work: folds, and writing session statistics.
 
 use super::gateway::{Gateway, now};
 use super::rewrite::RewriteError;

@@ -1,5 +1,4 @@
-//! Memory for request bodies: one budget for all that are in flight, packed and unpacked, so that no number of them
-//! takes more than the settings say.
+//! The memory budget for request bodies in progress, compressed and decompressed.
 
 use super::answer::Refusal;
 use bytes::Bytes;

@@ -1,4 +1,4 @@
-//! Cache marks for Claude, where the client sets none.
+//! Sets cache marks on requests to Claude whose client sets none.
 //!
 //! This is the one place between a rewritten request and the wire in which marks are set. The layout is the core's to
 //! decide; a request that carries marks of its own keeps them as they are.

@@ -1,4 +1,4 @@
-//! One connection, as those see it who have to make room: since when it waits, whether it is at work, how to end it.
+//! The state of one connection: its stage, how long it has been idle, and how to close it.
 
 use super::Body;
 use bytes::Bytes;
@@ -13,45 +13,45 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// What a connection may ask for.
+/// Which requests a connection may send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Everything.
     All,
-    /// The gateway's own pages: it came when all other places were taken.
+    /// Only requests to the gateway's own endpoints: it was accepted beyond the connection limit.
     OwnPages,
 }
 
-/// What a connection does.
+/// What a connection is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Nothing has been asked, or everything answered.
+    /// No request yet, or all answered.
     Waiting,
-    /// All its requests are still coming in.
+    /// All its requests are still being received.
     ReceivingGuard,
     /// A request is being answered.
     Serving,
 }
 
-/// Who goes first when there is no room.
+/// The order in which connections are closed at a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EvictionClass {
-    /// It has never asked for anything, for a while.
+    /// It has sent no request for a while since it was opened.
     Silent,
-    /// It sends a body, and hardly anything comes, for a while.
+    /// It sends a body very slowly.
     Trickling,
-    /// It has just come, or just begun to send: whatever it wants, it may do so soon.
+    /// It was just opened, or has just begun to send.
     New,
-    /// It was served, and waits for what its client asks next.
+    /// It was served and waits for the next request.
     Idle,
 }
 
-/// Bytes a second below which a body trickles.
+/// Bytes per second below which an upload counts as slow.
 const TRICKLE: u64 = 16 << 10;
-/// For how long something is new.
+/// How long a connection or upload counts as new.
 const NEW: Duration = Duration::from_secs(1);
 
-/// How long a connection may wait.
+/// Timeouts of a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct ConnectionTimeouts {
     /// From the first moment to the end of the first request's head.
@@ -60,19 +60,19 @@ pub struct ConnectionTimeouts {
     pub between: Duration,
 }
 
-/// How long a connection that does nothing may stay once the gateway stops.
-const PARTING: Duration = Duration::from_secs(1);
-/// How often that is looked at.
-const PARTING_LOOK: Duration = Duration::from_millis(100);
+/// How long an idle connection may stay open during shutdown.
+const DRAIN_LIMIT: Duration = Duration::from_secs(1);
+/// How often that is checked.
+const DRAIN_CHECK: Duration = Duration::from_millis(100);
 
 /// One connection.
 #[derive(Debug)]
 pub struct Connection {
     /// Where it comes from.
     pub origin: IpAddr,
-    /// The address that it came in at.
+    /// The local address that it was accepted on.
     pub local_address: IpAddr,
-    /// What it may ask for.
+    /// Which requests it may send.
     pub reach: Access,
     began: Instant,
     /// Requests under way.
@@ -80,11 +80,11 @@ pub struct Connection {
     /// Of these, those whose bodies are still coming in.
     receiving: AtomicU32,
     has_asked: AtomicBool,
-    /// Something that was written waits for the peer to read.
+    /// The peer has not read everything that was written.
     has_unread: AtomicBool,
     /// When the last request was over, in milliseconds after the beginning.
     rested: AtomicU64,
-    /// When the peer was heard last, the same way.
+    /// When data last arrived, the same way.
     heard: AtomicU64,
     /// Bytes that have come.
     bytes: AtomicU64,
@@ -121,7 +121,7 @@ impl Connection {
         self.began + Duration::from_millis(millis.load(Ordering::Relaxed))
     }
 
-    /// What it does.
+    /// What it is doing.
     pub fn stage(&self) -> Stage {
         match self.open.load(Ordering::Relaxed) {
             0 if self.has_unread.load(Ordering::Relaxed) => Stage::Serving,
@@ -142,7 +142,7 @@ impl Connection {
         self.heard.store(self.now(), Ordering::Relaxed);
     }
 
-    /// What it is worth to those who have to make room; `None` for one at work.
+    /// Its class for closing at a limit; `None` while it is being served.
     pub fn eviction_class(&self) -> Option<EvictionClass> {
         match self.stage() {
             Stage::Waiting if self.has_asked.load(Ordering::Relaxed) => Some(EvictionClass::Idle),
@@ -163,17 +163,17 @@ impl Connection {
         self.has_unread.store(unread, Ordering::Relaxed);
     }
 
-    /// Tells the connection to end, whatever it does.
+    /// Closes the connection.
     pub fn evict(&self) {
         self.evict.notify_one();
     }
 
-    /// Done when the connection was told to end.
+    /// Completes when the connection is to be closed.
     pub async fn eviction(&self) {
         self.evict.notified().await;
     }
 
-    /// Done when the connection has waited too long.
+    /// Completes when the connection has been idle for too long.
     pub async fn waited_too_long(&self, waits: ConnectionTimeouts) {
         loop {
             let limit = if self.has_asked.load(Ordering::Relaxed) { waits.between } else { waits.head };
@@ -187,23 +187,23 @@ impl Connection {
         }
     }
 
-    /// Done when nothing is to be expected any more from a connection to a gateway that stops.
+    /// Completes when a connection has nothing left to finish during shutdown.
     pub async fn is_drained(&self) {
         let asked = Instant::now();
         loop {
-            tokio::time::sleep(PARTING_LOOK).await;
+            tokio::time::sleep(DRAIN_CHECK).await;
             let since = match self.stage() {
                 Stage::Serving => continue,
                 Stage::ReceivingGuard => self.at(&self.heard).max(asked),
                 Stage::Waiting => asked,
             };
-            if since.elapsed() >= PARTING {
+            if since.elapsed() >= DRAIN_LIMIT {
                 return;
             }
         }
     }
 
-    /// A request begins.
+    /// Registers a request.
     pub fn guard(self: &Arc<Connection>) -> RequestGuard {
         self.has_asked.store(true, Ordering::Relaxed);
         if self.open.fetch_add(1, Ordering::Relaxed) == 0 {
@@ -214,7 +214,7 @@ impl Connection {
     }
 }
 
-/// A request that is under way, to be held until its reply is over.
+/// A request in progress, held until its reply has ended.
 pub struct RequestGuard(Arc<Connection>);
 
 impl RequestGuard {
@@ -229,8 +229,8 @@ impl RequestGuard {
         ReceivingGuard(self.0.clone())
     }
 
-    /// The reply, with which the visit ends.
-    pub fn until_the_end_of(self, body: Body) -> Body {
+    /// The reply body, which holds this guard until it ends.
+    pub fn hold_until_end_of(self, body: Body) -> Body {
         GuardedBody { body, _visit: self }.boxed_unsync()
     }
 }
@@ -251,7 +251,7 @@ impl Drop for ReceivingGuard {
     }
 }
 
-/// A reply with the visit that it ends.
+/// A reply body with the guard of its request.
 struct GuardedBody {
     body: Body,
     _visit: RequestGuard,
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_connection_that_asks_nothing_has_its_time_and_one_that_asked_has_another() {
+    async fn silent_and_idle_connections_have_different_timeouts() {
         let silent = connection();
         let began = Instant::now();
         silent.waited_too_long(WAITS).await;
@@ -300,7 +300,7 @@ mod tests {
         let busy = connection();
         let guard = busy.guard();
         let working = tokio::time::timeout(Duration::from_secs(1_000), busy.waited_too_long(WAITS));
-        assert!(working.await.is_err(), "a long reply is no waiting");
+        assert!(working.await.is_err(), "a long reply does not count as idle");
         drop(guard);
         let rested = Instant::now();
         busy.waited_too_long(WAITS).await;
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_stopping_gateway_waits_for_those_at_work_and_for_nobody_else() {
+    async fn shutdown_waits_only_for_connections_being_served() {
         let silent = connection();
         let began = Instant::now();
         silent.is_drained().await;

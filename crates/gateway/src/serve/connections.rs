@@ -1,8 +1,8 @@
-//! All connections together: how many there may be, how many of one address, and who goes when there is no room.
+//! Connection limits, in total and per address, and which connection is closed when a limit is reached.
 //!
-//! Connections that say nothing are worth least, then those whose bodies trickle, then those that have just come, then those
-//! that wait for more to do, the longest of each kind first; those at work are never ended for a newcomer. When all are
-//! at work, a few more may come in for the gateway's own pages, so that an operator can see what is going on.
+//! Silent connections are closed first, then slow uploads, then new connections, then idle ones, the oldest of each class
+//! first. Connections being served are never closed for a new one. When all are being served, a few more are accepted for
+//! the gateway's own endpoints, so that an operator can see what is going on.
 
 use super::connection::{Access, Connection, EvictionClass};
 use std::collections::HashMap;
@@ -10,25 +10,25 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::time::Instant;
 
-/// Connections beyond the limit, for the gateway's own pages.
+/// Connections beyond the limit, for the gateway's own endpoints.
 const RESERVE: usize = 32;
-/// The part of all connections that goes at once when there is no room: looking for them takes a moment, and a
-/// newcomer seldom comes alone.
+/// The fraction of all connections that is closed at once when a limit is reached: finding them is expensive, and new
+/// connections come in bursts.
 const SHED_PART: usize = 64;
 
-/// How many connections there may be.
+/// Limits on the number of connections.
 #[derive(Clone, Copy, Debug)]
 pub struct ConnectionLimits {
-    /// In all.
+    /// In total.
     pub all: usize,
-    /// From one address.
-    pub of_one: usize,
+    /// Per address.
+    pub per_address: usize,
 }
 
-/// All connections.
+/// All open connections.
 #[derive(Debug)]
 pub struct Connections {
-    room: ConnectionLimits,
+    limits: ConnectionLimits,
     table: Mutex<ConnectionTable>,
 }
 
@@ -40,7 +40,7 @@ struct ConnectionTable {
     reserve: usize,
 }
 
-/// A connection that is part of the crowd until this is dropped.
+/// An open connection, registered until this is dropped.
 #[derive(Debug)]
 pub struct OpenConnection {
     /// The connection.
@@ -56,30 +56,30 @@ impl Drop for OpenConnection {
 }
 
 impl Connections {
-    /// Nobody yet.
-    pub fn new(room: ConnectionLimits) -> Arc<Connections> {
-        Arc::new(Connections { room, table: Mutex::default() })
+    /// No connections.
+    pub fn new(limits: ConnectionLimits) -> Arc<Connections> {
+        Arc::new(Connections { limits, table: Mutex::default() })
     }
 
     fn table(&self) -> MutexGuard<'_, ConnectionTable> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a newcomer in. `None` when there is no room, and nobody who could make some.
+    /// Registers a new connection. `None` if the limits are reached and nothing can be closed.
     pub fn admit(self: &Arc<Connections>, origin: IpAddr, local_address: IpAddr) -> Option<OpenConnection> {
         let origin = network(origin);
         let mut table = self.table();
-        if table.of.get(&origin).copied().unwrap_or(0) >= self.room.of_one {
-            table.shed((self.room.of_one / SHED_PART).max(1), |connection| {
+        if table.of.get(&origin).copied().unwrap_or(0) >= self.limits.per_address {
+            table.shed((self.limits.per_address / SHED_PART).max(1), |connection| {
                 connection.reach == Access::All && connection.origin == origin
             });
         }
-        if table.ordinary() >= self.room.all {
-            let most = (self.room.all / SHED_PART).max(1);
+        if table.ordinary() >= self.limits.all {
+            let most = (self.limits.all / SHED_PART).max(1);
             table.shed(most, |connection| connection.reach == Access::All);
         }
         let has_room =
-            table.ordinary() < self.room.all && table.of.get(&origin).copied().unwrap_or(0) < self.room.of_one;
+            table.ordinary() < self.limits.all && table.of.get(&origin).copied().unwrap_or(0) < self.limits.per_address;
         let reach = if has_room { Access::All } else { Access::OwnPages };
         if reach == Access::OwnPages && table.reserve >= RESERVE {
             table.shed(1, |connection| connection.reach == Access::OwnPages);
@@ -92,7 +92,7 @@ impl Connections {
         Some(OpenConnection { connection, connections: self.clone(), number })
     }
 
-    /// Ends some that wait, because the system has no room for more. Says how many.
+    /// Closes some connections, because the system accepts no more. Returns how many.
     pub fn make_room(&self) -> usize {
         let mut table = self.table();
         let most = (table.list.len() / SHED_PART).max(1);
@@ -127,7 +127,7 @@ impl ConnectionTable {
         }
     }
 
-    /// Ends up to `most` of those that are worth least, the longest of each kind first. Says how many.
+    /// Closes up to `most` connections in order of their class, the oldest first. Returns how many.
     fn shed(&mut self, most: usize, may_go: impl Fn(&Connection) -> bool) -> usize {
         let candidates = self.list.iter().filter(|(_, connection)| may_go(connection));
         let mut least: Vec<(EvictionClass, Instant, u64)> = candidates
@@ -147,7 +147,7 @@ impl ConnectionTable {
     }
 }
 
-/// What counts as one address: whoever has one address of IPv6 has all of its network.
+/// What counts as one address: the owner of an IPv6 address controls its whole /64 network.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) if !address.is_loopback() => {
@@ -164,8 +164,8 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    fn connections(all: usize, of_one: usize) -> Arc<Connections> {
-        Connections::new(ConnectionLimits { all, of_one })
+    fn connections(all: usize, per_address: usize) -> Arc<Connections> {
+        Connections::new(ConnectionLimits { all, per_address })
     }
 
     fn admit(connections: &Arc<Connections>, last: u8) -> Option<OpenConnection> {
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_one_that_has_waited_longest_makes_room_and_nobody_at_work_does() {
+    async fn the_oldest_silent_connection_is_closed_and_none_being_served() {
         let connections = connections(3, 3);
         let working = admit(&connections, 1).unwrap();
         let _visit = working.connection.guard();
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn silence_goes_before_bodies_that_trickle_and_those_before_clients_that_wait() {
+    async fn silent_connections_are_closed_before_slow_uploads_and_idle_ones() {
         let connections = connections(4, 4);
         let served = admit(&connections, 1).unwrap();
         drop(served.connection.guard());
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_flood_of_new_bodies_goes_before_a_client_that_was_served_and_one_that_comes_after_it() {
+    async fn a_flood_of_new_uploads_is_closed_before_idle_and_newer_clients() {
         let connections = connections(3, 3);
         let served = admit(&connections, 1).unwrap();
         drop(served.connection.guard());
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_address_makes_room_for_itself_and_for_nobody_else() {
+    async fn the_limit_per_address_closes_only_connections_of_that_address() {
         let connections = connections(100, 2);
         let others = admit(&connections, 9).unwrap();
         let first = admit(&connections, 1).unwrap();
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn when_all_are_at_work_a_few_come_in_for_our_own_pages() {
+    async fn reserved_connections_serve_only_own_endpoints() {
         let connections = connections(1, 1);
         let working = admit(&connections, 1).unwrap();
         let _visit = working.connection.guard();

@@ -1,4 +1,5 @@
-//! Whose a key is, and for whom a request is meant. A key goes to its own vendor, and nowhere while that is in doubt.
+//! Which provider a key belongs to and which provider a request is for. A key is sent only to its own provider; an
+//! ambiguous key is not sent.
 
 use super::answer::Refusal;
 use super::query::decoded;

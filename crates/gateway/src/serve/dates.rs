@@ -1,4 +1,4 @@
-//! Times as people write them.
+//! Parses dates and times.
 
 use jiff::Timestamp;
 

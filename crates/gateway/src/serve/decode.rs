@@ -1,4 +1,4 @@
-//! Content encodings: whole request bodies within a limit, and replies piece by piece for whoever reads along.
+//! Content encodings: whole request bodies within a limit, and streamed replies for the observer.
 
 use super::answer::Refusal;
 use super::budget::MemoryLease;

@@ -1,4 +1,4 @@
-//! The gateway's own pages under `/foldline/`.
+//! The gateway's own endpoints under `/foldline/`.
 
 use super::Body;
 use super::answer::{json_answer, text_answer};

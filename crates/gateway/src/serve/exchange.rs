@@ -1,4 +1,5 @@
-//! One turn of a conversation: made ready, sent, sent again where the provider refuses its size, and answered.
+//! One turn: prepare the request, send it, shorten and resend it if the provider refuses its size, and return the
+//! reply.
 
 use super::answer::{Refusal, whole};
 use super::budget::AccountedBytes;

@@ -1,4 +1,4 @@
-//! The gateway's state: what all requests share.
+//! The gateway: state shared by all requests.
 
 use super::answer::Refusal;
 use super::budget::MemoryBudget;
@@ -61,9 +61,9 @@ pub struct Gateway {
     pub(super) metrics: Metrics,
     /// Told when something was reported that the next decision rests on.
     pub(super) reported: Notify,
-    /// Places for requests.
+    /// Permits for requests.
     places: Arc<Semaphore>,
-    /// Places for requests whose bodies are passed on while they come.
+    /// Permits for requests whose bodies are streamed through.
     uploads: Arc<Semaphore>,
     /// Memory for request bodies.
     pub(super) memory: Arc<MemoryBudget>,
@@ -73,13 +73,13 @@ pub struct Gateway {
     pub(super) accepted: AcceptedTokens,
     /// Whether the store can be written.
     pub(super) readiness: Readiness,
-    /// Places for work on threads that may block.
+    /// Permits for blocking work.
     pub(super) workers: Arc<Semaphore>,
-    /// Places for folds beside the requests.
+    /// Permits for background folds.
     pub(super) folds: Arc<Semaphore>,
     /// Set when a provider refused a request because it asks for usage in a stream.
     pub(super) usage_refused: AtomicBool,
-    /// False while the gateway stops.
+    /// False during shutdown.
     pub(super) is_open: AtomicBool,
     /// The address that connections come in at, once there is one.
     bound: OnceLock<SocketAddr>,
@@ -114,7 +114,7 @@ const MOST_FOLDS: usize = 64;
 /// The part of all places that requests have beside them whose bodies are passed on while they come.
 const UPLOADS_PART: usize = 4;
 
-/// How long a request waits for a place before it is refused.
+/// How long a request waits for a permit before it is refused.
 const WAIT_FOR_PLACE: Duration = Duration::from_secs(2);
 
 impl Gateway {
@@ -202,13 +202,12 @@ impl Gateway {
         let _first = self.bound.set(address);
     }
 
-    /// A place for a request; waits a moment for one.
+    /// A permit for a request; waits a moment for one.
     pub(super) async fn acquire(&self) -> Result<RequestPermit, Refusal> {
         self.acquire_from(&self.places).await
     }
 
-    /// A place for a request whose body is passed on while it comes: it may take long, and must not keep those waiting
-    /// that are there already.
+    /// A permit for a request whose body is streamed through. Such uploads may take long and have permits of their own.
     pub(super) async fn acquire_for_upload(&self) -> Result<RequestPermit, Refusal> {
         self.acquire_from(&self.uploads).await
     }
@@ -239,7 +238,7 @@ fn conversation_settings(config: &GatewayConfig) -> ConversationSettings {
     }
 }
 
-/// A request's place, given back when its reply has ended.
+/// A request's permit, released when its reply has ended.
 pub(super) struct RequestPermit {
     _permit: OwnedSemaphorePermit,
     open: prometheus_client::metrics::gauge::Gauge,

@@ -1,4 +1,4 @@
-//! Every request comes in here and leaves with an answer.
+//! The entry point of every request: normalise, check, route, answer.
 
 use super::answer::{Refusal, text_answer};
 use super::connection::RequestGuard;
@@ -11,10 +11,10 @@ use hyper::body::Incoming;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Answers a request.
+/// Handles a request.
 pub async fn handle(gateway: Arc<Gateway>, request: Request<Incoming>, guard: RequestGuard) -> Response<Body> {
     let (mut parts, body) = request.into_parts();
-    let straight = straighten(&mut parts).and_then(|()| credentials::lift_key(&mut parts));
+    let straight = normalise_path(&mut parts).and_then(|()| credentials::lift_key(&mut parts));
     let route = route(&parts);
     let provider = route.provider();
     let answer = match straight.and_then(|()| gateway.setup().names.check(&parts, guard.connection().local_address)) {
@@ -26,11 +26,11 @@ pub async fn handle(gateway: Arc<Gateway>, request: Request<Incoming>, guard: Re
         tracing::debug!(kind = refusal.name(), "refused");
         refusal.answer(provider)
     });
-    answer.map(|body| guard.until_the_end_of(body))
+    answer.map(|body| guard.hold_until_end_of(body))
 }
 
-/// Takes detours out of the path, before anybody decides by it.
-fn straighten(parts: &mut Parts) -> Result<(), Refusal> {
+/// Normalises the path before anything is decided by it.
+fn normalise_path(parts: &mut Parts) -> Result<(), Refusal> {
     let straight = match parts.uri.path_and_query().map(path::normal) {
         Some(Some(Cow::Borrowed(_))) => return Ok(()),
         Some(Some(Cow::Owned(straight))) => straight,
@@ -74,5 +74,5 @@ async fn own_endpoint(
     Ok(endpoints::answer(gateway.clone(), path, parts, (*body).clone()).await)
 }
 
-/// Bytes that a request to one of our own pages may have.
+/// Largest body of a request to the gateway's own endpoints.
 const OWN_BODY: u64 = 64 << 10;

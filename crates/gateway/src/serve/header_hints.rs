@@ -1,4 +1,4 @@
-//! What a client's headers say about the conversation: its session, its sub-agent, its purpose.
+//! What the request headers say about the conversation: session, sub-agent, purpose.
 
 use super::headers;
 use crate::conversation::{Bypass, PurposeHint};

@@ -1,4 +1,4 @@
-//! Who somebody is when the key changes and the person does not.
+//! Identifies a client across changing tokens.
 //!
 //! Tokens of subscriptions are replaced every few hours. What a client stores here would be lost each time if it
 //! belonged to the token, so it belongs to what does not change: the account that the token or the request names. That

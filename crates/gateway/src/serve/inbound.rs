@@ -1,4 +1,4 @@
-//! Request bodies: read to the end, within limits of size and patience, and unpacked.
+//! Reads request bodies within limits of size and time, and decompresses them.
 
 use super::answer::Refusal;
 use super::budget::{AccountedBytes, MemoryBudget};

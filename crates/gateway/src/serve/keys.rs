@@ -1,4 +1,4 @@
-//! Who may use the gateway, and under which key their requests go out.
+//! Client keys, and the provider keys they are mapped to.
 //!
 //! A key file has one line per client: its key, and where wanted the keys that are sent upstream in its place:
 //!

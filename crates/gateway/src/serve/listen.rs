@@ -1,4 +1,4 @@
-//! Accepting connections, speaking HTTP/1.1 and HTTP/2 on them, and stopping without cutting anybody off.
+//! Accepts connections, serves HTTP/1.1 and HTTP/2 on them, and shuts down gracefully.
 
 use super::connection::{Connection, ConnectionTimeouts};
 use super::connections::{ConnectionLimits, Connections};
@@ -87,7 +87,10 @@ pub async fn serve(gateway: Arc<Gateway>, listener: TcpListener, stop: impl Futu
 
 fn connection_limits(gateway: &Gateway) -> ConnectionLimits {
     let settings = &gateway.setup().gateway;
-    ConnectionLimits { all: settings.max_connections as usize, of_one: settings.max_connections_per_address as usize }
+    ConnectionLimits {
+        all: settings.max_connections as usize,
+        per_address: settings.max_connections_per_address as usize,
+    }
 }
 
 fn timeouts(gateway: &Gateway) -> ConnectionTimeouts {

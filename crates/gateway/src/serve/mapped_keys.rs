@@ -1,6 +1,6 @@
-//! What passes under a key that the operator lends to several clients. The provider takes them all for one, so that
-//! each could read, change and delete what the others have there: only what leaves nothing behind passes, and what a
-//! client left itself.
+//! Restrictions for provider keys that several clients share. The provider sees them as one client, so each could
+//! read, change and delete the objects of the others: only requests that create nothing are allowed, and objects that
+//! the client created itself.
 
 use super::answer::Refusal;
 use super::gateway::{Gateway, now};

@@ -1,4 +1,4 @@
-//! Figures for Prometheus. Labels are names from tables: nothing that a client sends becomes one.
+//! Prometheus metrics. Label values come from fixed tables, never from clients.
 
 use super::route::Provider;
 use crate::conversation::{Conversations, Dialect, ReportedUsage};

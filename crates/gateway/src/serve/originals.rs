@@ -1,4 +1,4 @@
-//! Originals over HTTP: recall by handle, search by words. The same pages as on the command line, per credential.
+//! Recall and search over HTTP, per credential, with the same output as on the command line.
 
 use super::Body;
 use super::answer::{json_answer, text_answer};

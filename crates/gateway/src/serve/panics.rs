@@ -1,5 +1,4 @@
-//! What is said about a panic: where it happened, and nothing else. Messages of panics quote the text that they are
-//! about, and that is somebody's conversation.
+//! Logs where a panic happened, without its message, which may quote a conversation.
 
 use std::panic::{PanicHookInfo, set_hook};
 use tracing::error;

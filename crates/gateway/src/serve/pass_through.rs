@@ -1,4 +1,4 @@
-//! A request that is none of ours to understand: it passes as it comes, and so does its reply.
+//! Forwards a request that is not a turn, and its reply, unchanged.
 
 use super::answer::Refusal;
 use super::connection::RequestGuard;

@@ -1,4 +1,4 @@
-//! The parameters of an address: known ones, each once, decoded.
+//! Query parameters: known names only, each at most once, decoded.
 
 use std::fmt::Display;
 use std::str::FromStr;

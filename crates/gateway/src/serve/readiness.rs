@@ -1,4 +1,4 @@
-//! Whether the gateway can do its work: anybody may ask, so that the store is asked once in a while only.
+//! The readiness check. Anybody may call it, so the store is checked at most twice a second.
 
 use super::Body;
 use super::endpoints::text;

@@ -1,5 +1,5 @@
-//! How an agent behind a request reaches the gateway's own pages: the address that it was reached at, and the header that
-//! showed the key, with the variable in which agents keep that key.
+//! How the agent that sent a request can reach the gateway's own endpoints: the address it used, and the header and
+//! variable of its key.
 
 use super::headers;
 use crate::conversation::Dialect;

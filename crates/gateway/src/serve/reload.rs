@@ -1,4 +1,4 @@
-//! Settings that change while the gateway runs: their files are looked at every moment, and on SIGHUP.
+//! Reloads settings when their files change and on SIGHUP.
 
 use super::gateway::{Gateway, GatewayConfig};
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! A reply on its way to the client: passed on piece by piece as it comes, read along with, and replaced by another
-//! one only as long as nothing of it has been passed on. A reply that breaks off breaks off for the client, too.
+//! Streams a reply to the client while observing it. It can be replaced by another reply until the first byte was
+//! forwarded. An interrupted reply is interrupted for the client, too.
 
 use super::BoxError;
 use super::exchange::Retry;

@@ -1,5 +1,5 @@
-//! Reading along with a reply: usage as it passes, and how it ended, told once. Reading never holds a byte back, and
-//! whatever goes wrong in it ends the reading, not the reply.
+//! Observes a reply while it is streamed: usage, and how it ended, reported once. Observing never delays a byte, and
+//! its failures do not affect the reply.
 
 use super::decode::{Coding, Decoder};
 use super::mapped_keys;

@@ -1,5 +1,4 @@
-//! Rewriting a request, so guarded that it can only help: on a thread of its own, within a time limit, and whatever
-//! goes wrong there, the request goes out as it came.
+//! Rewrites a request on a worker thread within a time limit. If anything fails, the original request is forwarded.
 
 use super::assistant_answer::Delivery;
 use super::budget::AccountedBytes;
@@ -22,7 +21,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tracing::warn;
 
-/// A request as it came, unpacked.
+/// A turn as received, decompressed.
 #[derive(Clone)]
 pub struct TurnRequest {
     /// Its API.
@@ -41,7 +40,7 @@ pub struct TurnRequest {
     pub site: Option<Arc<Site>>,
 }
 
-/// What an address says that other APIs have in the body.
+/// What the URL says that other APIs have in the body.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UrlParameters {
     /// The model.
@@ -64,7 +63,7 @@ impl UrlParameters {
     }
 }
 
-/// What a request became.
+/// A rewritten request.
 pub struct Rewritten {
     /// The body to send; `None` sends what came.
     pub body: Option<Bytes>,
@@ -78,7 +77,7 @@ pub struct Rewritten {
     pub store: StoreResult,
 }
 
-/// What the store did.
+/// Whether the store kept the fold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreResult {
     /// All that was asked of it.
@@ -87,16 +86,16 @@ pub enum StoreResult {
     Failed,
 }
 
-/// Whose wish usage in a stream is.
+/// Who requested usage in a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UsageRequestedBy {
-    /// The client's, or nobody's.
+    /// The client, or nobody.
     Client,
-    /// Only ours.
+    /// Only the gateway.
     Gateway,
 }
 
-/// What is known about a request that could be read.
+/// Details of a request that could be read.
 pub struct RewriteDetails {
     /// The session it belongs to.
     pub session: SessionId,
@@ -108,10 +107,10 @@ pub struct RewriteDetails {
     pub background: Option<FoldTask>,
 }
 
-/// Why a request goes out as it came.
+/// Why a request is forwarded unchanged.
 #[derive(Debug)]
 pub enum RewriteError {
-    /// The body is no text.
+    /// The body is not UTF-8.
     NotUtf8,
     /// Something is wrong on our side.
     Prepare(PrepareError),

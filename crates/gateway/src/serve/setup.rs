@@ -1,4 +1,4 @@
-//! What the settings say, in the types that requests are served by. Made anew on every reload, never changed.
+//! Settings converted to the types used while serving. Rebuilt on every reload, never modified.
 
 use super::allowed_hosts::AllowedHosts;
 use super::answer::Refusal;

@@ -1,5 +1,5 @@
-//! The beginning of a streamed reply: a provider may say 200 and then, in its first event, that the request is too
-//! large. As long as no event has reached the client, the request can still be sent again.
+//! The start of a streamed reply: a provider may answer 200 and report in its first event that the request is too
+//! long. Until an event was forwarded, the request can be resent.
 
 use crate::conversation::{SizeRefusal, read_refusal};
 use bytes::{Bytes, BytesMut};

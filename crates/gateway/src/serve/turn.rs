@@ -1,4 +1,4 @@
-//! A turn of a conversation: who sends it is let in, its body is read and unpacked, and where it goes is known.
+//! Handles a turn of a conversation: authenticate, read and decompress the body, choose the upstream.
 
 use super::answer::Refusal;
 use super::budget::AccountedBytes;

@@ -1,5 +1,5 @@
-//! Request bodies on their way out: pieces that show that something moves, within limits where they come straight from
-//! a client. Whoever waits for an answer waits from the last thing that moved.
+//! Request bodies sent upstream: progress tracking, and limits for bodies streamed from a client. The response timeout
+//! starts at the last progress.
 
 use super::BoxError;
 use super::answer::Refusal;
@@ -14,18 +14,18 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::time::{Instant, Sleep, sleep};
 
-/// What is known of a body on its way.
+/// The progress of a request body that is being sent.
 #[derive(Debug)]
 pub struct UploadProgress {
     began: Instant,
-    /// When something moved last, in milliseconds after the beginning.
+    /// When the last chunk was sent, in milliseconds after the start.
     moved: AtomicU64,
-    /// Why it did not arrive, where that was the client's doing.
+    /// Why the upload failed, if the client caused it.
     refusal: Mutex<Option<Refusal>>,
 }
 
 impl UploadProgress {
-    /// A body that sets out.
+    /// A body whose upload begins.
     pub fn new() -> Arc<UploadProgress> {
         Arc::new(UploadProgress { began: Instant::now(), moved: AtomicU64::new(0), refusal: Mutex::new(None) })
     }
@@ -41,12 +41,12 @@ impl UploadProgress {
         error
     }
 
-    /// Why the body did not arrive, where that was the client's doing.
+    /// Why the upload failed, if the client caused it.
     pub fn refusal(&self) -> Option<Refusal> {
         self.refusal.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What `reply` gives; `None` when neither it came nor anything moved for so long.
+    /// The output of `reply`; `None` after a timeout since the last progress.
     pub async fn answered<T>(&self, reply: impl Future<Output = T>, patience: Duration) -> Option<T> {
         let silence = async {
             loop {
@@ -64,10 +64,10 @@ impl UploadProgress {
     }
 }
 
-/// The largest piece of a body that is there as a whole.
+/// The chunk size for bodies in memory.
 const PIECE: usize = 256 << 10;
 
-/// A body that is there as a whole, in pieces.
+/// A body in memory, sent in chunks.
 pub struct ChunkedBody {
     rest: Bytes,
     upload: Arc<UploadProgress>,
@@ -102,7 +102,7 @@ impl Body for ChunkedBody {
     }
 }
 
-/// A body that is passed on as it comes, within limits of size and patience.
+/// A body streamed from a client, within limits of size and time.
 pub struct LimitedUpload<B> {
     body: B,
     bounds: Bounds,
@@ -178,7 +178,7 @@ mod tests {
     use http_body_util::{BodyExt, Full};
 
     #[tokio::test(start_paused = true)]
-    async fn an_answer_is_waited_for_as_long_as_something_moves() {
+    async fn the_response_timeout_starts_at_the_last_progress() {
         let upload = UploadProgress::new();
         let mover = upload.clone();
         tokio::spawn(async move {
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn pieces_are_the_whole() {
+    async fn chunks_add_up_to_the_body() {
         let bytes = Bytes::from(vec![7u8; PIECE * 2 + 5]);
         let pieces = ChunkedBody::new(bytes.clone(), UploadProgress::new());
         assert_eq!(pieces.size_hint().exact(), Some(bytes.len() as u64));
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_too_large_is_the_clients_doing() {
+    async fn a_body_over_the_limit_is_reported_as_the_clients_error() {
         let upload = UploadProgress::new();
         let bounds = Bounds { bytes: 3, pause: Duration::from_secs(1) };
         let passing = LimitedUpload::new(Full::new(Bytes::from("12345")), bounds, upload.clone(), None);

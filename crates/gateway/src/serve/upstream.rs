@@ -1,4 +1,4 @@
-//! Addresses of providers: what a base address means, and where a request ends up under it.
+//! Base URLs of providers, and the URL of a request below them.
 
 use super::route::{Provider, Version, operation};
 use http::Uri;

@@ -1,5 +1,5 @@
-//! A connection that ends when its peer stops reading for too long, so that a client that never reads cannot hold
-//! a place and an upstream stream for ever. Says when the peer is heard.
+//! A stream that fails if the peer does not read for too long, so that a client that never reads cannot hold a slot
+//! and an upstream stream forever. Also records when data arrives.
 
 use super::connection::Connection;
 use std::future::Future;

@@ -1,4 +1,4 @@
-//! One call: a request out, words in, watched.
+//! One call: send the request, read the streamed reply with timeouts.
 
 use super::classify;
 use super::dialect::{self, ReplyPiece};

@@ -1,4 +1,4 @@
-//! What a refusal means: each vendor says the same few things in its own words.
+//! Classifies errors of each vendor.
 
 use crate::refusal::{self, RefusalKind};
 use foldline_core::summary::{Failure, FailureClass};

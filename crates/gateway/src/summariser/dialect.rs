@@ -1,4 +1,4 @@
-//! How the vendors are asked, and what their streams say.
+//! Request bodies and stream events of each vendor's API.
 
 use super::classify;
 use foldline_core::Format;

@@ -1,4 +1,4 @@
-//! Whom to ask: address, dialect, model, key.
+//! An endpoint: URL, dialect, model, key.
 
 use super::key::Key;
 use foldline_core::policy::Dialect;

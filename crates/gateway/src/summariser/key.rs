@@ -1,4 +1,4 @@
-//! Where a key comes from. Never from the command line, where every process of the machine can read it.
+//! Sources of API keys. Never the command line, which every process of the machine can read.
 
 use foldline_core::policy::SummarizerPolicy;
 use secrecy::SecretString;

@@ -1,4 +1,4 @@
-//! Running a job to its end: first endpoint, tries, second endpoint, outcome.
+//! Runs a summary job: first endpoint, retries, fallback endpoint, result.
 
 use super::call::{CallError, call};
 use super::endpoint::Endpoint;

@@ -8,7 +8,7 @@ async fn raw(test: &TestGateway, head: &str) -> u16 {
 }
 
 #[tokio::test]
-async fn a_name_that_somebody_points_here_reads_nothing() {
+async fn dns_rebinding_is_refused() {
     let test = TestGateway::with([Act::say("x")]).await;
     for path in ["/foldline/sessions", "/foldline/healthz", "/v1/models", "/"] {
         assert_eq!(raw(&test, &format!("GET {path} HTTP/1.1\r\nhost: rebound.example:8787")).await, 403, "{path}");
@@ -23,7 +23,7 @@ async fn a_name_that_somebody_points_here_reads_nothing() {
 }
 
 #[tokio::test]
-async fn a_request_without_a_host_or_with_two_is_refused() {
+async fn missing_or_duplicate_host_is_refused() {
     let test = TestGateway::with([Act::say("x")]).await;
     assert_eq!(raw(&test, "GET /foldline/healthz HTTP/1.1").await, 400);
     assert_eq!(raw(&test, "GET /foldline/healthz HTTP/1.1\r\nhost: localhost\r\nhost: evil.example").await, 400);
@@ -31,7 +31,7 @@ async fn a_request_without_a_host_or_with_two_is_refused() {
 }
 
 #[tokio::test]
-async fn no_page_of_another_site_folds_sessions_or_spends_turns() {
+async fn requests_from_other_sites_pages_are_refused() {
     let test = TestGateway::with([Act::say("x")]).await;
     let first = test.post(MESSAGES, &short(MESSAGES, false)).await;
     let id = first.header("x-foldline-session").unwrap().to_owned();
@@ -62,7 +62,7 @@ async fn no_page_of_another_site_folds_sessions_or_spends_turns() {
 }
 
 #[tokio::test]
-async fn browsers_are_told_what_not_to_do_with_our_own_pages() {
+async fn own_endpoints_send_browser_security_headers() {
     let test = TestGateway::with([Act::say("x")]).await;
     for path in ["/foldline/healthz", "/foldline/sessions", "/foldline/metrics", "/foldline/nothing", "/api/tags"] {
         let seen = test.get(path).await;

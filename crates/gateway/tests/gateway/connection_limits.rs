@@ -27,7 +27,7 @@ fn mark(number: usize) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_hundred_conversations_that_begin_alike_are_not_mixed_up() {
+async fn conversations_with_the_same_beginning_stay_separate() {
     const CONVERSATIONS: usize = 200;
     const EACH: usize = 27;
     let (test, strict) = strict_desk(8_000, |_| {}).await;
@@ -89,7 +89,7 @@ async fn two_hundred_conversations_that_begin_alike_are_not_mixed_up() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_clients_on_one_conversation_do_not_disturb_each_other() {
+async fn two_clients_can_continue_one_conversation() {
     for path in PATHS {
         let (test, strict) = strict_desk(WINDOW, |_| {}).await;
         let mut one = Agent::new(path, "Do it together.");

@@ -18,7 +18,7 @@ async fn lasts(test: &TestGateway, said: &[u8]) -> Duration {
 }
 
 #[tokio::test]
-async fn silence_ends_from_the_first_moment_on() {
+async fn silent_connections_time_out() {
     let test = TestGateway::tuned([Act::say("x")], |p| p.gateway.header_secs = 1).await;
     let preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
     let settings = [preface.as_slice(), &[0, 0, 0, 4, 0, 0, 0, 0, 0]].concat();
@@ -29,7 +29,7 @@ async fn silence_ends_from_the_first_moment_on() {
 }
 
 #[tokio::test]
-async fn a_connection_that_was_served_may_wait_for_a_while() {
+async fn idle_connections_have_their_own_timeout() {
     let test = TestGateway::tuned([Act::say("x")], |p| {
         p.gateway.header_secs = 1;
         p.gateway.keep_alive_secs = 3;
@@ -41,7 +41,7 @@ async fn a_connection_that_was_served_may_wait_for_a_while() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn silent_and_slow_connections_beyond_all_limits_keep_nobody_from_working() {
+async fn requests_are_served_beside_floods_of_silent_and_slow_connections() {
     let test = TestGateway::tuned([Act::say("x")], |p| {
         p.gateway.max_connections = 64;
         p.gateway.max_connections_per_address = 48;
@@ -72,7 +72,7 @@ async fn silent_and_slow_connections_beyond_all_limits_keep_nobody_from_working(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn bodies_that_trickle_from_the_same_address_make_room_for_turns() {
+async fn slow_uploads_from_the_same_address_are_closed_for_turns() {
     let test = TestGateway::tuned([Act::say("x")], |p| p.gateway.max_connections_per_address = 32).await;
     let slow = format!(
         "POST {CHAT} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 9999\r\n\r\n{{"
@@ -90,7 +90,7 @@ async fn bodies_that_trickle_from_the_same_address_make_room_for_turns() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn our_own_pages_are_there_when_every_connection_is_at_work() {
+async fn own_endpoints_are_reachable_at_the_connection_limit() {
     let test = TestGateway::tuned([Act::Stall], |p| p.gateway.max_connections = 3).await;
     let body = short(CHAT, false);
     let turn = format!(
@@ -117,7 +117,7 @@ async fn our_own_pages_are_there_when_every_connection_is_at_work() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nobody_who_says_nothing_keeps_the_gateway_from_stopping() {
+async fn silent_connections_do_not_delay_shutdown() {
     let mut test = TestGateway::with([Act::say("x")]).await;
     let mut held = Vec::new();
     let stalled = format!(

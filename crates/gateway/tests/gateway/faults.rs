@@ -23,7 +23,7 @@ fn narrow(policy: &mut crate::harness::Tuned) {
 }
 
 #[tokio::test]
-async fn a_store_that_is_no_store_is_no_reason_to_refuse_anybody() {
+async fn an_invalid_store_file_does_not_fail_requests() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("store.db");
     std::fs::write(&store, "this is no database, and never was one".repeat(100)).unwrap();
@@ -33,7 +33,7 @@ async fn a_store_that_is_no_store_is_no_reason_to_refuse_anybody() {
 }
 
 #[tokio::test]
-async fn a_locked_store_lets_requests_through_within_the_limit() {
+async fn a_locked_store_delays_requests_only_up_to_the_limit() {
     let test = TestGateway::tuned([Act::say("Done.")], narrow).await;
     // Somebody else holds the file.
     let lock = rusqlite::Connection::open(test.folder.path().join("store.db")).unwrap();
@@ -72,7 +72,7 @@ async fn faults_of_the_store(test: &TestGateway) -> f64 {
 }
 
 #[tokio::test]
-async fn a_fold_that_cannot_be_kept_is_counted_and_made_when_the_store_is_free_again() {
+async fn a_fold_that_cannot_be_stored_is_counted_and_retried() {
     let test = TestGateway::tuned([Act::say("Done.")], narrow).await;
     let lock = rusqlite::Connection::open(test.folder.path().join("store.db")).unwrap();
     lock.execute_batch("BEGIN IMMEDIATE").unwrap();
@@ -90,7 +90,7 @@ async fn a_fold_that_cannot_be_kept_is_counted_and_made_when_the_store_is_free_a
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_gateway_whose_store_cannot_be_written_is_not_ready_however_often_it_is_asked() {
+async fn readyz_fails_while_the_store_is_not_writable() {
     let test = TestGateway::tuned([Act::say("Done.")], narrow).await;
     assert_eq!(test.get("/foldline/readyz").await.text(), "ready\n");
     // Others write for ever; reading still works.
@@ -108,7 +108,7 @@ async fn a_gateway_whose_store_cannot_be_written_is_not_ready_however_often_it_i
 }
 
 #[tokio::test]
-async fn a_store_that_turns_to_garbage_costs_folds_until_it_is_moved_away() {
+async fn a_corrupted_store_stops_folds_until_it_is_replaced() {
     let test = TestGateway::tuned([Act::say("Done.")], narrow).await;
     assert_eq!(outcome(&test, &another(0)).await.0, "folded");
     // What is written beside requests is done by then: a write under way would put some of the file right again.
@@ -132,7 +132,7 @@ async fn a_store_that_turns_to_garbage_costs_folds_until_it_is_moved_away() {
 }
 
 #[tokio::test]
-async fn a_store_that_is_deleted_under_way_is_made_anew() {
+async fn a_deleted_store_is_recreated() {
     let test = TestGateway::tuned([Act::say("Done.")], narrow).await;
     assert_eq!(outcome(&test, &another(0)).await.0, "folded");
     for (round, gone) in [1, 3].into_iter().enumerate() {
@@ -153,7 +153,7 @@ async fn a_store_that_is_deleted_under_way_is_made_anew() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_agent_outlives_a_store_that_is_locked_for_long() {
+async fn an_agent_keeps_working_while_the_store_is_locked() {
     for path in PATHS {
         let (test, strict) = strict_desk(WINDOW, |_| {}).await;
         let mut agent = Agent::new(path, "Run all tests and mend what fails.");
@@ -180,7 +180,7 @@ async fn an_agent_outlives_a_store_that_is_locked_for_long() {
 }
 
 #[tokio::test]
-async fn a_store_that_could_not_be_opened_at_the_start_is_opened_when_it_can() {
+async fn a_store_that_failed_to_open_is_retried() {
     let provider = Provider::start([Act::say("Done.")]).await.unwrap();
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("store.db");
@@ -201,7 +201,7 @@ async fn a_store_that_could_not_be_opened_at_the_start_is_opened_when_it_can() {
 }
 
 #[tokio::test]
-async fn a_rewrite_that_takes_too_long_is_not_waited_for() {
+async fn a_slow_rewrite_times_out_and_the_original_is_forwarded() {
     let test = TestGateway::tuned([Act::say("Done.")], |policy| {
         narrow(policy);
         policy.gateway.prepare_ms = 1;
@@ -217,7 +217,7 @@ async fn a_rewrite_that_takes_too_long_is_not_waited_for() {
 }
 
 #[tokio::test]
-async fn what_a_provider_rejects_of_ours_goes_out_as_it_came() {
+async fn a_rejected_rewrite_is_replaced_by_the_original() {
     let body = long();
     let original = body.len();
     let choose = move |request: &foldline_script::Received, _| match request.body.len() < original {
@@ -233,7 +233,7 @@ async fn what_a_provider_rejects_of_ours_goes_out_as_it_came() {
 }
 
 #[tokio::test]
-async fn what_goes_out_as_it_came_and_is_too_long_is_folded_again() {
+async fn an_original_that_is_too_long_is_folded_again() {
     let body = long();
     let original = body.len();
     let choose = move |request: &foldline_script::Received, at| match (at, request.body.len() < original) {
@@ -253,7 +253,7 @@ async fn what_goes_out_as_it_came_and_is_too_long_is_folded_again() {
 }
 
 #[tokio::test]
-async fn what_is_rejected_either_way_is_kept() {
+async fn a_checkpoint_is_kept_if_the_original_is_rejected_too() {
     let body = long();
     let rejecting = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     let (flag, order) = (rejecting.clone(), std::sync::atomic::Ordering::Relaxed);
@@ -271,7 +271,7 @@ async fn what_is_rejected_either_way_is_kept() {
 }
 
 #[tokio::test]
-async fn a_shadow_decides_and_changes_nothing() {
+async fn shadow_mode_changes_no_request() {
     let test = TestGateway::tuned([Act::say("Done.")], |policy| {
         narrow(policy);
         policy.gateway.shadow = true;

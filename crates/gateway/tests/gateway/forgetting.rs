@@ -45,7 +45,7 @@ async fn sessions(test: &TestGateway, key: &str) -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_client_forgets_its_own_and_nobody_elses() {
+async fn a_client_can_delete_only_its_own_sessions() {
     let (test, _folder) = of_two().await;
     let (one, two) = (fold(&test, "a", "label-one").await, fold(&test, "a", "label-two").await);
     let other = fold(&test, "b", "label-three").await;
@@ -80,7 +80,7 @@ async fn a_client_forgets_its_own_and_nobody_elses() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_another_process_forgets_leaves_the_memory_too() {
+async fn deletions_by_another_process_clear_the_memory() {
     let (test, _folder) = of_two().await;
     fold(&test, "a", "label-one").await;
     let store = Store::open(&test.folder.path().join("store.db"), Limits::default()).unwrap();

@@ -72,7 +72,7 @@ async fn assert_alive(test: &TestGateway) {
 }
 
 #[tokio::test]
-async fn requests_that_are_taken_back_at_once_end_the_connection() {
+async fn http2_rapid_resets_close_the_connection() {
     let test = TestGateway::with([Act::say("x")]).await;
     let mut stream = open(&test).await;
     let cancel = 8_u32.to_be_bytes();
@@ -90,7 +90,7 @@ async fn requests_that_are_taken_back_at_once_end_the_connection() {
 }
 
 #[tokio::test]
-async fn headers_without_an_end_are_not_gathered() {
+async fn endless_http2_headers_are_refused() {
     let test = TestGateway::with([Act::say("x")]).await;
     let mut stream = open(&test).await;
     stream.write_all(&frame(HEADERS, 0, 1, &head(CHAT))).await.unwrap();
@@ -110,7 +110,7 @@ async fn headers_without_an_end_are_not_gathered() {
 }
 
 #[tokio::test]
-async fn frames_that_make_no_sense_end_the_connection() {
+async fn invalid_http2_frames_close_the_connection() {
     let data = frame(DATA, END_STREAM, 7, b"for nobody");
     let cases: [(&str, Vec<u8>); 5] = [
         ("data for a stream that was never opened", data),
@@ -130,7 +130,7 @@ async fn frames_that_make_no_sense_end_the_connection() {
 }
 
 #[tokio::test]
-async fn a_body_that_never_comes_does_not_hold_its_place() {
+async fn a_missing_body_holds_no_request_permit() {
     let test = TestGateway::tuned([Act::say("x")], |policy| policy.gateway.body_secs = 1).await;
     let mut stream = open(&test).await;
     let promised = [head(CHAT), header("content-length", "1000")].concat();

@@ -50,7 +50,7 @@ pub fn brotli_bomb() -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn bodies_that_burst_or_break_off_when_unpacked_are_refused() {
+async fn decompression_bombs_and_truncated_bodies_are_refused() {
     let test = TestGateway::tuned([Act::say("x")], |p| p.gateway.max_body_bytes = 1_000_000).await;
     let bomb = vec![b' '; 50_000_000];
     for (coding, body) in packed(&bomb) {
@@ -80,7 +80,7 @@ async fn bodies_that_burst_or_break_off_when_unpacked_are_refused() {
 }
 
 #[tokio::test]
-async fn bodies_that_lie_about_their_length_are_refused() {
+async fn bodies_with_wrong_length_are_refused() {
     let test = TestGateway::tuned([Act::say("x")], |p| p.gateway.body_secs = 1).await;
     for path in PATHS {
         let head = |rest: &str| {
@@ -110,7 +110,7 @@ async fn bodies_that_lie_about_their_length_are_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_body_that_trickles_does_not_hold_a_place_for_ever() {
+async fn a_slow_body_is_refused_after_its_timeout() {
     let test = TestGateway::tuned([Act::say("x")], |p| p.gateway.body_secs = 1).await;
     for path in PATHS {
         let began = Instant::now();
@@ -137,7 +137,7 @@ async fn a_body_that_trickles_does_not_hold_a_place_for_ever() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_no_conversation_is_the_providers_to_judge() {
+async fn requests_without_messages_are_forwarded() {
     let test = TestGateway::with([Act::error(400, "invalid_request_error", "could not parse this")]).await;
     let deep = format!("{{\"model\":\"m\",\"messages\":{}", "[".repeat(1_000_000));
     let wide = format!("{{\"model\":\"m\",\"messages\":[{}]}}", "{},".repeat(200_000).trim_end_matches(','));
@@ -178,7 +178,7 @@ async fn what_is_no_conversation_is_the_providers_to_judge() {
 }
 
 #[tokio::test]
-async fn headers_of_ours_that_say_nonsense_are_no_reason_to_fail() {
+async fn invalid_foldline_headers_are_ignored() {
     let test = TestGateway::with([Act::say("x")]).await;
     let long = "x".repeat(30_000);
     for value in ["", " ", "../../etc/passwd", "a'; DROP TABLE sessions; --", "\u{7}bell", "%00", &long] {

@@ -40,7 +40,7 @@ async fn found(test: &TestGateway, token: &str) -> bool {
 }
 
 #[tokio::test]
-async fn a_subscription_keeps_its_checkpoints_when_its_token_is_replaced() {
+async fn checkpoints_survive_a_new_subscription_token() {
     let test = TestGateway::tuned([Act::say("Done.")], narrow).await;
     let mine = long(Some(DEVICE));
     assert_eq!(outcome(&test, "sk-ant-oat01-first", &mine).await, "folded");
@@ -62,7 +62,7 @@ fn jwt(subject: &str, signature: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_token_that_only_claims_to_be_somebodys_is_told_nothing() {
+async fn a_forged_token_reads_nothing() {
     let choose = |request: &Received, _| match request.headers["authorization"].to_str().unwrap().ends_with("forged") {
         true => Act::error(401, "authentication_error", "invalid bearer token"),
         false => Act::say("Done."),

@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 #[tokio::test]
-async fn a_body_above_the_limit_is_refused_in_the_providers_words() {
+async fn a_body_over_the_limit_gets_a_provider_style_error() {
     let test = TestGateway::tuned([Act::say("x")], |p| p.gateway.max_body_bytes = 1_000).await;
     let large = vec![b'x'; 2_000];
     let seen = test.post_with(MESSAGES, &[], &large).await;
@@ -65,7 +65,7 @@ async fn hostile_heads_are_refused_and_leave_nothing_behind() {
 }
 
 #[tokio::test]
-async fn a_client_that_dawdles_over_its_headers_is_let_go() {
+async fn slow_request_headers_time_out() {
     let test = TestGateway::tuned([Act::say("x")], |p| p.gateway.header_secs = 1).await;
     let mut stream = TcpStream::connect(test.address).await.unwrap();
     stream.write_all(b"POST /v1/chat/completions HTTP/1.1\r\nhost:").await.unwrap();
@@ -75,7 +75,7 @@ async fn a_client_that_dawdles_over_its_headers_is_let_go() {
 }
 
 #[tokio::test]
-async fn more_requests_than_places_are_asked_to_come_back() {
+async fn requests_over_the_limit_get_retry_after() {
     let test = TestGateway::tuned([Act::Stall], |p| p.gateway.max_requests = 1).await;
     let mut first = TcpStream::connect(test.address).await.unwrap();
     let body = short(CHAT, false);
@@ -92,7 +92,7 @@ async fn more_requests_than_places_are_asked_to_come_back() {
 }
 
 #[tokio::test]
-async fn only_known_keys_come_in_and_the_providers_key_goes_out() {
+async fn client_keys_are_required_and_mapped_to_provider_keys() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("keys");
     std::fs::write(&file, "team-1 openai=up-1\nteam-2\n").unwrap();
@@ -111,7 +111,7 @@ async fn only_known_keys_come_in_and_the_providers_key_goes_out() {
 }
 
 #[tokio::test]
-async fn a_client_that_never_reads_is_let_go() {
+async fn a_client_that_never_reads_is_disconnected() {
     // More than all buffers between here and there can hold.
     let body = "x".repeat(64 << 20);
     let flood = Act::Raw { status: 200, headers: Vec::new(), content_type: "text/plain".into(), body };
@@ -132,7 +132,7 @@ async fn a_client_that_never_reads_is_let_go() {
 }
 
 #[tokio::test]
-async fn a_provider_that_is_not_there_is_a_502_in_its_words() {
+async fn an_unreachable_provider_is_a_502_in_provider_style() {
     let test =
         TestGateway::tuned([Act::HangUp], |p| p.gateway.upstream_openai = Some("http://127.0.0.1:9".to_owned())).await;
     let seen = test.post(CHAT, &short(CHAT, false)).await;

@@ -42,7 +42,7 @@ fn made(seen: &WindowEvidence) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_response_belongs_to_the_client_that_made_it() {
+async fn responses_belong_to_the_client_that_created_them() {
     let (test, _folder) = shared(&[]).await;
     for stream in [false, true] {
         let id = made(&test.post_with(RESPONSES, &[A], short(RESPONSES, stream).as_bytes()).await);
@@ -70,7 +70,7 @@ async fn a_response_belongs_to_the_client_that_made_it() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whose_a_response_is_outlives_the_gateway() {
+async fn response_ownership_survives_a_restart() {
     let (mut test, _folder) = shared(&[]).await;
     let id = made(&test.post_with(RESPONSES, &[A], short(RESPONSES, false).as_bytes()).await);
     let store = test.folder.path().join("store.db");
@@ -91,7 +91,7 @@ async fn whose_a_response_is_outlives_the_gateway() {
 }
 
 #[tokio::test]
-async fn only_what_leaves_nothing_behind_passes_under_a_shared_key() {
+async fn mapped_keys_allow_only_requests_that_create_nothing() {
     let (test, _folder) = shared(&["/embeddings"]).await;
     for (method, path) in [
         ("GET", "/v1/files"),
@@ -145,7 +145,7 @@ fn keeping(request: &Received, number: usize) -> Act {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn files_and_batches_belong_to_the_client_that_made_them() {
+async fn files_and_batches_belong_to_the_client_that_created_them() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("keys");
     std::fs::write(&file, "a openai=up\nb openai=up\n").unwrap();

@@ -13,7 +13,7 @@ fn airy(megabytes: usize) -> Vec<u8> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn packed_bodies_share_one_budget() {
+async fn compressed_bodies_share_one_memory_budget() {
     let test = TestGateway::tuned([Act::Stall], |p| {
         p.gateway.body_memory_bytes = 60_000_000;
         p.gateway.reply_secs = 3;
@@ -41,7 +41,7 @@ async fn packed_bodies_share_one_budget() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn plain_bodies_count_as_well_and_the_next_one_is_served() {
+async fn uncompressed_bodies_count_towards_the_memory_budget() {
     let test = TestGateway::tuned([Act::Stall], |p| {
         p.gateway.body_memory_bytes = 12_000_000;
         p.gateway.reply_secs = 2;

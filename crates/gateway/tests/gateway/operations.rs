@@ -37,7 +37,7 @@ async fn sessions_are_listed_shown_and_folded_by_hand() {
 }
 
 #[tokio::test]
-async fn a_chat_user_folds_with_a_message() {
+async fn slash_compress_folds_the_conversation() {
     let tune = |p: &mut Tuned| {
         p.gateway.slash_compress = true;
         p.model.window = AutoOr::Fixed(200_000);
@@ -63,14 +63,14 @@ async fn a_chat_user_folds_with_a_message() {
 }
 
 #[tokio::test]
-async fn the_command_is_a_message_like_any_other_unless_switched_on() {
+async fn slash_commands_are_off_by_default() {
     let test = TestGateway::with([Act::say("Done.")]).await;
     assert_eq!(test.post(CHAT, &long(CHAT, "/compress", false)).await.status, 200);
     assert!(test.forwarded().text().contains("/compress"));
 }
 
 #[tokio::test]
-async fn settings_change_while_requests_are_served() {
+async fn settings_reload_while_serving() {
     let test = TestGateway::with([Act::say("Done.")]).await;
     let mut plan = test.config.clone();
     plan.gateway.max_body_bytes = 1_000;
@@ -83,7 +83,7 @@ async fn settings_change_while_requests_are_served() {
 }
 
 #[tokio::test]
-async fn pages_say_what_they_do_not_have() {
+async fn own_endpoints_report_unknown_paths_and_methods() {
     let test = TestGateway::with([Act::say("Done.")]).await;
     assert_eq!(test.get("/foldline/readyz").await.text(), "ready\n");
     assert_eq!(test.get("/foldline/nothing").await.status, 404);
@@ -93,7 +93,7 @@ async fn pages_say_what_they_do_not_have() {
 }
 
 #[tokio::test]
-async fn nothing_that_clients_say_shows_in_metrics_or_sessions() {
+async fn metrics_and_sessions_contain_no_client_content() {
     let canary = ["can", "ary-7f3"].concat();
     let test = TestGateway::with([Act::say(canary.clone())]).await;
     let body = short(CHAT, false).replace("Hi", &canary);

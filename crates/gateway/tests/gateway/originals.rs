@@ -49,7 +49,7 @@ impl Folded {
 }
 
 #[tokio::test]
-async fn a_fold_is_read_in_pages_by_its_owner_only() {
+async fn recall_returns_pages_to_the_owner_only() {
     let folded = Folded::new().await;
     let mut path = format!("/foldline/recall/{}", folded.handle);
     let mut pages = 0;
@@ -147,7 +147,7 @@ async fn turns_lines_and_matches_are_chosen() {
 }
 
 #[tokio::test]
-async fn words_are_found_by_their_owner_only() {
+async fn search_finds_only_the_clients_own_originals() {
     let folded = Folded::new().await;
     let found = folded.as_one("/foldline/search?q=%22needle%207%22").await.text();
     assert!(found.starts_with(&folded.handle) && found.contains("\n  needle-7\n"), "{found}");
@@ -187,7 +187,7 @@ async fn words_are_found_by_their_owner_only() {
 }
 
 #[tokio::test]
-async fn the_index_follows_beside_the_requests() {
+async fn originals_are_indexed_after_the_request() {
     let folded = Folded::new().await;
     let store = folded.test.folder.path().join("store.db");
     let waiting = || {

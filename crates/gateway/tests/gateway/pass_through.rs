@@ -31,7 +31,7 @@ async fn body_query_and_unknown_headers_arrive_as_they_were_sent() {
 }
 
 #[tokio::test]
-async fn an_error_comes_back_word_for_word_with_its_headers() {
+async fn provider_errors_are_forwarded_unchanged() {
     let words = r#"{"type":"error","error":{"type":"rate_limit_error","message":"slow  down"},"request_id":"req_1"}"#;
     let act =
         Act::Raw { status: 429, headers: Vec::new(), content_type: "application/json".into(), body: words.into() }
@@ -49,7 +49,7 @@ async fn an_error_comes_back_word_for_word_with_its_headers() {
 }
 
 #[tokio::test]
-async fn a_page_that_is_no_json_passes_as_well() {
+async fn replies_that_are_not_json_are_forwarded() {
     let html = "<html>502 Bad Gateway</html>";
     let act = Act::Raw { status: 502, headers: Vec::new(), content_type: "text/html".into(), body: html.into() };
     let test = TestGateway::with([act]).await;
@@ -99,7 +99,7 @@ async fn probes_and_websockets_never_reach_the_provider() {
 }
 
 #[tokio::test]
-async fn an_offer_to_speak_http_2_is_no_reason_to_refuse() {
+async fn h2c_upgrade_offers_are_ignored() {
     let test = TestGateway::with([Act::say("Hello.")]).await;
     let offer = [
         ("connection", "Upgrade, HTTP2-Settings"),
@@ -116,7 +116,7 @@ async fn an_offer_to_speak_http_2_is_no_reason_to_refuse() {
 }
 
 #[tokio::test]
-async fn a_packed_body_is_understood_and_forwarded_as_it_came() {
+async fn compressed_bodies_are_read_and_forwarded_unchanged() {
     let test = TestGateway::with([Act::say("Hello.")]).await;
     let plain = short(RESPONSES, false);
     let mut gzip = Vec::new();
@@ -132,7 +132,7 @@ async fn a_packed_body_is_understood_and_forwarded_as_it_came() {
 }
 
 #[tokio::test]
-async fn what_is_no_json_is_the_providers_to_refuse() {
+async fn bodies_that_are_not_json_are_forwarded() {
     let test = TestGateway::with([Act::error(400, "invalid_request_error", "We could not parse the JSON body.")]).await;
     for body in [&b"{nope"[..], b"\xff\xfe\x00", b"[]", b"null", b"{\"messages\":3}"] {
         let seen = test.post_with(CHAT, &[], body).await;
@@ -142,7 +142,7 @@ async fn what_is_no_json_is_the_providers_to_refuse() {
 }
 
 #[tokio::test]
-async fn both_versions_of_http_are_spoken_in_the_clear() {
+async fn http1_and_http2_are_served_without_tls() {
     let test = TestGateway::with([Act::say("Hello.")]).await;
     let stream = tokio::net::TcpStream::connect(test.address).await.unwrap();
     let executor = hyper_util::rt::TokioExecutor::new();

@@ -24,7 +24,7 @@ fn wide(policy: &mut crate::harness::Tuned) {
 }
 
 #[tokio::test]
-async fn a_request_that_is_too_long_is_folded_and_sent_again() {
+async fn a_request_refused_as_too_long_is_folded_and_resent() {
     let openai = Act::error(
         400,
         "context_length_exceeded",
@@ -54,7 +54,7 @@ async fn a_request_that_is_too_long_is_folded_and_sent_again() {
 }
 
 #[tokio::test]
-async fn a_refusal_of_gemini_is_understood_in_a_list_and_within_events() {
+async fn gemini_size_errors_are_recognised_in_lists_and_events() {
     let error = json!({"error": {"code": 400, "status": "INVALID_ARGUMENT",
         "message": "The input token count exceeds the maximum number of tokens allowed 16000."}});
     let raw = |status: u16, kind: &str, body: String| Act::Raw {
@@ -74,7 +74,7 @@ async fn a_refusal_of_gemini_is_understood_in_a_list_and_within_events() {
 }
 
 #[tokio::test]
-async fn a_refusal_in_the_first_event_of_a_stream_counts_as_well() {
+async fn a_size_error_in_the_first_stream_event_is_recovered() {
     let failed = json!({"type": "response.failed", "sequence_number": 2, "response": {"id": "resp_1", "status": "failed",
         "error": {"code": "context_length_exceeded", "message": "Your input exceeds the context window of this model. Please adjust your input and try again."}}});
     let created = json!({"type": "response.created", "sequence_number": 0, "response": {"id": "resp_1", "status": "in_progress"}});
@@ -95,7 +95,7 @@ async fn a_refusal_in_the_first_event_of_a_stream_counts_as_well() {
 
 /// Requests of a stream that begins, as providers' streams do, and then says that the request is too long.
 #[tokio::test]
-async fn a_refusal_behind_what_begins_a_stream_counts_as_well() {
+async fn a_size_error_after_the_stream_preamble_is_recovered() {
     let start = r#"{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","content":[],"model":"m","stop_reason":null,"usage":{"input_tokens":1,"output_tokens":1}}}"#;
     let long_prompt = r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 25000 tokens > 16000 maximum"}}"#;
     let messages = format!(
@@ -117,7 +117,7 @@ async fn a_refusal_behind_what_begins_a_stream_counts_as_well() {
 }
 
 #[tokio::test]
-async fn a_refusal_that_folding_cannot_help_reaches_the_client_unchanged() {
+async fn an_unrecoverable_size_error_is_forwarded() {
     let refusal = Act::error(400, "invalid_request_error", "prompt is too long: 25000 tokens > 16000 maximum");
     let test = TestGateway::choosing(refusing(0, refusal), wide).await;
     let seen = test.post(MESSAGES, &long(MESSAGES, false)).await;
@@ -127,7 +127,7 @@ async fn a_refusal_that_folding_cannot_help_reaches_the_client_unchanged() {
 }
 
 #[tokio::test]
-async fn bypass_means_that_nothing_is_tried() {
+async fn bypassed_requests_are_not_recovered() {
     let refusal = Act::error(400, "invalid_request_error", "prompt is too long: 25000 tokens > 16000 maximum");
     let test = TestGateway::choosing(refusing(64_000, refusal), wide).await;
     let seen = test.post_with(MESSAGES, &[("x-foldline-bypass", "1")], long(MESSAGES, false).as_bytes()).await;

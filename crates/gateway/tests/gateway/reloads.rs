@@ -45,7 +45,7 @@ async fn sessions(served: &Served) -> String {
 }
 
 #[tokio::test]
-async fn a_gateway_that_others_reach_stays_closed_whatever_the_new_settings_say() {
+async fn reload_cannot_remove_keys_on_a_public_address() {
     let served = served("0.0.0.0:0").await;
     assert_eq!(sessions(&served).await, "401");
     let mut config = served.config.clone();
@@ -62,7 +62,7 @@ async fn a_gateway_that_others_reach_stays_closed_whatever_the_new_settings_say(
 }
 
 #[tokio::test]
-async fn another_address_is_refused_and_said_and_the_same_in_other_words_is_not() {
+async fn reload_rejects_another_address_but_not_another_spelling() {
     let served = served("127.0.0.1:0").await;
     let mut config = served.config.clone();
     config.gateway.listen = Some(format!("127.0.0.1:{}", served.port.wrapping_add(1).max(1024)));
@@ -76,7 +76,7 @@ async fn another_address_is_refused_and_said_and_the_same_in_other_words_is_not(
 }
 
 #[tokio::test]
-async fn a_gateway_for_known_clients_does_not_begin_to_admit_everybody() {
+async fn reload_cannot_remove_client_keys() {
     let served = served("127.0.0.1:0").await;
     let mut config = served.config.clone();
     config.gateway.client_keys = None;

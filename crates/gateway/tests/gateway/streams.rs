@@ -27,7 +27,7 @@ async fn a_stream_arrives_byte_for_byte() {
 }
 
 #[tokio::test]
-async fn usage_that_only_the_gateway_asked_for_is_taken_out_again() {
+async fn usage_requested_by_the_gateway_is_removed_from_the_stream() {
     let test = TestGateway::with([Act::say(WORDS)]).await;
     let seen = test.post(CHAT, &short(CHAT, true)).await;
     assert!(test.forwarded().json()["stream_options"]["include_usage"].as_bool().unwrap());
@@ -41,7 +41,7 @@ async fn usage_that_only_the_gateway_asked_for_is_taken_out_again() {
 }
 
 #[tokio::test]
-async fn a_provider_that_refuses_to_be_asked_for_usage_is_not_asked_again() {
+async fn usage_is_not_requested_again_after_a_rejection() {
     let choose = |request: &foldline_script::Received, _| match request.json().get("stream_options") {
         Some(_) => Act::error(400, "invalid_request_error", "Unrecognized request argument: stream_options"),
         None => Act::say(WORDS),
@@ -69,7 +69,7 @@ async fn usage_of_gemini_is_read_whole_as_events_and_as_a_list() {
 }
 
 #[tokio::test]
-async fn each_event_is_passed_on_when_it_comes() {
+async fn events_are_forwarded_immediately() {
     let pace = Duration::from_millis(60);
     let test = TestGateway::with([Act::Say { text: WORDS.into(), pace }]).await;
     let body = short(MESSAGES, true);
@@ -120,7 +120,7 @@ async fn breaking(dialect: Dialect, linger: Option<Duration>) -> std::net::Socke
 }
 
 #[tokio::test]
-async fn a_stream_that_breaks_off_breaks_off_for_the_client() {
+async fn an_interrupted_stream_is_interrupted_for_the_client() {
     let cases = [
         (CHAT, Dialect::Chat),
         (RESPONSES, Dialect::Responses),
@@ -164,7 +164,7 @@ async fn an_error_inside_a_stream_is_passed_on() {
 }
 
 #[tokio::test]
-async fn a_provider_that_falls_silent_ends_the_stream() {
+async fn a_silent_provider_times_out_the_stream() {
     let test =
         TestGateway::tuned([Act::StallAfter { text: WORDS.into(), pieces: 1 }], |p| p.gateway.idle_secs = 1).await;
     let seen = test.post(MESSAGES, &short(MESSAGES, true)).await;
@@ -173,7 +173,7 @@ async fn a_provider_that_falls_silent_ends_the_stream() {
 }
 
 #[tokio::test]
-async fn a_client_that_goes_away_ends_the_request_upstream() {
+async fn a_disconnected_client_cancels_the_upstream_request() {
     let test = TestGateway::with([Act::Babble]).await;
     let body = short(MESSAGES, true);
     let mut stream = TcpStream::connect(test.address).await.unwrap();
@@ -195,7 +195,7 @@ async fn a_client_that_goes_away_ends_the_request_upstream() {
 }
 
 #[tokio::test]
-async fn stopping_lets_an_open_stream_finish() {
+async fn shutdown_lets_open_streams_finish() {
     let pace = Duration::from_millis(100);
     let mut test = TestGateway::with([Act::Say { text: WORDS.into(), pace }]).await;
     let address = test.address;
@@ -218,7 +218,7 @@ async fn stopping_lets_an_open_stream_finish() {
 }
 
 #[tokio::test]
-async fn stopping_does_not_wait_for_ever() {
+async fn shutdown_has_a_time_limit() {
     let mut test = TestGateway::tuned([Act::Babble], |p| p.gateway.shutdown_secs = 1).await;
     let body = short(MESSAGES, true);
     let mut stream = TcpStream::connect(test.address).await.unwrap();

@@ -38,7 +38,7 @@ async fn handles(test: &TestGateway, key: &str) -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn folds_of_one_client_take_no_original_of_another() {
+async fn one_client_cannot_evict_originals_of_another() {
     let (test, _folder) = of_three(|p| {
         p.model.window = AutoOr::Fixed(60_000);
         p.store.max_bytes = 1_000_000;
@@ -64,7 +64,7 @@ async fn folds_of_one_client_take_no_original_of_another() {
 }
 
 #[tokio::test]
-async fn figures_of_all_are_for_the_operator() {
+async fn metrics_of_all_clients_require_an_operator_key() {
     let (test, _folder) = of_three(|_| {}).await;
     let body = short(MESSAGES, false);
     test.post_with(MESSAGES, &[("x-foldline-key", "a")], body.as_bytes()).await;

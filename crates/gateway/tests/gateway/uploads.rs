@@ -23,7 +23,7 @@ async fn status(stream: &mut TcpStream) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_body_that_stalls_ends_as_any_other_does() {
+async fn a_stalled_pass_through_body_times_out() {
     let test = TestGateway::tuned([Act::say("x")], |p| p.gateway.body_secs = 1).await;
     for head in ["content-length: 50000000", "content-length: 500", "transfer-encoding: chunked"] {
         let began = Instant::now();
@@ -37,7 +37,7 @@ async fn a_body_that_stalls_ends_as_any_other_does() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn bodies_that_stall_keep_no_turn_waiting() {
+async fn stalled_uploads_do_not_block_turns() {
     let test = TestGateway::tuned([Act::say("x")], |p| p.gateway.max_requests = 8).await;
     let mut held = Vec::new();
     for n in 0..40 {
@@ -54,7 +54,7 @@ async fn bodies_that_stall_keep_no_turn_waiting() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_honest_body_may_take_longer_than_an_answer() {
+async fn a_slow_upload_may_exceed_the_reply_timeout() {
     let test = TestGateway::tuned([Act::say("x")], |p| p.gateway.reply_secs = 1).await;
     let mut stream = opened(&test, "transfer-encoding: chunked").await;
     for _ in 0..10 {
@@ -67,7 +67,7 @@ async fn an_honest_body_may_take_longer_than_an_answer() {
 }
 
 #[tokio::test]
-async fn a_body_that_turns_out_too_large_is_told_so() {
+async fn a_streamed_body_over_the_limit_is_refused() {
     let test = TestGateway::tuned([Act::say("x")], |p| p.gateway.max_body_bytes = 100_000).await;
     let mut stream = opened(&test, "transfer-encoding: chunked").await;
     for _ in 0..4 {

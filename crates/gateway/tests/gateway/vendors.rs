@@ -28,7 +28,7 @@ fn seen_by(provider: &Provider) -> String {
 }
 
 #[tokio::test]
-async fn unknown_paths_go_where_their_key_and_headers_belong() {
+async fn unknown_paths_are_routed_by_key_and_headers() {
     let (test, anthropic, _folder) = two(None).await;
     let claude = ("authorization", "Bearer sk-ant-oat01-secret");
     assert_eq!(test.send("GET", "/v1/unknown", &[claude], b"").await.status, 200);
@@ -42,7 +42,7 @@ async fn unknown_paths_go_where_their_key_and_headers_belong() {
 }
 
 #[tokio::test]
-async fn a_key_in_doubt_is_not_sent() {
+async fn an_ambiguous_key_is_not_sent() {
     let (test, anthropic, _folder) = two(None).await;
     let both = [("authorization", "Bearer one-secret"), ("x-api-key", "two-secret")];
     let seen = test.send("GET", "/v1/unknown", &both, b"").await;
@@ -61,7 +61,7 @@ async fn a_key_in_doubt_is_not_sent() {
 }
 
 #[tokio::test]
-async fn keys_of_google_go_to_google_and_no_others_do() {
+async fn google_keys_are_sent_only_to_google() {
     let google = Provider::start([Act::say("x")]).await.unwrap();
     let (url, anthropic) = (google.url(), Provider::start([Act::say("x")]).await.unwrap());
     let other = anthropic.url();
@@ -110,7 +110,7 @@ async fn keys_of_google_go_to_google_and_no_others_do() {
 }
 
 #[tokio::test]
-async fn a_clients_key_for_the_gateway_never_leaves_it() {
+async fn client_keys_are_never_forwarded() {
     let (test, anthropic, _folder) = two(Some("gate-secret openai=up-1\n")).await;
     for header in
         [("authorization", "Bearer gate-secret"), ("x-api-key", "gate-secret"), ("x-foldline-key", "gate-secret")]
@@ -125,7 +125,7 @@ async fn a_clients_key_for_the_gateway_never_leaves_it() {
 }
 
 #[tokio::test]
-async fn no_path_leaves_the_base_of_its_provider() {
+async fn paths_cannot_leave_the_base_url() {
     let provider = Provider::start([Act::say("x")]).await.unwrap();
     let url = format!("{}/tenant/v1", provider.url());
     let test = TestGateway::of(provider, |p| {

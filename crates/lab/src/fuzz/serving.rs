@@ -1,4 +1,4 @@
-//! Bytes of strangers at the gateway's door, and settings that change while it serves.
+//! Fuzzing of HTTP input to the gateway, and of settings reloads.
 
 use foldline_core::Policy;
 use foldline_core::settings::{Given, Layer, Origin, Section, Sections, Setting};

@@ -1,4 +1,4 @@
-//! Whether clients notice thousands of connections that say nothing or trickle: the same requests with and without them.
+//! Measures requests with and without thousands of silent and slow connections.
 
 use super::wire::{self, Client};
 use super::{CLIENTS, Gateway, LoadTest, PATH};

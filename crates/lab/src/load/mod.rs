@@ -1,4 +1,4 @@
-//! What the gateway costs: the same requests to the same provider, directly and through it, in one run.
+//! Measures the overhead of the gateway: the same requests directly and through it.
 //!
 //! The gateway is a process of its own, so that its processor time and its memory can be read from the system. Provider
 //! and clients are threads of this process. Every request is a body of its own: nothing is answered from memory.

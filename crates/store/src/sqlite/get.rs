@@ -1,4 +1,4 @@
-//! Recalling: from digits to the one text that has them, checked against its digest.
+//! Recall: from a digest prefix to the text, verified by its digest.
 
 use crate::address::{Address, Digest};
 use crate::error::StoreErrorKind;

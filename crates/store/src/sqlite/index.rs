@@ -1,4 +1,4 @@
-//! The index of words: what waits is read and split while others write, then put there in one short transaction.
+//! The word index: pending originals are read and split without a lock, then written in one short transaction.
 
 use crate::address::{Address, Digest};
 use crate::error::StoreErrorKind;

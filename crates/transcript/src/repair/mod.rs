@@ -1,4 +1,4 @@
-//! Makes a damaged transcript one that its provider takes, with as little change as possible.
+//! Repairs a damaged transcript with as few changes as possible, so that its provider accepts it.
 //!
 //! Works in rounds: find what is wrong, repair the findings of the lowest stage, read again.
 //! Later stages rely on earlier ones: pairs can only be judged when blocks have a shape. A healthy

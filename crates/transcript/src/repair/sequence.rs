@@ -1,4 +1,4 @@
-//! Repairs of the order: neighbours become one, the start gets a user, ends get an end.
+//! Repairs of the message order: merges neighbours, inserts a first user message, completes the end.
 
 use super::MISSING_START;
 use super::change::{Change, Draft};

@@ -1,4 +1,4 @@
-//! Whether a provider would take this transcript: its rules, strictly, as a list of violations.
+//! Checks a transcript against the rules of its provider and lists the violations.
 //!
 //! Three views are checked one after the other: what each message holds (`content`), which result
 //! answers which call and where (`pairs`), and in which order roles come (`sequence`). A call

@@ -1,4 +1,4 @@
-//! In which order roles come, and what only the transcript as a whole can break.
+//! Rules for the order of roles and for the transcript as a whole.
 
 use super::turns::{Turn, Turns};
 use super::{Finding, Rule, Subject};

@@ -1,4 +1,4 @@
-//! Whose format is this? Decided from evidence in the elements, not from hope.
+//! Detects the format of a document from its elements.
 
 use super::blocks::text_inside;
 use super::json::{JsonError, JsonKind, Result, Scanner};

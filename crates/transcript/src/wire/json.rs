@@ -1,4 +1,4 @@
-//! A lossless lens on JSON text: one forward pass that reports spans.
+//! A JSON scanner that reports spans in one forward pass.
 //!
 //! The scanner checks the grammar and says where values are; it never builds a tree and never
 //! decodes what nobody asks for. Unknown fields cost one skip. Accepts what `serde_json` accepts

@@ -1,4 +1,4 @@
-//! The curve: facts kept over tokens spent, as a picture in SVG.
+//! The chart of facts kept over tokens, as SVG.
 
 use super::measure::Method;
 use super::summary::{Evaluation, Point};

@@ -1,4 +1,4 @@
-//! Questions put to one session: how much of their evidence is told at each budget.
+//! Measures how much of the evidence for a session's questions is told at each budget.
 
 use super::handles::Handles;
 use super::measure::{EvalSetup, Method};

@@ -1,4 +1,4 @@
-//! What the questions found out, as a part of the page.
+//! Results of the questions, as a part of the HTML page.
 
 use super::chart;
 use super::evidence_summary::EvidenceSummary;

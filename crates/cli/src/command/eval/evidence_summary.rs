@@ -1,4 +1,4 @@
-//! All sessions with questions together: how much of the evidence is told, by budget and by kind of question.
+//! Results of the questions over all sessions, by budget and by kind of question.
 
 use super::ask::Answers;
 use super::evidence::{EvidenceMeasurement, EvidenceResult, ResultSize};

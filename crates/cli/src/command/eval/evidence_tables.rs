@@ -1,4 +1,4 @@
-//! What the questions found out, as tables for the terminal.
+//! Results of the questions, as tables for the terminal.
 
 use super::evidence_summary::{EvidenceSummary, Share};
 use super::measure::Method;

@@ -1,4 +1,4 @@
-//! Whether every handle that leaves can be recalled, byte for byte, from a real store.
+//! Checks that every handle in a result can be recalled byte for byte from a store.
 
 use crate::failure::Failure;
 use crate::keep;

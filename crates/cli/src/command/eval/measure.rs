@@ -1,4 +1,4 @@
-//! One session on trial: cut, compacted to every budget, marked beside the baselines.
+//! Measures one session: cut it, compact it to every budget, compare it with the baselines.
 
 use super::handles::{Handles, Keep};
 use super::outputs::{self, Output};

@@ -1,4 +1,4 @@
-//! `foldline eval`: how much of what agents need later survives, on real sessions.
+//! `foldline eval`: measures how much of what agents need later survives a compaction.
 
 mod ask;
 mod chart;
@@ -45,20 +45,18 @@ const BUDGETS: [f64; 6] = [2.0, 5.0, 10.0, 20.0, 25.0, 40.0];
 #[derive(Debug, Args)]
 #[command(
     after_help = "Each session is cut at 60 % of its text. The first part is compacted to each budget; the second \
-part tells which paths, identifiers and hashes the agent needed of it. A name counts as kept when \
-it still stands on a line with something it stood with. Nothing is written but the report.
+shows which paths, identifiers and hashes the agent needed from it. A name counts as kept if it is \
+still on a line together with something it was together with before. Only the report is written.
 
-Names are not the story. With --questions, the first `cut` messages of each session that there are \
-questions on are compacted as well, and the share of the evidence that is still told is shown by \
-kind of question. A file of questions is
+With --questions, the first `cut` messages of each session that has questions are compacted as \
+well, and the share of the evidence that is still told is reported by kind of question. A file of questions is
   {\"session\": \"name of the file\", \"cut\": 120, \"questions\": [{\"id\": 1, \"kind\": \"decision\",
    \"question\": \"Why …?\", \"evidence\": [\"the places that tell it, word for word\"]}]}
 
-Evidence says what a reader could find. With --ask, a model of your own reads each compacted text \
-and answers the questions from it alone; a second call, which does not see the text, grades the \
-answers 0, 0.25, 0.5, 0.75 or 1 by the \"answer\" and the \"key_points\" (a list) of each question. A \
-right guess counts half. That is two calls per session and budget, one after the other; secrets \
-are masked.
+With --ask, a model reads each compacted text and answers the questions from it alone; a second \
+call, without the text, grades the answers 0, 0.25, 0.5, 0.75 or 1 by the \"answer\" and the \
+\"key_points\" (a list) of each question. A correct guess counts half. This takes two calls per \
+session and budget; secrets are masked.
 
 Examples:
   foldline eval sessions/
@@ -75,31 +73,31 @@ pub struct EvalArgs {
     /// Transcripts, or folders of them.
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
-    /// Whose wire format they are in.
+    /// Wire format of the transcripts.
     #[arg(long, value_enum, default_value_t = FormatName::Auto)]
     pub format: FormatName,
     #[command(flatten)]
     pub tuning: Tuning,
-    /// What the compacted part may cost, in percent of its tokens.
+    /// Budgets of the compacted part, in percent of its tokens.
     #[arg(long, value_name = "PERCENT,…", value_delimiter = ',', value_parser = percent, default_values_t = BUDGETS)]
     pub budgets: Vec<f64>,
-    /// Questions on some of the sessions, a file or a folder of them; may be given several times.
+    /// Questions about the sessions: a file or a folder; repeatable.
     #[arg(long, value_name = "FILE|DIR")]
     pub questions: Vec<PathBuf>,
-    /// Base URL of a model that answers the questions from what was compacted, and grades the answers.
+    /// Base URL of a model that answers the questions from the compacted text and grades the answers.
     #[arg(long, value_name = "URL", requires = "questions")]
     pub ask: Option<String>,
-    /// The model to ask there; its key comes from where that of a summariser does (FOLDLINE_SUMMARIZER_KEY,
+    /// Model to ask; its key is configured as for a summariser (FOLDLINE_SUMMARIZER_KEY,
     /// summarizer.key_env, summarizer.key_file).
     #[arg(long, value_name = "NAME", requires = "ask")]
     pub ask_model: Option<String>,
-    /// Name the facts that were lost in the worst sessions.
+    /// List the facts lost in the worst sessions.
     #[arg(long)]
     pub lost: bool,
     /// As JSON.
     #[arg(long)]
     pub json: bool,
-    /// A page with the curves and tables.
+    /// Write an HTML page with charts and tables.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! What reducers make of large outputs, kind by kind.
+//! Measures reducers on large outputs, by kind.
 
 use super::measure::SessionMeasurement;
 use super::samples;

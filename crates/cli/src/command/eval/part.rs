@@ -1,4 +1,4 @@
-//! The beginning of a session that is compacted, by the engine and by what it is compared with.
+//! The first part of a session, compacted by the engine and by the baselines.
 
 use super::measure::EvalSetup;
 use foldline_core::tokens::{Counts, Measure, measure};

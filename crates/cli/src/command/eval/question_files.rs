@@ -1,4 +1,4 @@
-//! Files of questions: which the user means, what is wrong with them, and which session each is about.
+//! Question files: finding and checking them, and matching them to sessions.
 
 use super::evidence::EvidenceMeasurement;
 use super::session::{self, QuestionMismatch};

@@ -1,4 +1,4 @@
-//! Outputs made for the purpose: kinds that a folder of sessions has few of are measured on these, too.
+//! Generated outputs, to measure kinds that are rare in the sessions.
 //!
 //! Every sample is a function of its number alone. The names that an agent would act on next are planted among
 //! hundreds that it would not, where real tools put them.

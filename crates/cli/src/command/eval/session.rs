@@ -1,4 +1,4 @@
-//! The conversations of a file, each measured by the names that it needed and by the questions on it.
+//! Measures the conversations of a file by names and by questions.
 
 use super::evidence::{self, EvidenceMeasurement};
 use super::measure::{self, EvalSetup, SessionResult};

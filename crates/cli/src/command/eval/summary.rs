@@ -1,4 +1,4 @@
-//! All sessions together: curves, the worst sessions, outputs by kind.
+//! Results over all sessions: curves, worst sessions, outputs by kind.
 
 use super::evidence_summary::EvidenceSummary;
 use super::handles::Handles;

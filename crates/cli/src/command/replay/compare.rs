@@ -1,4 +1,4 @@
-//! Sessions played by all contestants, and what that adds up to.
+//! Replays sessions under several policies and compares them.
 
 use crate::{batch, input};
 use foldline_core::cache::{Layout, Tariff};

@@ -1,4 +1,4 @@
-//! `foldline replay`: recorded sessions, turn by turn, through one or more policies.
+//! `foldline replay`: replays recorded sessions under one or more policies.
 
 mod chart;
 mod compare;
@@ -24,9 +24,8 @@ use std::time::Instant;
 /// `foldline replay`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The agent's turns stay as they were recorded; each policy decides how much history a request carries. Caches \
-live and die by the recorded times. Costs are those of the model's price list; a session without a \
-record of times is played as if the agent never paused.
+    after_help = "The agent's turns stay as recorded; each policy decides how much history a request carries. Caches expire by the \
+recorded times; a session without times is replayed without pauses. Costs follow the model's price list.
 
 Examples:
   foldline replay sessions/
@@ -39,15 +38,15 @@ pub struct ReplayArgs {
     /// Sessions, or folders of them.
     #[arg(required = true, value_name = "FILE")]
     pub paths: Vec<PathBuf>,
-    /// Whose wire format they are in.
+    /// Wire format of the transcripts.
     #[arg(long, value_enum, default_value_t = FormatName::Auto)]
     pub format: FormatName,
     #[command(flatten)]
     pub tuning: Tuning,
-    /// Policies to compare; `none` never compacts. All of them when left out.
+    /// Policies to compare; `none` never compacts. Default: all.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub presets: Vec<String>,
-    /// Where cache marks are put: as `compress --cache-marks` would.
+    /// Layout of cache marks, as in `compress --cache-marks`.
     #[arg(long, value_enum, default_value_t = CacheMarks::Auto)]
     pub cache_marks: CacheMarks,
     /// Join sessions until each has this many tokens, as `1000000` or `1M`.
@@ -56,7 +55,7 @@ pub struct ReplayArgs {
     /// As JSON.
     #[arg(long)]
     pub json: bool,
-    /// A page with the pictures and tables.
+    /// Write an HTML page with charts and tables.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 }

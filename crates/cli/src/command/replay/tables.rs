@@ -1,4 +1,4 @@
-//! A replay for people at a terminal: a table, a picture of characters, what stands out.
+//! A replay for the terminal: table, chart, notable sessions.
 
 use super::chart::sparkline;
 use super::compare::Replay;

@@ -1,4 +1,4 @@
-//! What a reader says to a question, and what that is worth.
+//! A model's answer to a question, and its score.
 
 use serde::{Serialize, Serializer};
 

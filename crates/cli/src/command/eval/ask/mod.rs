@@ -1,4 +1,4 @@
-//! A model of the user's own reads what was compacted and answers the questions; a second call grades the answers.
+//! A model answers the questions from the compacted text; a second call grades the answers.
 
 mod answer;
 mod model;

@@ -1,4 +1,4 @@
-//! The model that is asked: its address and key as for a summariser, one call after the other.
+//! The model that is asked, configured like a summariser.
 
 use super::prompt::Prompt;
 use super::reply::{self, Entries};

@@ -1,4 +1,4 @@
-//! Reading what a model replied: a JSON object with an entry for each question, or why it is none.
+//! Parses a model's reply: a JSON object with an entry for each question.
 
 use super::answer::{Answer, Grade};
 use serde_json::{Map, Value};

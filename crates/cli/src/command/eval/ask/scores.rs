@@ -1,4 +1,4 @@
-//! All answers together: means by budget and by kind of question.
+//! Scores of all answers, by budget and by kind of question.
 
 use super::answer::QuestionOutcome;
 use crate::command::eval::question_files::QuestionFile;
