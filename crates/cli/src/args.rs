@@ -1,5 +1,6 @@
 //! What users type. Data only: nothing here is computed or checked against the world.
 
+use crate::reach::RecallBy;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -40,6 +41,7 @@ pub enum Command {
     /// Check a transcript strictly against its provider's rules.
     Validate(Validate),
     // These are described where their options are: `--help` says more than one line.
+    Reduce(crate::command::reduce::ReduceArgs),
     Recall(crate::command::recall::RecallArgs),
     Search(crate::command::search::SearchArgs),
     Forget(crate::command::forget::ForgetArgs),
@@ -192,6 +194,10 @@ pub struct Compress {
     /// there stay.
     #[arg(long, value_enum, default_value_t = CacheMarks::Off, value_name = "LAYOUT")]
     pub cache_marks: CacheMarks,
+    /// How the agent that reads the result gets originals back: `command`, `tool` (foldline_recall of `foldline mcp`),
+    /// `tool:NAME`, or `none`.
+    #[arg(long, value_name = "WAY", default_value = "command")]
+    pub recall: RecallBy,
     /// Where the JSON report goes; `-` is standard error.
     #[arg(long, value_name = "FILE")]
     pub report: Option<String>,

@@ -10,6 +10,7 @@ mod keep;
 mod output;
 mod page;
 mod progress;
+mod reach;
 mod settings;
 mod store_keys;
 
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
         Command::Compress(args) => command::compress::run(&args),
         Command::Inspect(args) => command::inspect::run(&args),
         Command::Validate(args) => command::validate::run(&args),
+        Command::Reduce(args) => command::reduce::run(&args),
         Command::Recall(args) => command::recall::run(&args),
         Command::Search(args) => command::search::run(&args),
         Command::Forget(args) => command::forget::run(&args),

@@ -3,11 +3,10 @@
 //! Each proposal is one step on one part. Which of them are taken, and how many, is the planner's
 //! decision; here it is only said what each would give.
 
-use crate::ledger::{Act, Call, exit_code, understand};
+use crate::ledger::{Act, Call, understand};
 use crate::plan::{Step, StepKind};
 use crate::policy::Fidelity;
 use crate::tokens::{Counts, Measure};
-use foldline_reduce::wording::counted;
 use foldline_reduce::{self as reduce, Talk};
 use foldline_transcript::edit::Edits;
 use foldline_transcript::recall::{self, Handle, Original};
@@ -18,6 +17,11 @@ use foldline_transcript::{Content, Part, PartKind, Transcript};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::cell::OnceCell;
+
+mod header;
+
+pub(crate) use header::Header;
+use header::is_already_reduced;
 
 /// Long strings inside arguments keep this much of their beginning.
 const ARGUMENT_HEAD: usize = 200;
@@ -343,42 +347,6 @@ fn look_of<'a>(transcript: &Transcript<'a>, part: &Part) -> Look<'a> {
     (raw.len(), head, tail)
 }
 
-/// The line that says what an output was.
-struct Header {
-    what: String,
-    lines: usize,
-    bytes: usize,
-    media: usize,
-    exit: Option<i32>,
-}
-
-impl Header {
-    /// How such a line begins; reduced outputs are recognised by it.
-    const OPENING: &'static str = "[was ";
-
-    fn of(call: Option<&Call<'_>>, words: &str, media: usize) -> Header {
-        let what = match call {
-            Some(call) if !call.target.is_empty() => format!("{} `{}`", call.tool, first_line(&call.target)),
-            Some(call) => call.tool.to_owned(),
-            None => "tool output".to_owned(),
-        };
-        let lines = reduce::printed(words).lines().count();
-        Header { what, lines, bytes: words.len(), media, exit: exit_code(words) }
-    }
-
-    fn line(&self, note: &str) -> String {
-        let size = if self.bytes < 2048 { format!("{} B", self.bytes) } else { format!("{} KB", self.bytes / 1024) };
-        let exit = self.exit.map(|code| format!("exit {code}, ")).unwrap_or_default();
-        let media = if self.media > 0 { format!(", {} images", self.media) } else { String::new() };
-        let lines = counted(self.lines, "line");
-        format!("{}{} · {exit}{lines}, {size}{media} · {note}]", Header::OPENING, self.what)
-    }
-}
-
-fn is_already_reduced(words: &str) -> bool {
-    words.starts_with(Header::OPENING)
-}
-
 /// Whether a part is an output that was reduced before.
 pub fn is_reduced(transcript: &Transcript<'_>, part: &Part) -> bool {
     part.kind == PartKind::ToolResult && transcript.raw(part.content.span().inner()).starts_with(Header::OPENING)
@@ -387,15 +355,6 @@ pub fn is_reduced(transcript: &Transcript<'_>, part: &Part) -> bool {
 /// Whether a text is an output that was reduced before.
 pub fn is_reduced_text(text: &str) -> bool {
     is_already_reduced(text)
-}
-
-fn first_line(text: &str) -> String {
-    const LONGEST: usize = 120;
-    let line = text.trim().lines().next().unwrap_or_default();
-    match line.len() > LONGEST {
-        true => format!("{}…", line.get(..line.floor_char_boundary(LONGEST)).unwrap_or_default()),
-        false => line.to_owned(),
-    }
 }
 
 /// The file whose whole content a call reads or writes.

@@ -10,6 +10,7 @@ pub mod forget;
 pub mod inspect;
 pub mod recall;
 pub mod redact;
+pub mod reduce;
 pub mod replay;
 pub mod search;
 pub mod serve;

@@ -35,7 +35,7 @@ pub(crate) use pins::PIN_WORTH;
 pub use pins::{Held, HeldKind, PinOrder};
 pub(crate) use speech::spoken;
 pub use statement::Statement;
-pub use tool::{Act, Arguments, Call, understand};
+pub use tool::{Act, Arguments, Call, understand, understand_with};
 pub use weights::{SourceWeight, Weights};
 
 use crate::inserted::{self, Section};
