@@ -61,6 +61,9 @@ pub enum Command {
     /// Show, check or describe the settings.
     #[command(subcommand)]
     Config(Config),
+    Mcp(crate::command::mcp::McpArgs),
+    Setup(crate::command::setup::SetupArgs),
+    Wrap(crate::command::wrap::WrapArgs),
     /// Run the gateway between agents and their providers.
     Serve(Serve),
 }
@@ -342,15 +345,8 @@ pub struct Serve {
     /// Where to listen; another address than loopback needs gateway.client_keys.
     #[arg(long, value_name = "ADDRESS")]
     pub listen: Option<String>,
-    /// Base address of the OpenAI API, or of one that speaks like it.
-    #[arg(long, value_name = "URL")]
-    pub upstream_openai: Option<String>,
-    /// Base address of the Anthropic API, or of one that speaks like it.
-    #[arg(long, value_name = "URL")]
-    pub upstream_anthropic: Option<String>,
-    /// Base address of the Gemini API, or of one that speaks like it.
-    #[arg(long, value_name = "URL")]
-    pub upstream_gemini: Option<String>,
+    #[command(flatten)]
+    pub upstreams: crate::command::serve::Upstreams,
     /// How much is logged. Logs never contain content.
     #[arg(long, value_enum, value_name = "LEVEL", default_value_t = LogLevel::Info)]
     pub log: LogLevel,

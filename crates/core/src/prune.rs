@@ -6,6 +6,8 @@
 use crate::ledger::{Act, Call, understand};
 use crate::plan::{Step, StepKind};
 use crate::policy::Fidelity;
+use crate::reading::Reach;
+use crate::request::Request;
 use crate::tokens::{Counts, Measure};
 use foldline_reduce::{self as reduce, Talk};
 use foldline_transcript::edit::Edits;
@@ -37,23 +39,25 @@ const BYTES_PER_TOKEN: usize = 4;
 
 /// Whether originals can be had again, so that their handles may be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keeping {
-    /// They are stored.
-    Kept,
+pub enum Keeping<'r> {
+    /// They are stored, and their reader gets at them in this way.
+    Kept(&'r Reach),
     /// They are gone.
     Dropped,
 }
 
-impl Keeping {
+impl<'r> Keeping<'r> {
     /// By whether somebody stores them.
-    pub(crate) fn of(keeps_originals: bool) -> Keeping {
-        if keeps_originals { Keeping::Kept } else { Keeping::Dropped }
+    pub(crate) fn of(request: &'r Request) -> Keeping<'r> {
+        if request.keeps_originals { Keeping::Kept(&request.reach) } else { Keeping::Dropped }
     }
 
-    /// A handle as it stands in a note; nothing where it would lead nowhere.
+    /// A handle as it stands in a note, with the tool that takes it; nothing where it would lead nowhere. Other ways are
+    /// long, and stand in the handoff.
     pub fn shown(self, handle: Handle) -> String {
         match self {
-            Keeping::Kept => format!(", {handle}"),
+            Keeping::Kept(Reach::Tool(name)) => format!(", {name} {handle}"),
+            Keeping::Kept(_) => format!(", {handle}"),
             Keeping::Dropped => String::new(),
         }
     }
@@ -61,7 +65,7 @@ impl Keeping {
     /// What a reader loses by a step.
     pub fn fidelity(self) -> Fidelity {
         match self {
-            Keeping::Kept => Fidelity::Recoverable,
+            Keeping::Kept(_) => Fidelity::Recoverable,
             Keeping::Dropped => Fidelity::Lossy,
         }
     }
@@ -81,7 +85,7 @@ pub struct Pruner<'t, 'a> {
     transcript: &'t Transcript<'a>,
     counts: &'t Counts,
     measure: &'t Measure,
-    keeping: Keeping,
+    keeping: Keeping<'t>,
     /// The newest output that looks like this, by size and edges: what looks alike is compared in full.
     newest: FxHashMap<Look<'a>, usize>,
     /// The last part that shows or sets the whole of a file.
@@ -105,7 +109,7 @@ impl<'t, 'a> Pruner<'t, 'a> {
         counts: &'t Counts,
         measure: &'t Measure,
         above: u32,
-        keeping: Keeping,
+        keeping: Keeping<'t>,
     ) -> Pruner<'t, 'a> {
         let mut newest = FxHashMap::default();
         let mut whole_files = FxHashMap::default();

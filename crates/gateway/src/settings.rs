@@ -32,6 +32,8 @@ section! {
         bypass_tools: Vec<String> = Kind::Names, "";
         /// User messages that are exactly `/compress` (and a focus), `/pin …` or `/unpin …` are answered by the gateway.
         slash_compress: bool = Kind::Flag, "false";
+        /// Requests by which clients have their conversation summarised (`/compact`) are answered with a handoff, without a model.
+        answer_compactions: bool = Kind::Flag, "false";
         /// Set cache marks on requests to Claude that have none.
         cache_marks: bool = Kind::Flag, "true";
         /// Ask for usage in streams that do not report it, and take that part out of the reply again.

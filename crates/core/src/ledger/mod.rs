@@ -32,7 +32,7 @@ pub use crate::inserted::Source;
 pub(crate) use episodes::{REQUEST_BESIDE, offered};
 pub(crate) use exits::exit_code;
 pub(crate) use pins::PIN_WORTH;
-pub use pins::{Held, HeldKind, PinOrder};
+pub use pins::{Held, HeldKind, LONGEST_PIN, PinOrder, held_in};
 pub(crate) use speech::spoken;
 pub use statement::Statement;
 pub use tool::{Act, Arguments, Call, understand, understand_with};

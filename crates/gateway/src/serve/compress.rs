@@ -6,7 +6,7 @@ use super::Body;
 use super::assistant_answer;
 use super::gateway::Gateway;
 use super::rewriting::Question;
-use crate::conversation::{Ask, Bypass, Conversations, Fault, Outcome};
+use crate::conversation::{Ask, Bypass, Conversations, Fault, Outcome, Prepared};
 use bytes::Bytes;
 use foldline_core::ledger::PinOrder;
 use foldline_transcript::rewrite::Rewrite;
@@ -123,15 +123,19 @@ impl Order {
 fn fold(focus: Option<&str>, before: &str, conversations: &Conversations, question: &Question) -> Result<Done, Fault> {
     let body = Bytes::from(before.to_owned());
     let question = Question { body: question.body.with(body), ..question.clone() };
-    let ask = Ask { focus, ..question.ask(before) };
-    // The first look finds the session, the second folds it.
-    let mut prepared = conversations.prepare(&ask)?;
-    if prepared.outcome != Outcome::Folded {
-        conversations.compact_now(&prepared.session, focus)?;
-        prepared = conversations.prepare(&ask)?;
-    }
-    let (before, after) = prepared.tokens;
+    let (before, after) = folded(conversations, &Ask { focus, ..question.ask(before) })?.tokens;
     Ok(if after < before { Done::Folded { before, after } } else { Done::Nothing })
+}
+
+/// A request that is folded now, whatever its size.
+pub fn folded<'a>(conversations: &Conversations, ask: &Ask<'a>) -> Result<Prepared<'a>, Fault> {
+    // The first look finds the session, the second folds it.
+    let prepared = conversations.prepare(ask)?;
+    if prepared.outcome == Outcome::Folded {
+        return Ok(prepared);
+    }
+    conversations.compact_now(&prepared.session, ask.focus)?;
+    conversations.prepare(ask)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::answer::{Refusal, text_answer};
 use super::gateway::Gateway;
 use super::presence::Visit;
 use super::route::{Route, route};
-use super::{Body, inbound, own, pass, path, turn, vendor};
+use super::{Body, inbound, outputs, own, pass, path, turn, vendor};
 use http::request::Parts;
 use http::{Request, Response, StatusCode, Uri};
 use hyper::body::Incoming;
@@ -51,6 +51,8 @@ async fn served(
 ) -> Result<Response<Body>, Refusal> {
     match route {
         Route::Own(path) => own_page(gateway, path, parts, body, visit).await,
+        Route::Compress => outputs::compress(gateway, parts, body, visit).await,
+        Route::Retrieve(hash) => outputs::retrieve(gateway, hash, parts).await,
         Route::Alive => Ok(text_answer(StatusCode::OK, "text/plain; charset=utf-8", "foldline\n")),
         Route::Upgrade => Err(Refusal::Upgrade),
         Route::Doubt => Err(Refusal::Doubt),

@@ -3,6 +3,7 @@
 
 mod agent;
 mod browsers;
+mod compactions;
 mod connections;
 mod crowds;
 mod desk;
@@ -17,11 +18,13 @@ mod loops;
 mod memory;
 mod operations;
 mod originals;
+mod outputs;
 mod passing;
 mod recovery;
 mod reloads;
 mod streams;
 mod summaries;
 mod tenants;
+mod tools;
 mod uploads;
 mod vendors;
