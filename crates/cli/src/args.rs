@@ -1,5 +1,6 @@
 //! The command line arguments.
 
+use crate::reach::RecallBy;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -40,6 +41,7 @@ pub enum Command {
     /// Check a transcript against its provider's rules.
     Validate(Validate),
     // These are described where their options are: `--help` says more than one line.
+    Reduce(crate::command::reduce::ReduceArgs),
     Recall(crate::command::recall::RecallArgs),
     Search(crate::command::search::SearchArgs),
     Forget(crate::command::forget::ForgetArgs),
@@ -59,6 +61,9 @@ pub enum Command {
     /// Show, check or describe the settings.
     #[command(subcommand)]
     Config(Config),
+    Mcp(crate::command::mcp::McpArgs),
+    Setup(crate::command::setup::SetupArgs),
+    Wrap(crate::command::wrap::WrapArgs),
     /// Run the gateway between agents and their providers.
     Serve(Serve),
 }
@@ -192,6 +197,10 @@ pub struct Compress {
     /// there stay.
     #[arg(long, value_enum, default_value_t = CacheMarks::Off, value_name = "LAYOUT")]
     pub cache_marks: CacheMarks,
+    /// How the agent that reads the result gets originals back: `command`, `tool` (foldline_recall of `foldline mcp`),
+    /// `tool:NAME`, or `none`.
+    #[arg(long, value_name = "WAY", default_value = "command")]
+    pub recall: RecallBy,
     /// File for the JSON report; `-` is standard error.
     #[arg(long, value_name = "FILE")]
     pub report: Option<String>,
@@ -336,15 +345,8 @@ pub struct Serve {
     /// Address to listen on; addresses other than loopback require gateway.client_keys.
     #[arg(long, value_name = "ADDRESS")]
     pub listen: Option<String>,
-    /// Base URL of the OpenAI API or a compatible one.
-    #[arg(long, value_name = "URL")]
-    pub upstream_openai: Option<String>,
-    /// Base URL of the Anthropic API or a compatible one.
-    #[arg(long, value_name = "URL")]
-    pub upstream_anthropic: Option<String>,
-    /// Base URL of the Gemini API or a compatible one.
-    #[arg(long, value_name = "URL")]
-    pub upstream_gemini: Option<String>,
+    #[command(flatten)]
+    pub upstreams: crate::command::serve::Upstreams,
     /// How much is logged. Logs never contain content.
     #[arg(long, value_enum, value_name = "LEVEL", default_value_t = LogLevel::Info)]
     pub log: LogLevel,

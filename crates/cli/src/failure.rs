@@ -35,4 +35,6 @@ pub enum Verdict {
     Fine,
     /// A check found something.
     Found,
+    /// What a command that was run for the user said.
+    Exit(u8),
 }

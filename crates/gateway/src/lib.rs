@@ -26,11 +26,13 @@
 //!   assert_eq!(settings.listen.as_deref(), Some("127.0.0.1:8787"));
 //!   ```
 //! - [`conversation`] decides what a request becomes before it is forwarded. No HTTP.
+//! - [`mcp`] has the tools for agents.
 //! - [`outbound`] holds connections to providers.
 //! - [`summariser`] asks a model to write a handoff.
 //! - [`serve`] is the gateway itself: HTTP in and out.
 
 pub mod conversation;
+pub mod mcp;
 pub mod outbound;
 mod refusal;
 pub mod serve;

@@ -32,6 +32,8 @@ section! {
         bypass_tools: Vec<String> = ValueKind::Names, "";
         /// Answer user messages `/compress [FOCUS]`, `/pin TEXT` and `/unpin TEXT` in the gateway.
         slash_compress: bool = ValueKind::Flag, "false";
+        /// Answer requests by which clients summarise their conversation (`/compact`) with a handoff, without a model.
+        answer_compactions: bool = ValueKind::Flag, "false";
         /// Set `cache_control` marks on requests to Claude that have none.
         cache_marks: bool = ValueKind::Flag, "true";
         /// Request usage in streams whose client did not, and remove it from the reply.

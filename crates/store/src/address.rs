@@ -31,6 +31,11 @@ impl Digest {
         Digest(*blake3::hash(text.as_bytes()).as_bytes())
     }
 
+    /// The first digits of it.
+    pub fn hex(&self, digits: usize) -> String {
+        hex(&self.0, digits)
+    }
+
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Digest> {
         bytes.try_into().ok().map(Digest)
     }

@@ -46,6 +46,7 @@ mod search;
 mod settings;
 mod sqlite;
 mod store;
+mod wanted;
 
 pub use address::{Address, AddressError, Digest};
 pub use conversation::{
@@ -60,3 +61,4 @@ pub use original::{Candidate, NewOriginal, Original, Pruned, Recall, Stats, Stor
 pub use search::{Query, QueryError, Search, SearchScope};
 pub use settings::StoreSettings;
 pub use store::{Opening, Store};
+pub use wanted::{Wanted, tell};

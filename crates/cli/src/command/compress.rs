@@ -118,6 +118,7 @@ fn job(args: &Compress, settings: &Settings) -> Result<Job, Failure> {
             focus: args.focus.clone(),
             pins: args.pins.clone(),
             target: args.target_tokens,
+            reach: args.recall.reach(),
             now_ms: Some(keep::now_ms()),
             today: Some(keep::today()),
             memory: args.memory.as_deref().map(read_memory).transpose()?,

@@ -8,14 +8,18 @@ pub mod export;
 mod feedback;
 pub mod forget;
 pub mod inspect;
+pub mod mcp;
 pub mod recall;
 pub mod redact;
+pub mod reduce;
 pub mod replay;
 pub mod search;
 pub mod serve;
+pub mod setup;
 pub mod store;
 mod summarise;
 pub mod validate;
+pub mod wrap;
 
 use crate::args::Tuning;
 use crate::failure::Failure;

@@ -4,9 +4,8 @@ use crate::args::Tuning;
 use crate::failure::{Failure, Verdict};
 use crate::keep::{self, KeepError};
 use crate::output;
-use foldline_core::reading::{self, Choice, ChoiceError, Grep, Numbers, PAGE_SIZE, Reach, Way};
-use foldline_store::{Address, AddressError, Candidate, Expiry, Opening, Original, Recall, Store, StoreError};
-use regex::{Regex, RegexBuilder};
+use foldline_core::reading::{self, ChoiceError, Numbers, PAGE_SIZE, Reach, Way};
+use foldline_store::{Address, AddressError, Candidate, Expiry, Opening, Original, Recall, Store, StoreError, Wanted};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -124,7 +123,7 @@ fn recall(
     now_ms: i64,
 ) -> Result<String, RecallError> {
     let address: Address = args.handle.parse()?;
-    let pattern = args.grep.as_deref().map(pattern).transpose()?;
+    let pattern = args.grep.as_deref().map(Wanted::pattern).transpose()?;
     let path = path.ok_or(KeepError::NoStore)?;
     // Asking makes no store where there is none.
     let store = Store::open_existing(&path, how)?;
@@ -136,17 +135,15 @@ fn recall(
             Some(lines) => reading::raw_lines(&original.text, lines, &handle)?.to_owned(),
         });
     }
-    let find = |line: &str| pattern.as_ref()?.find(line).map(|found| found.range());
-    let choice = Choice {
+    let wanted = Wanted {
         turns: args.turn,
         lines: args.lines,
-        grep: args.grep.as_deref().map(|pattern| Grep { pattern, find: &find }),
+        pattern,
         context: args.context,
         page: args.page,
         page_size: args.page_size,
     };
-    let way = way(&args.store, &args.config, args.json);
-    let page = reading::page(&reading::read(&original.text, &original.tool), &choice, &way, &handle)?;
+    let page = wanted.page(&original, &handle, &way(&args.store, &args.config, args.json))?;
     match args.json {
         true => Ok(serde_json::to_string_pretty(&page)? + "\n"),
         false => Ok(page.to_string()),
@@ -164,11 +161,6 @@ fn original(store: &Store, address: Address, now_ms: i64, path: &Path) -> Result
         Recall::Ambiguous(candidates) => Err(RecallError::Absent(ambiguous(&address, &candidates))),
         Recall::Unknown => Err(RecallError::Absent(unknown(&address, path))),
     }
-}
-
-/// A regular expression whose program stays small.
-fn pattern(text: &str) -> Result<Regex, regex::Error> {
-    RegexBuilder::new(text).size_limit(1 << 20).build()
 }
 
 /// How the user asks again: with the same store and settings.

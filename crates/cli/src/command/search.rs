@@ -78,10 +78,7 @@ fn search(args: &SearchArgs, path: &Path, how: impl Into<Opening>) -> Result<(Fi
     let findings = store.search(&search, &way).map_err(RecallError::from)?;
     let told = match args.json {
         true => serde_json::to_string_pretty(&findings).map_err(RecallError::from)? + "\n",
-        false => findings.told(|limit| {
-            let session = args.session.clone().map(|session| ("session", session));
-            way.search(query.typed(), session.into_iter().chain([("limit", limit.to_string())]).collect())
-        }),
+        false => foldline_store::tell(&findings, &query, args.session.as_deref(), &way),
     };
     Ok((findings, told))
 }

@@ -53,22 +53,43 @@ pub fn run(args: &Serve) -> Result<Verdict, Failure> {
     Ok(Verdict::Fine)
 }
 
+/// Where requests go.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Upstreams {
+    /// Base address of the OpenAI API, or of one that speaks like it.
+    #[arg(long, value_name = "URL")]
+    pub upstream_openai: Option<String>,
+    /// Base address of the Anthropic API, or of one that speaks like it.
+    #[arg(long, value_name = "URL")]
+    pub upstream_anthropic: Option<String>,
+    /// Base address of the Gemini API, or of one that speaks like it.
+    #[arg(long, value_name = "URL")]
+    pub upstream_gemini: Option<String>,
+}
+
 /// The flags that stand for keys.
 fn flags(args: &Serve) -> Vec<Flag> {
-    let flag = |flag: &'static str, key: &'static str, value: &Option<String>| {
-        value.clone().map(|value| Flag { flag, key, value })
-    };
+    let listen = args.listen.as_deref().map(|listen| flag("--listen", "gateway.listen", listen));
+    listen.into_iter().chain(upstream_flags(&args.upstreams)).collect()
+}
+
+/// The same for upstreams alone.
+pub fn upstream_flags(upstreams: &Upstreams) -> Vec<Flag> {
     let flags = [
-        flag("--listen", "gateway.listen", &args.listen),
-        flag("--upstream-openai", "gateway.upstream_openai", &args.upstream_openai),
-        flag("--upstream-anthropic", "gateway.upstream_anthropic", &args.upstream_anthropic),
-        flag("--upstream-gemini", "gateway.upstream_gemini", &args.upstream_gemini),
+        ("--upstream-openai", "gateway.upstream_openai", &upstreams.upstream_openai),
+        ("--upstream-anthropic", "gateway.upstream_anthropic", &upstreams.upstream_anthropic),
+        ("--upstream-gemini", "gateway.upstream_gemini", &upstreams.upstream_gemini),
     ];
-    flags.into_iter().flatten().collect()
+    flags.into_iter().filter_map(|(name, key, value)| Some(flag(name, key, value.as_deref()?))).collect()
+}
+
+/// A flag that stands for a key.
+pub fn flag(flag: &'static str, key: &'static str, value: &str) -> Flag {
+    Flag { flag, key, value: value.to_owned() }
 }
 
 /// What the gateway is started with.
-fn config(settings: &Settings) -> Result<GatewayConfig, Failure> {
+pub fn config(settings: &Settings) -> Result<GatewayConfig, Failure> {
     let policy = settings.policy().clone();
     let models = model_table(&policy, &Surroundings::of_process()).map_err(Failure::input)?;
     let store = keep::path_of(&settings.store);
@@ -103,12 +124,12 @@ fn files(settings: &Settings) -> Vec<PathBuf> {
 }
 
 /// Threads for connections. Few: they wait most of the time, and rewriting has threads of its own.
-fn runtime() -> std::io::Result<Runtime> {
+pub fn runtime() -> std::io::Result<Runtime> {
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
     tokio::runtime::Builder::new_multi_thread().worker_threads(cores.clamp(1, 4)).enable_all().build()
 }
 
-async fn start(config: &GatewayConfig) -> Result<(Arc<Gateway>, TcpListener, SocketAddr), Failure> {
+pub async fn start(config: &GatewayConfig) -> Result<(Arc<Gateway>, TcpListener, SocketAddr), Failure> {
     let fail = |error: StartError| {
         let hint = match &error {
             StartError::Listen { .. } => "\nhint: choose another address with --listen 127.0.0.1:PORT",

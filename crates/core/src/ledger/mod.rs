@@ -32,10 +32,10 @@ pub use crate::inserted::Source;
 pub(crate) use episodes::{REQUEST_BESIDE, offered};
 pub(crate) use exits::exit_code;
 pub(crate) use pins::PIN_WORTH;
-pub use pins::{Held, HeldKind, PinOrder};
+pub use pins::{Held, HeldKind, LONGEST_PIN, PinOrder, held_in};
 pub(crate) use speech::spoken;
 pub use statement::Statement;
-pub use tool::{Act, Arguments, Call, understand};
+pub use tool::{Act, Arguments, Call, understand, understand_with};
 pub use weights::{SourceWeight, Weights};
 
 use crate::inserted::{self, Section};

@@ -122,7 +122,7 @@ pub fn understand<'a>(transcript: &Transcript<'a>, part: &Part) -> Call<'a> {
 }
 
 /// Understands a call of `tool` with these arguments.
-pub(super) fn understand_with<'a>(tool: &'a str, arguments: &Arguments<'a>) -> Call<'a> {
+pub fn understand_with<'a>(tool: &'a str, arguments: &Arguments<'a>) -> Call<'a> {
     let act = act_of(tool, arguments);
     let path = arguments.first(&PATHS);
     let target = match act {
@@ -193,6 +193,11 @@ impl<'a> Arguments<'a> {
             Content::Text(span) => json::decode(transcript.raw(span.inner())),
             _ => Cow::Borrowed(""),
         };
+        Arguments::read(source)
+    }
+
+    /// Looks at arguments as they are written. What is no object has no fields.
+    pub fn read(source: Cow<'a, str>) -> Arguments<'a> {
         let mut fields = Vec::new();
         let mut scanner = Scanner::new(&source, 0);
         // A damaged text keeps the fields found before the damage.

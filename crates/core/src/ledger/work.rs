@@ -76,6 +76,9 @@ impl Gathering<'_, '_> {
         let is_read = call.act == Act::Run && shell::only_read(&call.target).is_some();
         self.terms.begin();
         self.worked(index);
+        if self.pinned_by_tool(call.tool, &arguments) {
+            return;
+        }
         if call.act == Act::Todo {
             let items = todo::items(&arguments);
             match items.is_empty() {

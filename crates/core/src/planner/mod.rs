@@ -175,8 +175,8 @@ impl<'t, 'a> Planner<'t, 'a> {
     }
 
     /// Whether originals can be had again.
-    fn keeping(&self) -> Keeping {
-        Keeping::of(self.request.keeps_originals)
+    fn keeping(&self) -> Keeping<'t> {
+        Keeping::of(self.request)
     }
 
     fn pruner(&self) -> Pruner<'t, 'a> {

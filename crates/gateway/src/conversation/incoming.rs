@@ -78,6 +78,31 @@ impl fmt::Debug for CredentialId {
     }
 }
 
+/// Whose originals and sessions are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whom {
+    /// Those of one client.
+    Client(CredentialId),
+    /// All in the store: who may read the file may read all of it.
+    Owner,
+}
+
+impl Whom {
+    /// The client, where it is one.
+    pub fn credential(&self) -> Option<&CredentialId> {
+        match self {
+            Whom::Client(credential) => Some(credential),
+            Whom::Owner => None,
+        }
+    }
+}
+
+impl From<&CredentialId> for Whom {
+    fn from(credential: &CredentialId) -> Whom {
+        Whom::Client(*credential)
+    }
+}
+
 /// A session for people: the same for all requests that a client sends under one session of its own.
 /// It is a function of the credential too, so that two clients never share one.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -98,6 +98,11 @@ impl SessionRecord {
         self.conversations.iter().find(|conversation| conversation.root() == root)
     }
 
+    /// The checkpoint that was made last in the conversation that was used last and has one.
+    pub(super) fn latest_checkpoint(&self) -> Option<&str> {
+        self.conversations.iter().rev().find_map(|conversation| conversation.latest.as_deref())
+    }
+
     /// Changes the conversation of a root; the latest used come last.
     pub(super) fn with_conversation<T>(&mut self, root: &str, change: impl FnOnce(&mut Conversation) -> T) -> T {
         let at = self.conversations.iter().position(|conversation| conversation.root() == root);

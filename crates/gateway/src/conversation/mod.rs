@@ -33,19 +33,21 @@ mod windows;
 
 pub use crate::refusal::{RefusalKind, SizeRefusal, read_refusal};
 pub use error::PrepareError;
-pub use incoming::{Bypass, CredentialId, Dialect, IncomingTurn, PurposeHint, SessionId, SummariserAt, Timestamp};
+pub use incoming::{Bypass, CredentialId, Dialect, IncomingTurn, PurposeHint, SessionId, SummariserAt, Timestamp, Whom};
 
 pub use foldline_transcript::wire::reply::ReportedUsage;
 pub use prepared::{Durability, Outcome, Prepared, Turn};
+pub use purpose::is_compaction;
 pub use rewriter::Rewriter;
 pub use sessions::{SessionView, Sums, Totals, TurnEvent};
 pub use settings::{ConversationSettings, Mode};
 pub use task::{FoldTask, Planned};
 
+use foldline_core::ledger::Held;
 use foldline_core::models::{ApiFamily, ModelTable};
 use foldline_core::reading::{Findings, Way};
 use foldline_core::summary::Summary;
-use foldline_store::{Address, Deleted, Forget, Key, Keyring, Query, Recall, Search, SearchScope, StoreError};
+use foldline_store::{Address, Deleted, Forget, Key, Keyring, NewOriginal, Query, Recall, Search, SearchScope, StoreError};
 use memory::{Bounds, Session};
 use shared::Shared;
 use std::sync::Arc;
@@ -158,12 +160,37 @@ impl Conversations {
         Ok(true)
     }
 
-    /// An original that a fold of this credential removed.
-    pub fn recall(&self, credential: &CredentialId, address: Address, now: Timestamp) -> Result<Recall, StoreError> {
+    /// An original that a fold of this client removed; of the owner, whatever is in the store.
+    pub fn recall(&self, whom: impl Into<Whom>, address: Address, now: Timestamp) -> Result<Recall, StoreError> {
+        let Some(store) = self.shared.store() else { return Ok(Recall::Unknown) };
+        let namespace = match whom.into() {
+            Whom::Client(credential) => credential.namespace(),
+            // What the command line removed has no namespace.
+            Whom::Owner => {
+                let namespaces = store.namespaces(address)?;
+                let is_own = namespaces.iter().any(String::is_empty);
+                namespaces.into_iter().next().filter(|_| !is_own).unwrap_or_default()
+            }
+        };
+        store.get(now.0, &namespace, address)
+    }
+
+    /// Keeps originals that no fold removed; `false` where nothing is kept.
+    pub fn keep_originals(
+        &self,
+        credential: &CredentialId,
+        originals: &[NewOriginal<'_>],
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
         match self.shared.store() {
-            Some(store) => store.get(now.0, &credential.namespace(), address),
-            None => Ok(Recall::Unknown),
+            Some(store) => store.put(now.0, &credential.namespace(), originals).map(|_| true),
+            None => Ok(false),
         }
+    }
+
+    /// The rules and pins that the latest fold of a session carries.
+    pub fn held(&self, session: &SessionId, now: Timestamp) -> Result<Vec<Held>, StoreError> {
+        sessions::held(&self.shared, session, now.0)
     }
 
     /// Takes note that a credential made an object which a provider keeps.
@@ -180,20 +207,19 @@ impl Conversations {
         Ok(owner.flatten().is_some_and(|owner| owner == credential.namespace()))
     }
 
-    /// Places in originals that folds of this credential removed, or one session of it.
+    /// Places in originals that folds of this client removed, or one session of it; of the owner, in all.
     pub fn search(
         &self,
-        credential: &CredentialId,
+        whom: impl Into<Whom>,
         query: &Query,
         session: Option<&str>,
         limit: usize,
         way: &Way,
     ) -> Result<Findings, StoreError> {
-        let namespace = credential.namespace();
+        let namespace = whom.into().credential().map(CredentialId::namespace);
+        let whose = namespace.as_deref().map_or(Whose::Everybody, Whose::Namespace);
         match self.shared.store() {
-            Some(store) => {
-                store.search(&Search { query, whose: SearchScope::Namespace(&namespace), session, limit }, way)
-            }
+            Some(store) => store.search(&Search { query, whose, session, limit }, way),
             None => Ok(Findings { words: query.typed().to_owned(), ..Findings::default() }),
         }
     }

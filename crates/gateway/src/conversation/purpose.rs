@@ -46,6 +46,11 @@ const MOST_SIDE_MESSAGES: usize = 6;
 /// Instructions stand at the beginning of a text; what comes much later is quoted.
 const LOOKED_AT: usize = 4_000;
 
+/// Whether a client compacts its conversation itself with a request.
+pub fn is_compaction(hint: PurposeHint, transcript: &Transcript<'_>) -> bool {
+    purpose(hint, transcript) == Purpose::Compaction
+}
+
 /// What a request is for.
 pub(super) fn purpose(hint: PurposeHint, transcript: &Transcript<'_>) -> Purpose {
     match hint {

@@ -7,6 +7,7 @@ use foldline_core::Trigger;
 use foldline_core::reading::Reach;
 use foldline_core::summary::PrefixCall;
 use foldline_core::{Policy, Request};
+use serde_json::Value;
 
 /// What the engine is told when it is asked about a request.
 pub(super) fn request(
@@ -23,8 +24,34 @@ pub(super) fn request(
         now_ms: Some(ask.now.0),
         today: today(ask.now.0),
         prefix_call: prefix_call(ask, parsed, conversation, policy),
-        reach: ask.site.map_or(Reach::Command, |site| Reach::Http(site.clone())),
+        reach: reach(ask, parsed),
         ..Request::default()
+    }
+}
+
+/// How whoever reads the result gets originals back: by our tool where the request offers it, else at our address.
+fn reach(ask: &Ask<'_>, parsed: &ParsedRequest<'_>) -> Reach {
+    let tool = parsed.transcript.tools.and_then(|span| recall_tool(parsed.transcript.raw(span)));
+    tool.unwrap_or_else(|| ask.site.map_or(Reach::Command, |site| Reach::Http(site.clone())))
+}
+
+/// Our tool among those that a request offers, whatever the client puts before its name.
+fn recall_tool(tools: &str) -> Option<Reach> {
+    if memchr::memmem::find(tools.as_bytes(), b"foldline_recall").is_none() {
+        return None;
+    }
+    named(&serde_json::from_str(tools).ok()?)
+}
+
+/// The first object with the name of our tool: formats nest definitions in different ways.
+fn named(value: &Value) -> Option<Reach> {
+    match value {
+        Value::Array(values) => values.iter().find_map(named),
+        Value::Object(fields) => {
+            let own = fields.get("name").and_then(Value::as_str).and_then(Reach::by_tool);
+            own.or_else(|| fields.values().find_map(named))
+        }
+        _ => None,
     }
 }
 
@@ -78,6 +105,20 @@ mod tests {
 
     const PLAIN: &str = r#"{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"Hi"}]}"#;
     const MARKED: &str = r#"{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[{"type":"text","text":"Hi","cache_control":{"type":"ephemeral"}}]}]}"#;
+
+    #[test]
+    fn a_tool_of_ours_is_named_where_the_request_offers_it() {
+        for tools in [
+            r#"[{"name":"Bash"},{"name":"mcp__foldline__foldline_recall","input_schema":{}}]"#,
+            r#"[{"type":"function","function":{"name":"mcp__foldline__foldline_recall"}}]"#,
+            r#"[{"functionDeclarations":[{"name":"mcp__foldline__foldline_recall"}]}]"#,
+        ] {
+            assert_eq!(recall_tool(tools), Some(Reach::Tool("mcp__foldline__foldline_recall".to_owned())), "{tools}");
+        }
+        for tools in [r#"[{"name":"Bash","description":"not foldline_recall"}]"#, "[]", r#"["foldline_recall"]"#] {
+            assert_eq!(recall_tool(tools), None, "{tools}");
+        }
+    }
 
     #[test]
     fn the_engine_hears_how_long_nobody_asked() {

@@ -2,9 +2,11 @@
 
 use super::incoming::{CredentialId, Dialect, SessionId};
 use super::memory::{Session, SessionRecord};
-use super::shared::Shared;
+use super::shared::{Shared, key_named};
+use foldline_core::ledger::{Held, held_in};
 use foldline_store::StoreError;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// Sums over the requests of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -168,6 +170,39 @@ pub(super) fn list(
     views.sort_by(|one, two| two.last_at.cmp(&one.last_at).then_with(|| one.id.cmp(&two.id)));
     views.truncate(most);
     Ok(views)
+}
+
+/// The rules and pins in the handoff of a session's latest checkpoint.
+pub(super) fn held(shared: &Shared, id: &SessionId, now: i64) -> Result<Vec<Held>, StoreError> {
+    let known = shared.memory().sessions.get(id).cloned();
+    let session = match (known, shared.store()) {
+        (Some(session), _) => session,
+        (None, Some(store)) => match store.session(id.as_str())? {
+            Some(row) => Session::of_row(&row),
+            None => return Ok(Vec::new()),
+        },
+        (None, None) => return Ok(Vec::new()),
+    };
+    let Some(key) = session.record.latest_checkpoint().and_then(key_named) else { return Ok(Vec::new()) };
+    let text = shared.memory().text(&key).map(|checkpoint| checkpoint.text.clone());
+    let text = match (text, shared.store()) {
+        (None, Some(store)) => store.checkpoint_text(now, &session.namespace, &key)?,
+        (text, _) => text,
+    };
+    let messages: Value = serde_json::from_str(&format!("[{}]", text.unwrap_or_default())).unwrap_or_default();
+    let mut held = Vec::new();
+    each_text(&messages, &mut |text| held.extend(held_in(text)));
+    Ok(held)
+}
+
+/// Calls `tell` with every text in a value.
+fn each_text(value: &Value, tell: &mut dyn FnMut(&str)) {
+    match value {
+        Value::String(text) => tell(text),
+        Value::Array(values) => values.iter().for_each(|value| each_text(value, tell)),
+        Value::Object(fields) => fields.values().for_each(|value| each_text(value, tell)),
+        _ => {}
+    }
 }
 
 /// One session with its latest turns.

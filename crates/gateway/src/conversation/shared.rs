@@ -431,3 +431,11 @@ fn facts_of(entry: CheckpointEntry) -> Option<CheckpointFacts> {
 pub(super) fn name(key: &Key) -> String {
     super::incoming::hex(&key.0)
 }
+
+/// The key that a record names.
+pub(super) fn key_named(name: &str) -> Option<Key> {
+    let digits = name.as_bytes().chunks_exact(2);
+    let bytes: Option<Vec<u8>> =
+        digits.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect();
+    bytes.and_then(|bytes| bytes.try_into().ok()).map(Key)
+}

@@ -4,7 +4,7 @@ use super::Body;
 use super::answer::{json_answer, text_answer};
 use super::gateway::Gateway;
 use super::query::Parameters;
-use super::{dates, originals, readiness};
+use super::{dates, originals, readiness, tools};
 use crate::conversation::{CredentialId, SessionId, SessionView, TurnEvent};
 use foldline_store::{Forget, ForgetScope, SearchScope};
 use http::{Method, Response, StatusCode, request::Parts};
@@ -55,6 +55,7 @@ pub async fn answer(gateway: Arc<Gateway>, path: String, parts: Parts, body: byt
         }
         (&Method::GET, ["recall", handle]) => originals::recall(gateway, handle, &parts, credential).await,
         (&Method::GET, ["search"]) => originals::search(gateway, &parts, credential).await,
+        (_, ["mcp"]) => tools::answer(&gateway, parts, body, credential).await,
         (
             _,
             ["healthz" | "readyz" | "metrics" | "sessions" | "search"]

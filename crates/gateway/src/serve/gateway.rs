@@ -7,7 +7,7 @@ use super::mapped_keys::ObjectOwners;
 use super::metrics::Metrics;
 use super::readiness::Readiness;
 use super::setup::{self, Setup, SetupError};
-use crate::conversation::{ConversationSettings, Conversations, Mode, Rewriter, Timestamp};
+use crate::conversation::{ConversationSettings, Conversations, Mode, Rewriter, Timestamp, Totals};
 use crate::outbound::{Outbound, OutboundError, OutboundSettings};
 use crate::settings::GatewaySettings;
 use arc_swap::ArcSwap;
@@ -164,6 +164,11 @@ impl Gateway {
     /// Why the gateway runs without its store, if it does.
     pub fn trouble(&self) -> Option<String> {
         self.conversations.trouble()
+    }
+
+    /// Sums over all that passed since the start.
+    pub fn totals(&self) -> Totals {
+        self.conversations.totals()
     }
 
     /// The settings in force.

@@ -4,7 +4,7 @@ use super::answer::{Refusal, text_answer};
 use super::connection::RequestGuard;
 use super::gateway::Gateway;
 use super::route::{Route, route};
-use super::{Body, credentials, endpoints, inbound, pass_through, path, turn};
+use super::{Body, credentials, endpoints, inbound, outputs, pass_through, path, turn};
 use http::request::Parts;
 use http::{Request, Response, StatusCode, Uri};
 use hyper::body::Incoming;
@@ -51,6 +51,8 @@ async fn dispatch(
 ) -> Result<Response<Body>, Refusal> {
     match route {
         Route::Own(path) => own_endpoint(gateway, path, parts, body, guard).await,
+        Route::Compress => outputs::compress(gateway, parts, body, guard).await,
+        Route::Retrieve(hash) => outputs::retrieve(gateway, hash, parts).await,
         Route::Alive => Ok(text_answer(StatusCode::OK, "text/plain; charset=utf-8", "foldline\n")),
         Route::Upgrade => Err(Refusal::WebSocket),
         Route::Ambiguous => Err(Refusal::AmbiguousProvider),

@@ -6,7 +6,7 @@ use super::Body;
 use super::assistant_answer;
 use super::gateway::Gateway;
 use super::rewrite::TurnRequest;
-use crate::conversation::{Bypass, Conversations, IncomingTurn, Outcome, PrepareError};
+use crate::conversation::{Bypass, Conversations, IncomingTurn, Outcome, PrepareError, Prepared};
 use bytes::Bytes;
 use foldline_core::ledger::PinOrder;
 use foldline_transcript::rewrite::Rewrite;
@@ -128,15 +128,19 @@ fn fold(
 ) -> Result<CommandResult, PrepareError> {
     let body = Bytes::from(before.to_owned());
     let turn_request = TurnRequest { body: turn_request.body.with(body), ..turn_request.clone() };
-    let ask = IncomingTurn { focus, ..turn_request.ask(before) };
-    // The first look finds the session, the second folds it.
-    let mut prepared = conversations.prepare(&ask)?;
-    if prepared.outcome != Outcome::Folded {
-        conversations.compact_now(&prepared.session, focus)?;
-        prepared = conversations.prepare(&ask)?;
-    }
-    let (before, after) = prepared.tokens;
+    let (before, after) = folded(conversations, &IncomingTurn { focus, ..turn_request.ask(before) })?.tokens;
     Ok(if after < before { CommandResult::Folded { before, after } } else { CommandResult::Nothing })
+}
+
+/// A request that is folded now, whatever its size.
+pub fn folded<'a>(conversations: &Conversations, ask: &IncomingTurn<'a>) -> Result<Prepared<'a>, PrepareError> {
+    // The first look finds the session, the second folds it.
+    let prepared = conversations.prepare(ask)?;
+    if prepared.outcome == Outcome::Folded {
+        return Ok(prepared);
+    }
+    conversations.compact_now(&prepared.session, ask.focus)?;
+    conversations.prepare(ask)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::gateway::Gateway;
 use super::header_hints::Hints;
 use super::rewrite::{TurnRequest, UrlParameters};
 use super::route::provider_of;
-use super::{Body, identity, inbound, mapped_keys, recall_endpoint, slash_commands};
+use super::{Body, compaction, identity, inbound, mapped_keys, recall_endpoint, slash_commands};
 use crate::conversation::Dialect;
 use http::request::Parts;
 use http::{Response, header};
@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub async fn serve(
     gateway: &Arc<Gateway>,
     dialect: Dialect,
-    parts: Parts,
+    mut parts: Parts,
     body: Incoming,
     guard: &RequestGuard,
 ) -> Result<Response<Body>, Refusal> {
@@ -32,7 +32,14 @@ pub async fn serve(
     let wire = inbound::read(body, setup.bounds, &gateway.memory).await?;
     drop(receiving);
     let place = gateway.acquire().await?;
-    let plain = unpack(gateway, &parts, wire.clone(), setup.bounds).await?;
+    let mut wire = wire;
+    let mut plain = unpack(gateway, &parts, wire.clone(), setup.bounds).await?;
+    let expanded = if dialect == Dialect::Responses { compaction::expand(&plain) } else { None };
+    if let Some(expanded) = expanded {
+        // From here on this is the request as it came.
+        parts.headers.remove(header::CONTENT_ENCODING);
+        (wire, plain) = (expanded.clone(), expanded);
+    }
     if matches!(dialect, Dialect::Responses | Dialect::Gemini) && setup.keys.is_mapped(credential, provider) {
         mapped_keys::check_references(gateway, credential, &plain).await?;
     }
@@ -54,10 +61,37 @@ pub async fn serve(
     {
         return Ok(answer);
     }
-    let gateway = gateway.clone();
-    let exchange =
-        Exchange { gateway, setup, provider, admitted, method: parts.method, target, headers, wire, turn_request };
-    exchange.serve(place).await
+    if setup.gateway.answer_compactions
+        && let Some(answer) = compaction::answer_summary(gateway, &turn_request).await
+    {
+        return Ok(answer);
+    }
+    let before = if dialect == Dialect::Responses { compaction::without_trigger(&turn_request.body) } else { None };
+    if let Some(before) = &before
+        && setup.base(provider).vendor() != Some(provider)
+        && let Some(answer) = compaction::answer(gateway, &turn_request, before.clone()).await
+    {
+        return Ok(answer);
+    }
+    let asked = before.map(|before| (before, turn_request.clone()));
+    let exchange = Exchange {
+        gateway: gateway.clone(),
+        setup,
+        provider,
+        admitted,
+        method: parts.method,
+        target,
+        headers,
+        wire,
+        turn_request,
+    };
+    let answer = exchange.serve(place).await?;
+    match asked {
+        Some((before, turn_request)) if compaction::is_refused(answer.status()) => {
+            Ok(compaction::answer(gateway, &turn_request, before).await.unwrap_or(answer))
+        }
+        _ => Ok(answer),
+    }
 }
 
 /// Refuses to forward for a connection that came in for the gateway's own pages.

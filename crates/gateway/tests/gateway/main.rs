@@ -3,6 +3,7 @@
 
 mod agent;
 mod browsers;
+mod compactions;
 mod connection_limits;
 mod connections;
 mod faults;
@@ -17,11 +18,13 @@ mod mapped_keys;
 mod memory;
 mod operations;
 mod originals;
+mod outputs;
 mod pass_through;
 mod recovery;
 mod reloads;
 mod streams;
 mod summaries;
 mod tenants;
+mod tools;
 mod uploads;
 mod vendors;
