@@ -18,7 +18,7 @@ use std::path::PathBuf;
   foldline forget fs-3f9a0c51d2e70b84
   # sessions whose last request came before that day, and all older texts
   foldline forget --before 2026-01-31
-  # what would go
+  # show what would be deleted
   foldline forget --all --dry-run
   foldline forget --all --yes --json
 
@@ -81,7 +81,7 @@ pub fn run(args: &ForgetArgs) -> Result<Verdict, Failure> {
         let cleaning = if at + 1 == wanted.len() { Cleaning::Thorough } else { Cleaning::Gentle };
         add(&mut gone, &forget(&store, *what, cleaning)?);
     }
-    tell(args, "forgotten", &gone)
+    tell(args, "deleted", &gone)
 }
 
 fn wanted(args: &ForgetArgs) -> Result<Vec<ForgetScope<'_>>, Failure> {

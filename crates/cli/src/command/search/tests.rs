@@ -51,7 +51,7 @@ fn no_answer_says_what_may_help() {
     let (findings, _) = search(&asked, &path, Limits::default()).unwrap();
     let words = nothing(&asked, &findings, &path);
     assert!(
-        words.starts_with("no original in /") && words.contains("holds `nowhere`; try fewer or other words"),
+        words.starts_with("no original in /") && words.contains("matches `nowhere`; try fewer or other words"),
         "{words}"
     );
     let asked = SearchArgs { session: Some("fs-1".to_owned()), ..args(&["lock"]) };
