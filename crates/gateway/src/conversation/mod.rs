@@ -45,7 +45,7 @@ pub use task::{FoldTask, Planned};
 use foldline_core::models::{ApiFamily, ModelTable};
 use foldline_core::reading::{Findings, Way};
 use foldline_core::summary::Summary;
-use foldline_store::{Address, Deleted, Forget, Key, Keyring, Query, Recall, Search, SearchScope, StoreError};
+use foldline_store::{Address, Forget, Gone, Key, Keyring, Query, Recall, Search, StoreError, Whose};
 use memory::{Bounds, Session};
 use shared::Shared;
 use std::sync::Arc;
@@ -87,7 +87,7 @@ impl Conversations {
     }
 
     /// Forgets what belongs to a session, or all that belongs to somebody; also what is in memory.
-    pub fn forget(&self, forget: &Forget<'_>) -> Result<Deleted, StoreError> {
+    pub fn forget(&self, forget: &Forget<'_>) -> Result<Gone, StoreError> {
         self.shared.forget(forget)
     }
 
@@ -191,9 +191,7 @@ impl Conversations {
     ) -> Result<Findings, StoreError> {
         let namespace = credential.namespace();
         match self.shared.store() {
-            Some(store) => {
-                store.search(&Search { query, whose: SearchScope::Namespace(&namespace), session, limit }, way)
-            }
+            Some(store) => store.search(&Search { query, whose: Whose::Namespace(&namespace), session, limit }, way),
             None => Ok(Findings { words: query.typed().to_owned(), ..Findings::default() }),
         }
     }
