@@ -12,11 +12,11 @@ use std::path::PathBuf;
   foldline compress session.json -o smaller.json
   # see where its tokens are
   foldline inspect session.json
-  # fold what comes in, whatever its size
+  # fold standard input, whatever its size
   cat session.jsonl | foldline compress --force
-  # make it fit, or say why it cannot
+  # fit a token budget
   foldline compress big.json --target-tokens 12k
-  # find words in what was removed
+  # search removed text
   foldline search importer timeout
 
 Exit codes:
@@ -24,7 +24,7 @@ Exit codes:
   1  a check found violations
   2  invalid usage or input
   3  the target cannot be met
-  4  the summariser failed and abort_on_failure is set, or the model of eval --ask answered no question")]
+  4  the summariser failed and abort_on_failure is set, or eval --ask got no answer")]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]

@@ -139,7 +139,7 @@ fn what_stays_wrong_counts_as_failed_with_its_reason() {
     let expected = "
   budget  decision  value   all  evidence  not graded
   100 %       0.25      –  0.25    66.7 %           1
-  1 question failed: question 1: 0.8 is no grade; expected 0, 0.25, 0.5, 0.75 or 1
+  1 question failed: question 1: invalid grade 0.8; expected 0, 0.25, 0.5, 0.75 or 1
 ";
     assert!(text(&done).contains(expected), "{}", text(&done));
     assert_eq!(lenient.provider.requests().len(), 3, "the grader was told once again");

@@ -12,7 +12,9 @@ fn printed(desk: &Desk, args: &[&str], input: &str) -> String {
     let (out, err) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
     let folder = desk.path("").display().to_string();
     let command = args.iter().map(|arg| arg.rsplit('/').next().unwrap_or(arg)).collect::<Vec<_>>().join(" ");
-    format!("$ foldline {command}  [exit code {}]\n{out}{err}\n", code(&done)).replace(&folder, "FOLDER/")
+    format!("$ foldline {command}  [exit code {}]\n{out}{err}\n", code(&done))
+        .replace(&folder, "FOLDER/")
+        .replace(&example(""), "")
 }
 
 fn example(name: &str) -> String {

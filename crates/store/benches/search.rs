@@ -3,7 +3,7 @@
 
 use divan::counter::BytesCount;
 use foldline_core::reading::{Reach, Way};
-use foldline_store::{Limits, NewOriginal, Query, Search, SearchScope, Store};
+use foldline_store::{Limits, NewOriginal, Query, Search, Store, Whose};
 use foldline_transcript::recall::Handle;
 use std::sync::LazyLock;
 use tempfile::TempDir;
@@ -56,7 +56,7 @@ static FULL: LazyLock<(TempDir, Store)> = LazyLock::new(|| {
 fn search(bencher: divan::Bencher<'_, '_>, words: &str) {
     let (_, store) = &*FULL;
     let query = Query::parse(words).unwrap();
-    let search = Search { query: &query, whose: SearchScope::Namespace(""), session: None, limit: 10 };
+    let search = Search { query: &query, whose: Whose::Namespace(""), session: None, limit: 10 };
     bencher.bench_local(|| store.search(&search, &Way::of(Reach::Command)).unwrap());
 }
 

@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn what_is_no_handle_is_quoted_in_short() {
         let error = "abc".parse::<Address>().unwrap_err();
-        assert_eq!(error.to_string(), "`abc` is no handle; expected fl- and 12 hex digits");
+        assert_eq!(error.to_string(), "invalid handle `abc`; expected fl- and 12 hex digits");
         for wrong in ["", "fl-", "fl-0123456789a", "fl-0123456789ag", "fl-0123456789aé", &"a".repeat(65)] {
             assert!(wrong.parse::<Address>().is_err(), "{wrong}");
         }

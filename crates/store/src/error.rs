@@ -15,13 +15,13 @@ pub struct StoreError {
     /// The file.
     pub place: PathBuf,
     /// What is the matter.
-    pub fault: StoreErrorKind,
+    pub fault: Fault,
 }
 
 /// What is the matter with a store.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum StoreErrorKind {
+pub enum Fault {
     /// Asked to read a store that nobody made.
     #[error("file not found; nothing has been stored there, or another --store was meant")]
     Missing,
@@ -114,36 +114,34 @@ pub enum StoreErrorKind {
 impl StoreError {
     /// Whether the same call may succeed a little later.
     pub fn is_retryable(&self) -> bool {
-        matches!(self.fault, StoreErrorKind::Locked(_))
+        matches!(self.fault, Fault::Locked(_))
     }
 }
 
-impl StoreErrorKind {
+impl Fault {
     /// The fault of a store at a place.
     pub(crate) fn at(self, place: &Path, wait: Duration) -> StoreError {
         // Only the store knows how long its connections wait.
-        let fault = if let StoreErrorKind::Locked(_) = self { StoreErrorKind::Locked(wait) } else { self };
+        let fault = if let Fault::Locked(_) = self { Fault::Locked(wait) } else { self };
         StoreError { place: place.to_owned(), fault }
     }
 }
 
-impl From<rusqlite::Error> for StoreErrorKind {
-    fn from(error: rusqlite::Error) -> StoreErrorKind {
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Fault {
         let words = match &error {
             rusqlite::Error::SqliteFailure(failure, words) => words.clone().unwrap_or(failure.to_string()),
             other => other.to_string(),
         };
         match error.sqlite_error_code() {
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreErrorKind::Locked(Duration::ZERO),
-            Some(ErrorCode::DatabaseCorrupt) => StoreErrorKind::Corrupt(words),
-            Some(ErrorCode::NotADatabase) => StoreErrorKind::NotADatabase,
-            Some(ErrorCode::DiskFull) => StoreErrorKind::DiskFull,
-            Some(ErrorCode::ReadOnly) => StoreErrorKind::ReadOnly,
-            Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
-                StoreErrorKind::Denied(io::Error::other(words))
-            }
-            Some(ErrorCode::SystemIoFailure) => StoreErrorKind::Io(io::Error::other(words)),
-            _ => StoreErrorKind::Other(words),
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Fault::Locked(Duration::ZERO),
+            Some(ErrorCode::DatabaseCorrupt) => Fault::Corrupt(words),
+            Some(ErrorCode::NotADatabase) => Fault::NotADatabase,
+            Some(ErrorCode::DiskFull) => Fault::DiskFull,
+            Some(ErrorCode::ReadOnly) => Fault::ReadOnly,
+            Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => Fault::Denied(io::Error::other(words)),
+            Some(ErrorCode::SystemIoFailure) => Fault::Io(io::Error::other(words)),
+            _ => Fault::Other(words),
         }
     }
 }

@@ -1,19 +1,19 @@
 //! Deletion on request: what to delete, and what was deleted.
 
-use crate::search::SearchScope;
+use crate::search::Whose;
 
 /// What is to be forgotten.
 #[derive(Clone, Copy, Debug)]
 pub struct Forget<'a> {
     /// Whose.
-    pub whose: SearchScope<'a>,
+    pub whose: Whose<'a>,
     /// What of it.
-    pub what: ForgetScope<'a>,
+    pub what: Forgotten<'a>,
 }
 
 /// What of somebody's is forgotten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ForgetScope<'a> {
+pub enum Forgotten<'a> {
     /// One session: its record and events, its checkpoints, and the originals that no other session removed.
     Session(&'a str),
     /// Sessions whose last request came before a time, and what belongs to no session and was stored before it.
@@ -34,7 +34,7 @@ pub enum Cleaning {
 
 /// What went, or would go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Deleted {
+pub struct Gone {
     /// Sessions.
     pub sessions: u64,
     /// Originals.
@@ -62,7 +62,7 @@ pub struct Rekeyed {
     pub retired: u64,
 }
 
-impl Deleted {
+impl Gone {
     /// Whether there is nothing.
     pub fn is_nothing(&self) -> bool {
         self.sessions == 0 && self.originals == 0 && self.checkpoints == 0 && self.events == 0

@@ -52,13 +52,13 @@ pub use address::{Address, AddressError, Digest};
 pub use conversation::{
     CheckpointEntry, EventRow, Kept, Key, NewCheckpoint, NewFold, Precedence, SessionRow, WindowRow,
 };
-pub use error::{StoreError, StoreErrorKind};
-pub use forget::{Cleaning, Deleted, Forget, ForgetScope, Rekeyed};
+pub use error::{Fault, StoreError};
+pub use forget::{Cleaning, Forget, Forgotten, Gone, Rekeyed};
 pub use keys::{KeyError, KeyId, Keyring};
 pub use limits::{Expiry, Limits};
 pub use location::default_path;
 pub use original::{Candidate, NewOriginal, Original, Pruned, Recall, Stats, Stored};
-pub use search::{Query, QueryError, Search, SearchScope};
+pub use search::{Query, QueryError, Search, Whose};
 pub use settings::StoreSettings;
 pub use store::{Opening, Store};
 pub use wanted::{Wanted, tell};

@@ -7,7 +7,7 @@
 
 use crate::address::{Address, Digest};
 use crate::conversation::Key;
-use crate::error::StoreErrorKind;
+use crate::error::Fault;
 use crate::keys::{KeyId, StoreKey, random};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
@@ -201,7 +201,7 @@ impl Seal {
     }
 
     /// Seals content.
-    pub(crate) fn bytes<'b>(&self, what: What<'_>, content: &'b [u8]) -> Result<Cow<'b, [u8]>, StoreErrorKind> {
+    pub(crate) fn bytes<'b>(&self, what: What<'_>, content: &'b [u8]) -> Result<Cow<'b, [u8]>, Fault> {
         let Seal::Closed(closed) = self else { return Ok(Cow::Borrowed(content)) };
         let mut nonce = [0; NONCE];
         random(&mut nonce)?;
@@ -217,7 +217,7 @@ impl Seal {
     }
 
     /// Seals a text as a text.
-    pub(crate) fn text<'t>(&self, what: What<'_>, text: &'t str) -> Result<Cow<'t, str>, StoreErrorKind> {
+    pub(crate) fn text<'t>(&self, what: What<'_>, text: &'t str) -> Result<Cow<'t, str>, Fault> {
         match self {
             Seal::Open => Ok(Cow::Borrowed(text)),
             Seal::Closed(_) => Ok(Cow::Owned(STANDARD_NO_PAD.encode(self.bytes(what, text.as_bytes())?))),
@@ -236,7 +236,7 @@ impl Seal {
     }
 
     /// Seals a short text so that it can be found by itself: the same one is always sealed alike.
-    pub(crate) fn name(&self, name: &str) -> Result<String, StoreErrorKind> {
+    pub(crate) fn name(&self, name: &str) -> Result<String, Fault> {
         let Seal::Closed(closed) = self else { return Ok(name.to_owned()) };
         let mut nonce = [0; NONCE];
         nonce.iter_mut().zip(closed.keyed(b"name", name.as_bytes())).for_each(|(byte, from)| *byte = from);
@@ -258,9 +258,9 @@ impl Closed {
         *hasher.finalize().as_bytes()
     }
 
-    fn seal(&self, nonce: &[u8; NONCE], aad: &[u8], msg: &[u8]) -> Result<Vec<u8>, StoreErrorKind> {
+    fn seal(&self, nonce: &[u8; NONCE], aad: &[u8], msg: &[u8]) -> Result<Vec<u8>, Fault> {
         let sealed = self.content.encrypt(&XNonce::from(*nonce), Payload { msg, aad });
-        let sealed = sealed.map_err(|_| StoreErrorKind::Other("a text is too long to be encrypted".into()))?;
+        let sealed = sealed.map_err(|_| Fault::Other("a text is too long to be encrypted".into()))?;
         Ok([nonce.as_slice(), &sealed].concat())
     }
 

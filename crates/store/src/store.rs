@@ -2,9 +2,9 @@
 
 use crate::address::Address;
 use crate::conversation::{CheckpointEntry, EventRow, Kept, Key, NewFold, SessionRow, WindowRow};
-use crate::error::{StoreError, StoreErrorKind};
+use crate::error::{Fault, StoreError};
 use crate::file_identity::OpenFiles;
-use crate::forget::{Cleaning, Deleted, Forget, Rekeyed};
+use crate::forget::{Cleaning, Forget, Gone, Rekeyed};
 use crate::keys::{KeyId, Keyring};
 use crate::limits::{Limits, USE_GRAIN, millis};
 use crate::original::{NewOriginal, Pruned, Recall, Stats, Stored};
@@ -266,13 +266,13 @@ impl Store {
     }
 
     /// What would be forgotten.
-    pub fn count_forgotten(&self, forget: &Forget<'_>) -> Result<Deleted, StoreError> {
+    pub fn count_forgotten(&self, forget: &Forget<'_>) -> Result<Gone, StoreError> {
         let mut worker = self.worker()?;
         self.told(sqlite::count_forgotten(&mut worker, &self.vault(), forget))
     }
 
     /// Forgets on request. When it returns, the bytes are gone from the file and its log.
-    pub fn forget(&self, forget: &Forget<'_>, cleaning: Cleaning) -> Result<Deleted, StoreError> {
+    pub fn forget(&self, forget: &Forget<'_>, cleaning: Cleaning) -> Result<Gone, StoreError> {
         let mut worker = self.worker()?;
         self.told(sqlite::forget(&mut worker, &self.vault(), forget, cleaning))
     }
@@ -311,7 +311,7 @@ impl Store {
         &self.place
     }
 
-    fn told<T>(&self, result: Result<T, StoreErrorKind>) -> Result<T, StoreError> {
+    fn told<T>(&self, result: Result<T, Fault>) -> Result<T, StoreError> {
         result.map_err(|fault| fault.at(&self.place, self.limits.wait))
     }
 }
@@ -324,6 +324,6 @@ const INDEXED_PER_SEARCH: u64 = 64 << 20;
 const WORKER_WAIT: Duration = Duration::from_secs(10);
 
 /// Connections to nothing, for as long as there is no file to connect to.
-fn nothing() -> Result<(Connection, Connection), StoreErrorKind> {
+fn nothing() -> Result<(Connection, Connection), Fault> {
     Ok((Connection::open_in_memory()?, Connection::open_in_memory()?))
 }

@@ -5,8 +5,8 @@ mod support;
 
 use foldline_core::reading::{Reach, Way};
 use foldline_store::{
-    EventRow, Key, Keyring, Limits, NewCheckpoint, NewFold, Opening, Precedence, Query, Recall, Search, SearchScope,
-    SessionRow, Store, StoreError, StoreErrorKind,
+    EventRow, Fault, Key, Keyring, Limits, NewCheckpoint, NewFold, Opening, Precedence, Query, Recall, Search,
+    SessionRow, Store, StoreError, Whose,
 };
 use foldline_transcript::recall::Handle;
 use std::path::Path;
@@ -79,7 +79,7 @@ fn check(store: &Store, number: u64) {
     assert_eq!(store.session(&id).unwrap(), Some(session(&id)));
     assert_eq!(store.events(&id, 10).unwrap().len(), 1);
     let query = Query::parse(&format!("{WORD} {number}")).unwrap();
-    let search = Search { query: &query, whose: SearchScope::Namespace(NAMESPACE), session: Some(&id), limit: 10 };
+    let search = Search { query: &query, whose: Whose::Namespace(NAMESPACE), session: Some(&id), limit: 10 };
     let findings = store.search(&search, &Way::of(Reach::Command)).unwrap();
     assert_eq!(findings.hits.len(), 1, "{findings:?}");
     assert_eq!(findings.hits[0].sessions, [id]);
@@ -161,15 +161,15 @@ fn a_missing_or_wrong_key_is_called_so_and_nothing_is_written_in_the_clear() {
 
     let error = open(&path, "").unwrap_err();
     let id = Keyring::parse(&right).unwrap().ids()[0];
-    assert!(matches!(error.fault, StoreErrorKind::NoKey(needed) if needed == id), "{error}");
+    assert!(matches!(error.fault, Fault::NoKey(needed) if needed == id), "{error}");
     assert!(error.to_string().contains("is encrypted, and no key was given; set store.key_file"), "{error}");
     let error = open(&path, &wrong).unwrap_err();
-    assert!(matches!(error.fault, StoreErrorKind::WrongKey { wanted, .. } if wanted == id), "{error}");
+    assert!(matches!(error.fault, Fault::WrongKey { wanted, .. } if wanted == id), "{error}");
     assert!(!error.to_string().contains(&wrong) && !error.to_string().contains(&right), "{error}");
 
-    assert!(matches!(keyless.put(NOW, "", &[new("plain", "")]).unwrap_err().fault, StoreErrorKind::NoKey(_)));
+    assert!(matches!(keyless.put(NOW, "", &[new("plain", "")]).unwrap_err().fault, Fault::NoKey(_)));
     let sealed = keyless.get(NOW, NAMESPACE, Handle::of(&text(1)));
-    assert!(matches!(sealed.unwrap_err().fault, StoreErrorKind::Sealed(_)));
+    assert!(matches!(sealed.unwrap_err().fault, Fault::Sealed(_)));
     assert_eq!(keyless.session("fs-0000000000000001").unwrap(), None);
     // One that was only tried is not needed afterwards.
     drop(open(&path, &format!("{wrong} {right}")).unwrap());
@@ -199,10 +199,7 @@ fn keys_change_while_others_work() {
     for store in [&serving, &other] {
         (1..=4).filter(|number| *number != 2).for_each(|number| check(store, number));
     }
-    assert!(
-        matches!(open(&path, &new_key).unwrap_err().fault, StoreErrorKind::WrongKey { .. }),
-        "the old one is still needed"
-    );
+    assert!(matches!(open(&path, &new_key).unwrap_err().fault, Fault::WrongKey { .. }), "the old one is still needed");
 
     assert!(other.outdated().unwrap() > 0);
     let mut told = 0;
@@ -214,7 +211,7 @@ fn keys_change_while_others_work() {
         [1, 3, 4].iter().for_each(|number| check(store, *number));
         assert_eq!(store.events("fs-0000000000000002", 10).unwrap().len(), 2);
     }
-    assert!(matches!(open(&path, &old).unwrap_err().fault, StoreErrorKind::WrongKey { .. }));
+    assert!(matches!(open(&path, &old).unwrap_err().fault, Fault::WrongKey { .. }));
     // What was in the clear before is nowhere in the files.
     let bytes = bytes_of(folder.path());
     for planted in planted(1) {

@@ -4,8 +4,8 @@
 mod support;
 
 use foldline_store::{
-    Cleaning, Deleted, EventRow, Forget, ForgetScope, Key, Keyring, Limits, NewCheckpoint, NewFold, Opening,
-    Precedence, Recall, SearchScope, SessionRow, Store,
+    Cleaning, EventRow, Forget, Forgotten, Gone, Key, Keyring, Limits, NewCheckpoint, NewFold, Opening, Precedence,
+    Recall, SessionRow, Store, Whose,
 };
 use foldline_transcript::recall::Handle;
 use support::{DAY, NOW, bytes_of, holds, new, noise};
@@ -64,7 +64,7 @@ impl Kept {
         [knows(&text(session)), knows("shared by all sessions"), own, self.store.session(session).unwrap().is_some()]
     }
 
-    fn forget(&self, whose: SearchScope<'_>, what: ForgetScope<'_>) -> Deleted {
+    fn forget(&self, whose: Whose<'_>, what: Forgotten<'_>) -> Gone {
         let forget = Forget { whose, what };
         let counted = self.store.count_forgotten(&forget).unwrap();
         let before = self.store.forgotten().unwrap();
@@ -115,7 +115,7 @@ fn a_session_goes_with_all_that_only_it_removed() {
             assert!(kept.traces("session-one").len() > 2, "the search itself works");
         }
         let before = kept.blobs();
-        let gone = kept.forget(SearchScope::Everybody, ForgetScope::Session("session-one"));
+        let gone = kept.forget(Whose::Everybody, Forgotten::Session("session-one"));
         let (after, bytes) = (kept.blobs(), bytes_of(kept.folder.path()));
         assert_eq!(before.len(), after.len() + 2, "a text and a checkpoint");
         for blob in before {
@@ -138,8 +138,8 @@ fn nobody_forgets_what_is_anothers() {
         let kept = kept(keys);
         kept.fold("a", "session-one", NOW);
         kept.fold("b", "session-six", NOW);
-        assert!(kept.forget(SearchScope::Namespace("b"), ForgetScope::Session("session-one")).is_nothing());
-        let gone = kept.forget(SearchScope::Namespace("b"), ForgetScope::All);
+        assert!(kept.forget(Whose::Namespace("b"), Forgotten::Session("session-one")).is_nothing());
+        let gone = kept.forget(Whose::Namespace("b"), Forgotten::All);
         assert_eq!((gone.sessions, gone.originals, gone.checkpoints, gone.events), (1, 2, 1, 1));
         assert_eq!(kept.knows("a", "session-one"), [true; 4]);
         assert_eq!(kept.knows("b", "session-six"), [false; 4]);
@@ -155,7 +155,7 @@ fn what_is_older_than_a_day_goes_unless_its_session_went_on() {
         kept.fold("a", "session-new", NOW);
         kept.store.put(NOW - 3 * DAY, "", &[new("of a command, long ago", "")]).unwrap();
         kept.store.put(NOW, "", &[new("of a command, just now", "")]).unwrap();
-        let gone = kept.forget(SearchScope::Everybody, ForgetScope::Before(NOW - DAY));
+        let gone = kept.forget(Whose::Everybody, Forgotten::Before(NOW - DAY));
         assert_eq!((gone.sessions, gone.originals, gone.checkpoints, gone.events), (1, 2, 1, 1));
         assert_eq!(kept.knows("a", "session-old"), [false, true, false, false]);
         assert_eq!(kept.knows("a", "session-new"), [true; 4]);
@@ -174,14 +174,14 @@ fn all_of_it_leaves_an_empty_file() {
         }
         while kept.store.index(1 << 20).unwrap() > 0 {}
         let full = kept.store.stats().unwrap().file_bytes;
-        let gone = kept.forget(SearchScope::Everybody, ForgetScope::All);
+        let gone = kept.forget(Whose::Everybody, Forgotten::All);
         assert_eq!((gone.sessions, gone.originals, gone.checkpoints, gone.events), (150, 151, 150, 150));
         assert_eq!(kept.traces("session-123"), [""; 0]);
         let empty = kept.store.stats().unwrap();
         assert!(empty.file_bytes < full / 5 && empty.originals == 0 && empty.stored_bytes == 0, "{empty:?} of {full}");
         kept.fold("a", "session-123", NOW);
         assert_eq!(kept.knows("a", "session-123"), [true; 4]);
-        let everything = Forget { whose: SearchScope::Everybody, what: ForgetScope::All };
+        let everything = Forget { whose: Whose::Everybody, what: Forgotten::All };
         kept.store.forget(&everything, Cleaning::Thorough).unwrap();
         assert_eq!(kept.traces("session-123"), [""; 0]);
     });

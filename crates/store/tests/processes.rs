@@ -6,7 +6,7 @@
 
 mod support;
 
-use foldline_store::{Limits, Recall, Store, StoreErrorKind};
+use foldline_store::{Fault, Limits, Recall, Store};
 use foldline_transcript::recall::Handle;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
@@ -141,7 +141,7 @@ fn a_reader_does_not_wait_for_a_writer() {
     let later = NOW + DAY;
     assert_eq!(found(store.get(later, "", Handle::of("text")).unwrap()).text, "text");
     let error = store.put(NOW, "", &[new("more", "")]).unwrap_err();
-    assert!(matches!(error.fault, StoreErrorKind::Locked(_)) && error.is_retryable(), "{error}");
+    assert!(matches!(error.fault, Fault::Locked(_)) && error.is_retryable(), "{error}");
     other.execute_batch("ROLLBACK").unwrap();
     store.put(NOW, "", &[new("more", "")]).unwrap();
     assert!(matches!(store.get(NOW, "", Handle::of("less")).unwrap(), Recall::Unknown));

@@ -13,7 +13,7 @@ use foldline_core::policy::{BudgetInputs, Budgets, Dialect};
 use foldline_core::summary::FailureClass;
 use foldline_gateway::outbound::{Outbound, OutboundSettings};
 use foldline_gateway::summariser::{Endpoint, KeySource, Probe, Summariser, probe};
-use foldline_store::{StoreError, StoreErrorKind, StoreSettings};
+use foldline_store::{Fault, StoreError, StoreSettings};
 use serde::Serialize;
 use std::fmt::Write as _;
 
@@ -118,9 +118,7 @@ fn store_checks(settings: &StoreSettings) -> Vec<Check> {
     let wrong = |error: KeepError| {
         let fix = match &error {
             KeepError::Keys(_) => "fix store.key_file or store.key_command".to_owned(),
-            KeepError::Store(StoreError {
-                fault: StoreErrorKind::NoKey(_) | StoreErrorKind::WrongKey { .. }, ..
-            }) => {
+            KeepError::Store(StoreError { fault: Fault::NoKey(_) | Fault::WrongKey { .. }, .. }) => {
                 "provide the keys of the store with store.key_file, store.key_command or FOLDLINE_STORE_KEY".to_owned()
             }
             _ => format!("make {} writable, or choose another file with store.path or --store", path.display()),

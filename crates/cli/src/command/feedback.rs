@@ -7,6 +7,7 @@ use foldline_core::planning::StepKind;
 use foldline_core::report::Author;
 use foldline_core::{Report, explain};
 use foldline_reduce::wording::{counted, grouped};
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -57,8 +58,10 @@ pub fn feedback(report: &Report, asked: StartedBy, paint: Paint) -> String {
 
 /// By how much tokens shrank. A result that is not empty is never "100 %".
 fn percent_less(before: u64, after: u64) -> String {
-    if after > before {
-        return format!("{} more", counted(after - before, "token"));
+    match after.cmp(&before) {
+        Ordering::Greater => return format!("{} more", counted(after - before, "token")),
+        Ordering::Equal => return "no change".to_owned(),
+        Ordering::Less => {}
     }
     let percent = 100.0 - after as f64 * 100.0 / before.max(1) as f64;
     match percent {

@@ -4,7 +4,7 @@ use crate::failure::{Failure, Verdict};
 use crate::{keep, output};
 use foldline_gateway::serve::dates;
 use foldline_reduce::wording::counted;
-use foldline_store::{Cleaning, Deleted, Forget, ForgetScope, SearchScope, Store};
+use foldline_store::{Cleaning, Forget, Forgotten, Gone, Store, Whose};
 use std::io::{BufRead, IsTerminal};
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ use std::path::PathBuf;
   foldline forget fs-3f9a0c51d2e70b84
   # sessions whose last request came before that day, and all older texts
   foldline forget --before 2026-01-31
-  # what would go
+  # show what would be deleted
   foldline forget --all --dry-run
   foldline forget --all --yes --json
 
@@ -58,11 +58,11 @@ pub struct ForgetArgs {
 pub fn run(args: &ForgetArgs) -> Result<Verdict, Failure> {
     let wanted = wanted(args)?;
     let store = keep::open_existing(args.store.as_ref(), args.config.as_ref())?;
-    let count = |what: &ForgetScope<'_>| store.count_forgotten(&everybodys(*what));
-    let mut would = Deleted::default();
+    let count = |what: &Forgotten<'_>| store.count_forgotten(&everybodys(*what));
+    let mut would = Gone::default();
     for what in &wanted {
         let gone = count(what).map_err(Failure::input)?;
-        if let (ForgetScope::Session(id), true) = (what, gone.is_nothing()) {
+        if let (Forgotten::Session(id), true) = (what, gone.is_nothing()) {
             let message = format!("session {id} not found in {}", store.place().display());
             return Err(Failure { code: 1, message });
         }
@@ -75,36 +75,36 @@ pub fn run(args: &ForgetArgs) -> Result<Verdict, Failure> {
         output::tell("nothing was deleted\n");
         return Ok(Verdict::Fine);
     }
-    let mut gone = Deleted::default();
+    let mut gone = Gone::default();
     for (at, what) in wanted.iter().enumerate() {
         // Once is enough for all of them.
         let cleaning = if at + 1 == wanted.len() { Cleaning::Thorough } else { Cleaning::Gentle };
         add(&mut gone, &forget(&store, *what, cleaning)?);
     }
-    tell(args, "forgotten", &gone)
+    tell(args, "deleted", &gone)
 }
 
-fn wanted(args: &ForgetArgs) -> Result<Vec<ForgetScope<'_>>, Failure> {
+fn wanted(args: &ForgetArgs) -> Result<Vec<Forgotten<'_>>, Failure> {
     Ok(match (&args.before, args.all) {
         (Some(date), _) => {
             let time = dates::parse(date).map_err(|error| Failure::input(format!("--before: {error}")))?;
-            vec![ForgetScope::Before(time)]
+            vec![Forgotten::Before(time)]
         }
-        (None, true) => vec![ForgetScope::All],
-        (None, false) => args.sessions.iter().map(|id| ForgetScope::Session(id)).collect(),
+        (None, true) => vec![Forgotten::All],
+        (None, false) => args.sessions.iter().map(|id| Forgotten::Session(id)).collect(),
     })
 }
 
 /// Who may read the file may forget all of it.
-fn everybodys(what: ForgetScope<'_>) -> Forget<'_> {
-    Forget { whose: SearchScope::Everybody, what }
+fn everybodys(what: Forgotten<'_>) -> Forget<'_> {
+    Forget { whose: Whose::Everybody, what }
 }
 
-fn forget(store: &Store, what: ForgetScope<'_>, cleaning: Cleaning) -> Result<Deleted, Failure> {
+fn forget(store: &Store, what: Forgotten<'_>, cleaning: Cleaning) -> Result<Gone, Failure> {
     store.forget(&everybodys(what), cleaning).map_err(Failure::input)
 }
 
-fn add(sum: &mut Deleted, gone: &Deleted) {
+fn add(sum: &mut Gone, gone: &Gone) {
     sum.sessions += gone.sessions;
     sum.originals += gone.originals;
     sum.text_bytes += gone.text_bytes;
@@ -113,7 +113,7 @@ fn add(sum: &mut Deleted, gone: &Deleted) {
 }
 
 /// Asks, where there is somebody to ask.
-fn confirmed(would: &Deleted) -> Result<bool, Failure> {
+fn confirmed(would: &Gone) -> Result<bool, Failure> {
     if !std::io::stdin().is_terminal() || would.is_nothing() {
         return Ok(true);
     }
@@ -123,7 +123,7 @@ fn confirmed(would: &Deleted) -> Result<bool, Failure> {
     Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }
 
-fn listed(gone: &Deleted) -> String {
+fn listed(gone: &Gone) -> String {
     format!(
         "{}, {} ({} of text), {}",
         counted(gone.sessions, "session"),
@@ -133,7 +133,7 @@ fn listed(gone: &Deleted) -> String {
     )
 }
 
-fn tell(args: &ForgetArgs, verb: &str, gone: &Deleted) -> Result<Verdict, Failure> {
+fn tell(args: &ForgetArgs, verb: &str, gone: &Gone) -> Result<Verdict, Failure> {
     let told = match args.json {
         true => {
             let report = serde_json::json!({

@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
   foldline recall fl-3f9a0c51d2e7 --turn 12 --lines 120:180
   # matching lines, by turn
   foldline recall fl-3f9a0c51d2e7 --grep 'error|panic' -C 2
-  # every byte as it was
+  # the original bytes
   foldline recall fl-3f9a0c51d2e7 --raw > original.json
 
 Exit codes: 0 shown, 1 handle not found or no match, 2 invalid usage or no store.")]

@@ -6,7 +6,7 @@ use crate::failure::{Failure, Verdict};
 use crate::keep::{self, KeepError};
 use crate::output;
 use foldline_core::reading::{Findings, MOST_HITS};
-use foldline_store::{Opening, Query, Search, SearchScope, Store};
+use foldline_store::{Opening, Query, Search, Store, Whose};
 use std::path::{Path, PathBuf};
 
 /// Search everything that was removed
@@ -69,12 +69,8 @@ fn search(args: &SearchArgs, path: &Path, how: impl Into<Opening>) -> Result<(Fi
     let store = Store::open_existing(path, how).map_err(RecallError::from)?;
     let way = way(&args.store, &args.config, false);
     // Who may read the file may read all of it.
-    let search = Search {
-        query: &query,
-        whose: SearchScope::Everybody,
-        session: args.session.as_deref(),
-        limit: args.limit.into(),
-    };
+    let search =
+        Search { query: &query, whose: Whose::Everybody, session: args.session.as_deref(), limit: args.limit.into() };
     let findings = store.search(&search, &way).map_err(RecallError::from)?;
     let told = match args.json {
         true => serde_json::to_string_pretty(&findings).map_err(RecallError::from)? + "\n",

@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 /// What can be done to a store.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Examples:
-  # make a key; then set store.key_file to it
+  # create a key; then set store.key_file to it
   foldline store key ~/.config/foldline/store.key
-  # encrypt what is there already
+  # encrypt existing content
   foldline store rekey
   # change the key
   foldline store key --rotate ~/.config/foldline/store.key && foldline store rekey

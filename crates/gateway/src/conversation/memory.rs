@@ -6,7 +6,7 @@ use super::incoming::{CredentialId, SessionId};
 use super::sessions::{Sums, Totals};
 use super::state::{Conversation, Reports};
 use super::windows::Windows;
-use foldline_store::{Deleted, EventRow, Forget, ForgetScope, Key, SearchScope, SessionRow};
+use foldline_store::{EventRow, Forget, Forgotten, Gone, Key, SessionRow, Whose};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -276,22 +276,22 @@ impl Memory {
     }
 
     /// Forgets sessions on request, and all checkpoints that are held: those of others are read again.
-    pub(super) fn forget_on_request(&mut self, forget: &Forget<'_>) -> Deleted {
+    pub(super) fn forget_on_request(&mut self, forget: &Forget<'_>) -> Gone {
         self.drop_checkpoints();
         let before = self.sessions.len();
         self.sessions.retain(|id, session| {
             let is_theirs = match forget.whose {
-                SearchScope::Namespace(name) => session.namespace == name,
-                SearchScope::Everybody => true,
+                Whose::Namespace(name) => session.namespace == name,
+                Whose::Everybody => true,
             };
             let is_meant = match forget.what {
-                ForgetScope::Session(wanted) => id.as_str() == wanted,
-                ForgetScope::Before(time) => session.record.last_at < time,
-                ForgetScope::All => true,
+                Forgotten::Session(wanted) => id.as_str() == wanted,
+                Forgotten::Before(time) => session.record.last_at < time,
+                Forgotten::All => true,
             };
             !(is_theirs && is_meant)
         });
-        Deleted { sessions: (before - self.sessions.len()) as u64, ..Deleted::default() }
+        Gone { sessions: (before - self.sessions.len()) as u64, ..Gone::default() }
     }
 
     /// Adds to the sums of a session and of everything.

@@ -47,7 +47,7 @@ use foldline_core::ledger::Held;
 use foldline_core::models::{ApiFamily, ModelTable};
 use foldline_core::reading::{Findings, Way};
 use foldline_core::summary::Summary;
-use foldline_store::{Address, Deleted, Forget, Key, Keyring, NewOriginal, Query, Recall, Search, SearchScope, StoreError};
+use foldline_store::{Address, Forget, Gone, Key, Keyring, NewOriginal, Query, Recall, Search, StoreError, Whose};
 use memory::{Bounds, Session};
 use shared::Shared;
 use std::sync::Arc;
@@ -89,7 +89,7 @@ impl Conversations {
     }
 
     /// Forgets what belongs to a session, or all that belongs to somebody; also what is in memory.
-    pub fn forget(&self, forget: &Forget<'_>) -> Result<Deleted, StoreError> {
+    pub fn forget(&self, forget: &Forget<'_>) -> Result<Gone, StoreError> {
         self.shared.forget(forget)
     }
 

@@ -13,8 +13,8 @@ use foldline_core::Job;
 use foldline_core::policy::{AutoOr, Policy};
 use foldline_core::tokens::Counter;
 use foldline_store::{
-    CheckpointEntry, Cleaning, Deleted, Forget, Kept, Key, Keyring, Limits, NewCheckpoint, NewFold, NewOriginal,
-    Opening, Precedence, SessionRow, Store, StoreError,
+    CheckpointEntry, Cleaning, Forget, Gone, Kept, Key, Keyring, Limits, NewCheckpoint, NewFold, NewOriginal, Opening,
+    Precedence, SessionRow, Store, StoreError,
 };
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -192,7 +192,7 @@ impl Shared {
     }
 
     /// Forgets on request, in memory and on the disk.
-    pub(super) fn forget(&self, forget: &Forget<'_>) -> Result<Deleted, StoreError> {
+    pub(super) fn forget(&self, forget: &Forget<'_>) -> Result<Gone, StoreError> {
         let Some(store) = self.store() else { return Ok(self.memory().forget_on_request(forget)) };
         // What waits in memory would be written afterwards.
         let now = self.clock.load(Ordering::Relaxed);

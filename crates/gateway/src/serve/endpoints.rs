@@ -6,7 +6,7 @@ use super::gateway::Gateway;
 use super::query::Parameters;
 use super::{dates, originals, readiness, tools};
 use crate::conversation::{CredentialId, SessionId, SessionView, TurnEvent};
-use foldline_store::{Forget, ForgetScope, SearchScope};
+use foldline_store::{Forget, Forgotten, Whose};
 use http::{Method, Response, StatusCode, request::Parts};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -173,11 +173,11 @@ enum Wanted {
 async fn forgotten(gateway: Arc<Gateway>, namespace: Option<String>, wanted: Wanted) -> Response<Body> {
     let is_one = matches!(wanted, Wanted::Session(_));
     let gone = tokio::task::spawn_blocking(move || {
-        let whose = namespace.as_deref().map_or(SearchScope::Everybody, SearchScope::Namespace);
+        let whose = namespace.as_deref().map_or(Whose::Everybody, Whose::Namespace);
         let what = match &wanted {
-            Wanted::Session(id) => ForgetScope::Session(id.as_str()),
-            Wanted::Before(time) => ForgetScope::Before(*time),
-            Wanted::All => ForgetScope::All,
+            Wanted::Session(id) => Forgotten::Session(id.as_str()),
+            Wanted::Before(time) => Forgotten::Before(*time),
+            Wanted::All => Forgotten::All,
         };
         gateway.conversations.forget(&Forget { whose, what })
     });

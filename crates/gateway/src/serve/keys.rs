@@ -261,9 +261,11 @@ mod tests {
 
     #[test]
     fn a_bad_line_is_named_by_number_and_never_by_content() {
-        for (text, word) in
-            [("k\nk2 secretword", "openai=KEY"), ("k\nk2 x=secretword", "no provider"), ("k\nk2 openai=$A", "not set")]
-        {
+        for (text, word) in [
+            ("k\nk2 secretword", "openai=KEY"),
+            ("k\nk2 x=secretword", "unknown provider"),
+            ("k\nk2 openai=$A", "not set"),
+        ] {
             let error = Keys::parse(text, &|_| None).err().unwrap().to_string();
             assert!(error.starts_with("line 2") && error.contains(word) && !error.contains("secretword"), "{error}");
         }

@@ -139,8 +139,8 @@ mod tests {
 
     #[test]
     fn mistakes_are_named() {
-        assert_eq!(read("line=1").unwrap_err(), "there is no parameter `line`; this page takes q, page, raw");
-        assert_eq!(read("q=1&q=2").unwrap_err(), "the parameter `q` is given twice");
+        assert_eq!(read("line=1").unwrap_err(), "unknown parameter `line`; expected q, page, raw");
+        assert_eq!(read("q=1&q=2").unwrap_err(), "parameter `q` is given more than once");
         for wrong in ["q=%", "q=%1", "q=%zz", "q=%ff"] {
             assert!(read(wrong).unwrap_err().ends_with("is not percent-encoded UTF-8"), "{wrong}");
         }

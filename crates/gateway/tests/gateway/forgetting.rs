@@ -3,7 +3,7 @@
 use crate::harness::{MESSAGES, TestGateway};
 use foldline_core::policy::AutoOr;
 use foldline_script::Act;
-use foldline_store::{Cleaning, Forget, ForgetScope, Keyring, Limits, Opening, SearchScope, Store};
+use foldline_store::{Cleaning, Forget, Forgotten, Keyring, Limits, Opening, Store, Whose};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -84,7 +84,7 @@ async fn deletions_by_another_process_clear_the_memory() {
     let (test, _folder) = of_two().await;
     fold(&test, "a", "label-one").await;
     let store = Store::open(&test.folder.path().join("store.db"), Limits::default()).unwrap();
-    let all = Forget { whose: SearchScope::Everybody, what: ForgetScope::All };
+    let all = Forget { whose: Whose::Everybody, what: Forgotten::All };
     assert!(store.forget(&all, Cleaning::Thorough).unwrap().sessions > 0);
     let gone = async || {
         while sessions(&test, "a").await > 0 {

@@ -136,7 +136,7 @@ async fn turns_lines_and_matches_are_chosen() {
         ("?page_size=5", 400, "page_size=5: expected a whole number from 1000 to 1000000"),
         ("?raw=1&turn=2", 400, "turn=2: raw=1 can only be combined with lines"),
         ("?format=xml", 400, "format=xml: expected json or text"),
-        ("?line=3", 400, "there is no parameter `line`; this page takes turn, lines, "),
+        ("?line=3", 400, "unknown parameter `line`; expected turn, lines, "),
         ("?grep=nothing-like-it", 404, "matches `nothing-like-it`"),
     ] {
         let seen = folded.recall(query).await;
@@ -156,7 +156,7 @@ async fn search_finds_only_the_clients_own_originals() {
     let stranger = folded.test.send("GET", "/foldline/search?q=needle", &[("x-api-key", "two")], b"").await;
     assert_eq!(
         (stranger.status, stranger.text().as_str()),
-        (200, "[no original of yours holds `needle`; try fewer or other words]\n")
+        (200, "[no original matches `needle`; try fewer or other words]\n")
     );
 
     let of = |session: &str| format!("/foldline/search?q=needle&limit=3&format=json&session={session}");

@@ -17,7 +17,7 @@ pub struct Search<'a> {
     /// For what.
     pub query: &'a Query,
     /// Among whose originals.
-    pub whose: SearchScope<'a>,
+    pub whose: Whose<'a>,
     /// Only what this session removed.
     pub session: Option<&'a str>,
     /// How many places are wanted.
@@ -26,7 +26,7 @@ pub struct Search<'a> {
 
 /// Among whose originals is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SearchScope<'a> {
+pub enum Whose<'a> {
     /// Those of one namespace.
     Namespace(&'a str),
     /// Those of all: for the owner of the file, never for a client.

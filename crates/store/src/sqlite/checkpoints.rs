@@ -2,7 +2,7 @@
 
 use crate::address::{Address, Digest};
 use crate::conversation::{CheckpointEntry, Kept, Key, NewFold, Precedence};
-use crate::error::StoreErrorKind;
+use crate::error::Fault;
 use crate::limits::{CLEARED_PER_PUT, Limits, USE_GRAIN, millis};
 use crate::pack::{Unpacking, pack};
 use crate::seal::{Scope, Seal, Vault, What as Sealed};
@@ -23,13 +23,13 @@ pub(crate) fn keep_fold(
     limits: &Limits,
     now: i64,
     fold: &NewFold<'_>,
-) -> Result<Kept, StoreErrorKind> {
+) -> Result<Kept, Fault> {
     let NewFold { namespace, originals, checkpoint, precedence, session } = *fold;
     let digests = digests_of(originals)?;
     let mut packed = Vec::new();
     pack(checkpoint.text, |piece| {
         packed.extend_from_slice(piece);
-        Ok::<_, StoreErrorKind>(())
+        Ok::<_, Fault>(())
     })?;
     let seal = vault.writing(Scope::Namespace(namespace));
     let names = vault.writing(Scope::Sessions);
@@ -87,7 +87,7 @@ fn known(
     vault: &Vault,
     namespace: &str,
     key: &Key,
-) -> Result<Option<(i64, i64)>, StoreErrorKind> {
+) -> Result<Option<(i64, i64)>, Fault> {
     let mut statement =
         transaction.prepare("SELECT id, length(bytes) FROM checkpoints WHERE namespace = ?1 AND key = ?2")?;
     for seal in vault.all(Scope::Namespace(namespace)) {
@@ -101,12 +101,7 @@ fn known(
 }
 
 /// Facts as they are written: with key and root, where the row does not show them.
-pub(super) fn facts(
-    seal: &Seal,
-    place: &Key,
-    (key, root): (&Key, &Key),
-    record: &str,
-) -> Result<String, StoreErrorKind> {
+pub(super) fn facts(seal: &Seal, place: &Key, (key, root): (&Key, &Key), record: &str) -> Result<String, Fault> {
     match seal {
         Seal::Open => Ok(record.to_owned()),
         Seal::Closed(_) => {
@@ -138,7 +133,7 @@ pub(crate) fn entries(
     namespace: &str,
     root: &Key,
     most: usize,
-) -> Result<Vec<CheckpointEntry>, StoreErrorKind> {
+) -> Result<Vec<CheckpointEntry>, Fault> {
     let mut statement = reader.prepare(
         "SELECT key, position, record, used_at FROM checkpoints
           WHERE namespace = ?1 AND root = ?2 AND sealed = ?3 ORDER BY used_at DESC LIMIT ?4",
@@ -168,14 +163,14 @@ pub(crate) fn text(
     vault: &Vault,
     namespace: &str,
     key: &Key,
-) -> Result<Option<(String, i64)>, StoreErrorKind> {
+) -> Result<Option<(String, i64)>, Fault> {
     let mut statement = reader
         .prepare("SELECT size, bytes, used_at FROM checkpoints WHERE namespace = ?1 AND key = ?2 AND sealed = ?3")?;
     for seal in vault.all(Scope::Namespace(namespace)) {
         let place = seal.key(key);
         let mut rows = statement.query(params![namespace, place.0, seal.number()])?;
         if let Some(row) = rows.next()? {
-            let packed = row.get_ref(1)?.as_blob().map_err(|error| StoreErrorKind::Corrupt(error.to_string()))?;
+            let packed = row.get_ref(1)?.as_blob().map_err(|error| Fault::Corrupt(error.to_string()))?;
             let text = read_text(&seal, &place, row.get(0)?, packed).ok_or_else(damaged)?;
             return Ok(Some((text, row.get(2)?)));
         }
@@ -190,8 +185,8 @@ pub(super) fn read_text(seal: &Seal, place: &Key, size: i64, bytes: &[u8]) -> Op
     unpacking.finish().ok()
 }
 
-pub(super) fn damaged() -> StoreErrorKind {
-    StoreErrorKind::Corrupt("a checkpoint does not match its digest".into())
+pub(super) fn damaged() -> Fault {
+    Fault::Corrupt("a checkpoint does not match its digest".into())
 }
 
 /// Notes that a checkpoint was used, once per hour.
@@ -202,7 +197,7 @@ pub(crate) fn note_use(
     namespace: &str,
     key: &Key,
     used_at: i64,
-) -> Result<(), StoreErrorKind> {
+) -> Result<(), Fault> {
     if used_at < now.saturating_sub(millis(USE_GRAIN)) {
         for seal in vault.all(Scope::Namespace(namespace)) {
             lock(writer).execute(
@@ -216,7 +211,7 @@ pub(crate) fn note_use(
 
 /// Lets go of checkpoints that nobody used for too long, and of the least recently used of namespaces that take more
 /// than their share.
-fn sweep(transaction: &Transaction<'_>, limits: &Limits, now: i64, spared: Key) -> Result<(), StoreErrorKind> {
+fn sweep(transaction: &Transaction<'_>, limits: &Limits, now: i64, spared: Key) -> Result<(), Fault> {
     let before = believed(transaction, limits, now)?.saturating_sub(millis(limits.max_age));
     let aged = "SELECT id, key, length(bytes) FROM checkpoints WHERE used_at < ?1 ORDER BY used_at, id LIMIT ?2";
     let mut freed = let_go(transaction, aged, params![before, CLEARED_PER_PUT], spared, i64::MAX)?;
@@ -239,7 +234,7 @@ fn let_go(
     parameters: impl rusqlite::Params,
     spared: Key,
     wanted: i64,
-) -> Result<i64, StoreErrorKind> {
+) -> Result<i64, Fault> {
     let mut found = transaction.prepare(query)?;
     let mut rows = found.query(parameters)?;
     let mut victims = Vec::new();

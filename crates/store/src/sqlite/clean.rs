@@ -1,6 +1,6 @@
 //! Cleans the file after a deletion: index, free pages, log.
 
-use crate::error::StoreErrorKind;
+use crate::error::Fault;
 use crate::forget::Cleaning;
 use rusqlite::Connection;
 use std::time::Duration;
@@ -12,7 +12,7 @@ const TRIES: u32 = 50;
 const STEP: Duration = Duration::from_millis(20);
 
 /// Leaves nothing of deleted rows in the file and its log.
-pub(crate) fn clean(connection: &Connection, cleaning: Cleaning) -> Result<(), StoreErrorKind> {
+pub(crate) fn clean(connection: &Connection, cleaning: Cleaning) -> Result<(), Fault> {
     purge_index(connection)?;
     match cleaning {
         Cleaning::Thorough => connection.execute_batch("VACUUM")?,
@@ -22,7 +22,7 @@ pub(crate) fn clean(connection: &Connection, cleaning: Cleaning) -> Result<(), S
 }
 
 /// What was deleted is only marked in the index; this takes it out, in steps.
-fn purge_index(connection: &Connection) -> Result<(), StoreErrorKind> {
+fn purge_index(connection: &Connection) -> Result<(), Fault> {
     let changes = || connection.query_row("SELECT total_changes()", [], |row| row.get::<_, i64>(0));
     loop {
         let before = changes()?;
@@ -35,7 +35,7 @@ fn purge_index(connection: &Connection) -> Result<(), StoreErrorKind> {
 }
 
 /// Gives free pages back to the disk.
-pub(super) fn give_back(connection: &Connection) -> Result<(), StoreErrorKind> {
+pub(super) fn give_back(connection: &Connection) -> Result<(), Fault> {
     // Each step of this statement frees one page.
     let mut vacuum = connection.prepare("PRAGMA incremental_vacuum")?;
     let mut freed = vacuum.query([])?;
@@ -44,14 +44,14 @@ pub(super) fn give_back(connection: &Connection) -> Result<(), StoreErrorKind> {
 }
 
 /// Empties the log, which holds pages as they were before. Readers elsewhere are waited for, for a second.
-fn cut_log(connection: &Connection) -> Result<(), StoreErrorKind> {
+fn cut_log(connection: &Connection) -> Result<(), Fault> {
     for _ in 0..TRIES {
         let is_busy = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0));
-        match is_busy.map_err(StoreErrorKind::from) {
+        match is_busy.map_err(Fault::from) {
             Ok(false) => return Ok(()),
-            Ok(true) | Err(StoreErrorKind::Locked(_)) => std::thread::sleep(STEP),
+            Ok(true) | Err(Fault::Locked(_)) => std::thread::sleep(STEP),
             Err(fault) => return Err(fault),
         }
     }
-    Err(StoreErrorKind::Locked(Duration::ZERO))
+    Err(Fault::Locked(Duration::ZERO))
 }

@@ -1,7 +1,7 @@
 //! The time by which things grow old. A clock that leaps ahead is not believed before it has stood there for a while:
 //! one that is wrong for an hour would otherwise cost everything that is kept.
 
-use crate::error::StoreErrorKind;
+use crate::error::Fault;
 use crate::limits::{Limits, millis};
 use rusqlite::{Connection, params};
 
@@ -9,7 +9,7 @@ use rusqlite::{Connection, params};
 const GRAIN: i64 = 60_000;
 
 /// The time to count age by, given what the clock says. To be called inside a transaction.
-pub(super) fn believed(connection: &Connection, limits: &Limits, now: i64) -> Result<i64, StoreErrorKind> {
+pub(super) fn believed(connection: &Connection, limits: &Limits, now: i64) -> Result<i64, Fault> {
     let Some(leap) = limits.leap.map(millis) else { return Ok(now) };
     let sql = "SELECT seen_at, leapt_at FROM totals";
     let (seen, leapt): (Option<i64>, Option<i64>) =

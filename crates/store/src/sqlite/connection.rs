@@ -1,6 +1,6 @@
 //! Opening the file: who may read it, how writers wait, and when a write counts as done.
 
-use crate::error::StoreErrorKind;
+use crate::error::Fault;
 use crate::keys::Keyring;
 use crate::seal::Vault;
 use crate::sqlite::migrate::{format, migrate};
@@ -35,10 +35,10 @@ pub(crate) struct Opened {
 }
 
 /// Opens the file for writing and once more for reading.
-pub(crate) fn open(place: &Path, wait: Duration, absent: Absent, keys: &Keyring) -> Result<Opened, StoreErrorKind> {
+pub(crate) fn open(place: &Path, wait: Duration, absent: Absent, keys: &Keyring) -> Result<Opened, Fault> {
     match absent {
-        Absent::Create => create(place).map_err(StoreErrorKind::Denied)?,
-        Absent::Refuse if !place.exists() => return Err(StoreErrorKind::Missing),
+        Absent::Create => create(place).map_err(Fault::Denied)?,
+        Absent::Refuse if !place.exists() => return Err(Fault::Missing),
         Absent::Refuse => {}
     }
     guard(place)?;
@@ -62,7 +62,7 @@ pub(crate) fn open(place: &Path, wait: Duration, absent: Absent, keys: &Keyring)
 }
 
 /// Finds the numbers of other keys in a file that is open.
-pub(crate) fn enter(writer: &Mutex<Connection>, keys: &Keyring) -> Result<Vault, StoreErrorKind> {
+pub(crate) fn enter(writer: &Mutex<Connection>, keys: &Keyring) -> Result<Vault, Fault> {
     seals::enter(&mut lock(writer), keys)
 }
 
@@ -75,14 +75,14 @@ fn prepare(writer: &Connection, wait: Duration) -> rusqlite::Result<()> {
 }
 
 /// Opens a file that is open already once more, for long work in many small steps: others write in between.
-pub(crate) fn open_worker(place: &Path, wait: Duration) -> Result<Connection, StoreErrorKind> {
+pub(crate) fn open_worker(place: &Path, wait: Duration) -> Result<Connection, Fault> {
     let worker = connect(place)?;
     prepare(&worker, wait)?;
     Ok(worker)
 }
 
 /// Writes something that changes nothing: whether the store can be written is known by writing only.
-pub(crate) fn probe(writer: &Mutex<Connection>) -> Result<(), StoreErrorKind> {
+pub(crate) fn probe(writer: &Mutex<Connection>) -> Result<(), Fault> {
     let mut writer = lock(writer);
     let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction.execute("UPDATE totals SET originals = originals", [])?;
@@ -93,38 +93,38 @@ pub(crate) fn probe(writer: &Mutex<Connection>) -> Result<(), StoreErrorKind> {
 /// Sees to it that nobody else reads the file or replaces it. One that others can read, which happens when it is copied,
 /// is taken from them.
 #[cfg(unix)]
-fn guard(place: &Path) -> Result<(), StoreErrorKind> {
+fn guard(place: &Path) -> Result<(), Fault> {
     use std::os::unix::fs::PermissionsExt;
     const OTHERS: u32 = 0o077;
     const WRITTEN_BY_ALL: u32 = 0o002;
     const STICKY: u32 = 0o1000;
-    let found = place.symlink_metadata().map_err(StoreErrorKind::Denied)?;
+    let found = place.symlink_metadata().map_err(Fault::Denied)?;
     if found.is_symlink() {
-        return Err(StoreErrorKind::Link);
+        return Err(Fault::Link);
     }
     let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mode = folder.metadata().map_err(StoreErrorKind::Denied)?.permissions().mode() & 0o7777;
+    let mode = folder.metadata().map_err(Fault::Denied)?.permissions().mode() & 0o7777;
     if mode & WRITTEN_BY_ALL != 0 && mode & STICKY == 0 {
-        return Err(StoreErrorKind::OpenFolder(mode));
+        return Err(Fault::OpenFolder(mode));
     }
     for file in [place.to_owned(), log_of(place), beside(place, "-shm")] {
         let Ok(found) = file.symlink_metadata() else { continue };
         let mode = found.permissions().mode() & 0o7777;
         if mode & OTHERS != 0 {
             let own = std::fs::Permissions::from_mode(mode & !OTHERS);
-            std::fs::set_permissions(&file, own).map_err(|_| StoreErrorKind::Exposed(mode))?;
+            std::fs::set_permissions(&file, own).map_err(|_| Fault::Exposed(mode))?;
         }
     }
     Ok(())
 }
 
 #[cfg(not(unix))]
-fn guard(_: &Path) -> Result<(), StoreErrorKind> {
+fn guard(_: &Path) -> Result<(), Fault> {
     Ok(())
 }
 
 /// Opens a file that is open already once more, for reading.
-pub(crate) fn open_reader(place: &Path, wait: Duration) -> Result<Connection, StoreErrorKind> {
+pub(crate) fn open_reader(place: &Path, wait: Duration) -> Result<Connection, Fault> {
     let reader = connect(place)?;
     reader.busy_timeout(wait)?;
     Ok(reader)

@@ -1,6 +1,6 @@
 //! Expiry by age, then by size, least recently used first.
 
-use crate::error::StoreErrorKind;
+use crate::error::Fault;
 use crate::limits::{Expiry, Limits, MAX_TOMBSTONES, TOMBSTONE_AGE, millis};
 use crate::original::Pruned;
 use crate::sqlite::clean::give_back;
@@ -23,7 +23,7 @@ struct Victim {
 }
 
 /// Clears everything above the limits, counts again, and gives free pages back to the disk.
-pub(crate) fn prune(writer: &Mutex<Connection>, limits: &Limits, now: i64) -> Result<Pruned, StoreErrorKind> {
+pub(crate) fn prune(writer: &Mutex<Connection>, limits: &Limits, now: i64) -> Result<Pruned, Fault> {
     let mut pruned = Pruned::default();
     loop {
         let mut writer = lock(writer);
@@ -58,7 +58,7 @@ pub(super) fn sweep(
     now: i64,
     batch: &Batch,
     most: u32,
-) -> Result<Pruned, StoreErrorKind> {
+) -> Result<Pruned, Fault> {
     let mut swept = Pruned::default();
     let mut change = Change::default();
 
@@ -76,7 +76,7 @@ pub(super) fn sweep(
     Ok(swept)
 }
 
-fn aged(transaction: &Transaction<'_>, before: i64, batch: &Batch, most: u32) -> Result<Vec<Victim>, StoreErrorKind> {
+fn aged(transaction: &Transaction<'_>, before: i64, batch: &Batch, most: u32) -> Result<Vec<Victim>, Fault> {
     let mut oldest = transaction
         .prepare("SELECT id, size, footprint FROM originals WHERE used_at < ?1 ORDER BY used_at, id LIMIT ?2")?;
     let victims = oldest.query_map(params![before, most], victim)?;
@@ -84,7 +84,7 @@ fn aged(transaction: &Transaction<'_>, before: i64, batch: &Batch, most: u32) ->
 }
 
 /// The least recently used originals of a namespace that together take at least what it takes too much.
-fn surplus(transaction: &Transaction<'_>, excess: &Excess, batch: &Batch) -> Result<Vec<Victim>, StoreErrorKind> {
+fn surplus(transaction: &Transaction<'_>, excess: &Excess, batch: &Batch) -> Result<Vec<Victim>, Fault> {
     let mut oldest =
         transaction.prepare("SELECT id, size, footprint FROM originals WHERE namespace = ?1 ORDER BY used_at, id")?;
     let mut victims = Vec::new();
@@ -113,7 +113,7 @@ fn let_go(
     now: i64,
     why: Expiry,
     change: &mut Change,
-) -> Result<u64, StoreErrorKind> {
+) -> Result<u64, Fault> {
     let mut mark = transaction.prepare(
         "INSERT OR REPLACE INTO tombstones (namespace, digest, expired_at, why, sealed, label)
          SELECT namespace, digest, ?2, ?3, sealed, CASE WHEN sealed = 0 THEN '' ELSE tool END
@@ -132,7 +132,7 @@ fn let_go(
 }
 
 /// Removes tombstones that are old, or too many; the oldest first, up to `most`.
-fn forget(transaction: &Transaction<'_>, now: i64, change: &mut Change, most: u32) -> Result<u64, StoreErrorKind> {
+fn forget(transaction: &Transaction<'_>, now: i64, change: &mut Change, most: u32) -> Result<u64, Fault> {
     let kept = number(totals(transaction)?.tombstones).saturating_add(change.tombstones);
     let surplus = (kept - MAX_TOMBSTONES).clamp(0, i64::from(most).max(change.tombstones));
     let before = now.saturating_sub(millis(TOMBSTONE_AGE));

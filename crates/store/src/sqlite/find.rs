@@ -1,9 +1,9 @@
 //! Search: the index yields candidates, newest first; their texts are ranked.
 
 use crate::address::{Address, Digest};
-use crate::error::StoreErrorKind;
+use crate::error::Fault;
 use crate::seal::{Scope, Seal, Vault};
-use crate::search::{Fitting, Parts, Query, Search, SearchScope, Term, fitting, weight};
+use crate::search::{Fitting, Parts, Query, Search, Term, Whose, fitting, weight};
 use crate::sqlite::entries::{expression, is_telling};
 use crate::sqlite::get::{Packed, alike, unpack};
 use crate::sqlite::index::{id_of, part_of};
@@ -25,12 +25,7 @@ const MOST_SESSIONS: u32 = 3;
 const USUAL_WORDS: f64 = 500.0;
 
 /// Finds the best places. Whose they are decides which entries of the index are looked at.
-pub(crate) fn find(
-    reader: &mut Connection,
-    vault: &Vault,
-    search: &Search<'_>,
-    way: &Way,
-) -> Result<Findings, StoreErrorKind> {
+pub(crate) fn find(reader: &mut Connection, vault: &Vault, search: &Search<'_>, way: &Way) -> Result<Findings, Fault> {
     // One snapshot: what the index names is there.
     let snapshot = reader.transaction()?;
     let namespaces = namespaces(&snapshot, search.whose)?;
@@ -60,12 +55,10 @@ pub(crate) fn find(
     Ok(findings)
 }
 
-fn namespaces(snapshot: &Transaction<'_>, whose: SearchScope<'_>) -> Result<Vec<(i64, String)>, StoreErrorKind> {
+fn namespaces(snapshot: &Transaction<'_>, whose: Whose<'_>) -> Result<Vec<(i64, String)>, Fault> {
     match whose {
-        SearchScope::Namespace(name) => {
-            Ok(id_of(snapshot, name)?.into_iter().map(|id| (id, name.to_owned())).collect())
-        }
-        SearchScope::Everybody => {
+        Whose::Namespace(name) => Ok(id_of(snapshot, name)?.into_iter().map(|id| (id, name.to_owned())).collect()),
+        Whose::Everybody => {
             let mut statement = snapshot.prepare("SELECT id, name FROM namespaces ORDER BY id DESC LIMIT ?1")?;
             let rows = statement.query_map([MOST_NAMESPACES], |row| Ok((row.get(0)?, row.get(1)?)))?;
             Ok(rows.collect::<Result<_, _>>()?)
@@ -134,7 +127,7 @@ struct Looking<'l> {
 }
 
 impl Looking<'_> {
-    fn look(&self, places: &mut Places) -> Result<(), StoreErrorKind> {
+    fn look(&self, places: &mut Places) -> Result<(), Fault> {
         let all: i64 = self.snapshot.query_row("SELECT count(*) FROM words_docsize", [], |row| row.get(0))?;
         let mut weights = Vec::new();
         for group in &self.query.groups {
@@ -183,13 +176,13 @@ impl Looking<'_> {
         terms.into_iter().map(entry).collect::<Vec<_>>().join(" AND ")
     }
 
-    fn count(&self, expression: &str) -> Result<usize, StoreErrorKind> {
+    fn count(&self, expression: &str) -> Result<usize, Fault> {
         let sql = "SELECT count(*) FROM words WHERE words MATCH ?1";
         Ok(self.snapshot.query_row(sql, [expression], |row| row.get(0).map(whole))? as usize)
     }
 
     /// The newest parts that the index names.
-    fn candidates(&self, expression: &str, most: usize) -> Result<Vec<(Source, usize)>, StoreErrorKind> {
+    fn candidates(&self, expression: &str, most: usize) -> Result<Vec<(Source, usize)>, Fault> {
         let mut statement = self.snapshot.prepare(
             "SELECT words.rowid, originals.id, digest, tool, created_at, size, sealed
                FROM words CROSS JOIN originals ON originals.id = words.rowid / 1048576
@@ -208,7 +201,7 @@ impl Looking<'_> {
     }
 
     /// A part that the index names; `None` when the original cannot be opened.
-    fn candidate(&self, row: &Row<'_>) -> Result<Option<(Source, usize)>, StoreErrorKind> {
+    fn candidate(&self, row: &Row<'_>) -> Result<Option<(Source, usize)>, Fault> {
         let place: Vec<u8> = row.get(2)?;
         let sealed: i64 = row.get(6)?;
         let Some(place) = Digest::from_bytes(&place) else { return Ok(None) };
@@ -224,17 +217,11 @@ impl Looking<'_> {
     }
 
     /// Holds the parts of an original against the query.
-    fn read(
-        &self,
-        source: &Source,
-        numbers: &[usize],
-        weights: &[f64],
-        places: &mut Places,
-    ) -> Result<(), StoreErrorKind> {
+    fn read(&self, source: &Source, numbers: &[usize], weights: &[f64], places: &mut Places) -> Result<(), Fault> {
         let address = Address::distinguishing(&source.digest, &[]);
         let Some(seal) = self.seal(source.sealed) else { return Ok(()) };
         let text = match unpack(self.snapshot, seal, &source.text, &address) {
-            Err(StoreErrorKind::Damaged(_)) => return Ok(()),
+            Err(Fault::Damaged(_)) => return Ok(()),
             text => text?,
         };
         let reading = read(&text, &source.tool);
@@ -260,11 +247,11 @@ impl Looking<'_> {
 }
 
 /// The names that a session may have in the file.
-fn names_of(vault: &Vault, session: &str) -> Result<Vec<String>, StoreErrorKind> {
+fn names_of(vault: &Vault, session: &str) -> Result<Vec<String>, Fault> {
     vault.all(Scope::Sessions).iter().map(|seal| seal.name(session)).collect()
 }
 
-fn hits(snapshot: &Transaction<'_>, vault: &Vault, places: Vec<Place>, way: &Way) -> Result<Vec<Hit>, StoreErrorKind> {
+fn hits(snapshot: &Transaction<'_>, vault: &Vault, places: Vec<Place>, way: &Way) -> Result<Vec<Hit>, Fault> {
     let mut sessions =
         snapshot.prepare("SELECT session, sealed FROM removals WHERE original = ?1 ORDER BY session LIMIT ?2")?;
     let mut hits = Vec::new();

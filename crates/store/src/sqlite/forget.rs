@@ -1,9 +1,9 @@
 //! Deletion on request, of everything that belongs together, without tombstones.
 
-use crate::error::StoreErrorKind;
-use crate::forget::{Cleaning, Deleted, Forget, ForgetScope};
+use crate::error::Fault;
+use crate::forget::{Cleaning, Forget, Forgotten, Gone};
 use crate::seal::{Scope, Vault};
-use crate::search::SearchScope;
+use crate::search::Whose;
 use crate::sqlite::clean::clean;
 use crate::sqlite::totals::{recount, whole};
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
@@ -12,7 +12,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 const PER_TURN: i64 = 256;
 
 /// Counts what would go.
-pub(crate) fn count(worker: &mut Connection, vault: &Vault, forget: &Forget<'_>) -> Result<Deleted, StoreErrorKind> {
+pub(crate) fn count(worker: &mut Connection, vault: &Vault, forget: &Forget<'_>) -> Result<Gone, Fault> {
     prepare(worker)?;
     // One moment for all of it.
     let moment = worker.transaction()?;
@@ -27,7 +27,7 @@ pub(crate) fn forget(
     vault: &Vault,
     forget: &Forget<'_>,
     cleaning: Cleaning,
-) -> Result<Deleted, StoreErrorKind> {
+) -> Result<Gone, Fault> {
     let mut all = count(worker, vault, forget)?;
     for table in TABLES {
         while delete_some(worker, table)? {}
@@ -52,7 +52,7 @@ pub(crate) fn forget(
 }
 
 /// Tables of this connection for what is to go.
-fn prepare(worker: &Connection) -> Result<(), StoreErrorKind> {
+fn prepare(worker: &Connection) -> Result<(), Fault> {
     worker.execute_batch(
         "PRAGMA temp_store = MEMORY;
          CREATE TEMP TABLE IF NOT EXISTS gone_originals (id INTEGER PRIMARY KEY);
@@ -64,29 +64,29 @@ fn prepare(worker: &Connection) -> Result<(), StoreErrorKind> {
 }
 
 /// Writes down, in tables of this connection, which rows are to go.
-fn mark(moment: &Connection, vault: &Vault, forget: &Forget<'_>) -> Result<Deleted, StoreErrorKind> {
+fn mark(moment: &Connection, vault: &Vault, forget: &Forget<'_>) -> Result<Gone, Fault> {
     moment.execute_batch(
         "DELETE FROM gone_originals; DELETE FROM gone_checkpoints; DELETE FROM gone_sessions; DELETE FROM gone_events;",
     )?;
     let namespace = match forget.whose {
-        SearchScope::Namespace(name) => Some(name),
-        SearchScope::Everybody => None,
+        Whose::Namespace(name) => Some(name),
+        Whose::Everybody => None,
     };
     match forget.what {
-        ForgetScope::Session(id) => {
-            let names: Result<Vec<String>, StoreErrorKind> =
+        Forgotten::Session(id) => {
+            let names: Result<Vec<String>, Fault> =
                 vault.all(Scope::Sessions).iter().map(|seal| seal.name(id)).collect();
             let given = params![serde_json::json!(names?).to_string(), namespace];
             for sql in SESSION {
                 moment.execute(sql, given)?;
             }
         }
-        ForgetScope::Before(time) => {
+        Forgotten::Before(time) => {
             for sql in BEFORE {
                 moment.execute(sql, params![time, namespace])?;
             }
         }
-        ForgetScope::All => {
+        Forgotten::All => {
             for sql in BEFORE {
                 moment.execute(sql, params![i64::MAX, namespace])?;
             }
@@ -99,7 +99,7 @@ fn mark(moment: &Connection, vault: &Vault, forget: &Forget<'_>) -> Result<Delet
         [],
         |row| {
             let sum = |column| row.get::<_, i64>(column).map(whole);
-            Ok(Deleted {
+            Ok(Gone {
                 sessions: sum(0)?,
                 originals: sum(1)?,
                 text_bytes: sum(2)?,
@@ -145,14 +145,14 @@ const BEFORE: [&str; 4] = [
 const TABLES: [&str; 4] = ["originals", "checkpoints", "events", "sessions"];
 
 /// Deletes some of the rows that were written down; false when none is left.
-fn delete_some(worker: &mut Connection, table: &str) -> Result<bool, StoreErrorKind> {
+fn delete_some(worker: &mut Connection, table: &str) -> Result<bool, Fault> {
     let transaction = worker.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let rows = delete(&transaction, table, PER_TURN)?;
     transaction.commit()?;
     Ok(rows > 0)
 }
 
-fn delete(transaction: &Transaction<'_>, table: &str, most: i64) -> Result<usize, StoreErrorKind> {
+fn delete(transaction: &Transaction<'_>, table: &str, most: i64) -> Result<usize, Fault> {
     if table == "sessions" {
         // What else a session removed stays with the others that removed it, but not the memory of this one.
         let links = "DELETE FROM removals WHERE session IN (SELECT id FROM gone_sessions ORDER BY id LIMIT ?1)";
@@ -164,15 +164,15 @@ fn delete(transaction: &Transaction<'_>, table: &str, most: i64) -> Result<usize
 }
 
 /// Memories of what expired; and where all is forgotten, of who was there.
-fn tombstones(connection: &Connection, forget: &Forget<'_>) -> Result<(), StoreErrorKind> {
+fn tombstones(connection: &Connection, forget: &Forget<'_>) -> Result<(), Fault> {
     let before = match forget.what {
-        ForgetScope::Session(_) => return Ok(()),
-        ForgetScope::Before(time) => time,
-        ForgetScope::All => i64::MAX,
+        Forgotten::Session(_) => return Ok(()),
+        Forgotten::Before(time) => time,
+        Forgotten::All => i64::MAX,
     };
     let namespace = match forget.whose {
-        SearchScope::Namespace(name) => Some(name),
-        SearchScope::Everybody => None,
+        Whose::Namespace(name) => Some(name),
+        Whose::Everybody => None,
     };
     let sql = "DELETE FROM tombstones WHERE expired_at < ?1 AND (?2 IS NULL OR namespace = ?2)";
     connection.execute(sql, params![before, namespace])?;

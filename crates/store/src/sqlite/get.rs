@@ -1,7 +1,7 @@
 //! Recall: from a digest prefix to the text, verified by its digest.
 
 use crate::address::{Address, Digest};
-use crate::error::StoreErrorKind;
+use crate::error::Fault;
 use crate::limits::Expiry;
 use crate::original::{Candidate, Original, Recall};
 use crate::pack::Unpacking;
@@ -21,7 +21,7 @@ struct Found {
 
 enum State {
     Kept { text: Packed, tool: String, created_at: i64, used_at: i64 },
-    Deleted { at: i64, why: Expiry },
+    Gone { at: i64, why: Expiry },
 }
 
 /// Where the text of an original is.
@@ -35,12 +35,7 @@ pub(super) struct Packed {
 }
 
 /// Looks an address up in a namespace.
-pub(crate) fn get(
-    reader: &mut Connection,
-    vault: &Vault,
-    namespace: &str,
-    address: &Address,
-) -> Result<Recall, StoreErrorKind> {
+pub(crate) fn get(reader: &mut Connection, vault: &Vault, namespace: &str, address: &Address) -> Result<Recall, Fault> {
     // One snapshot: another process may let go of the text between two statements.
     let snapshot = reader.transaction()?;
     let mut found = Vec::new();
@@ -50,9 +45,9 @@ pub(crate) fn get(
     }
     found.sort_by_key(|(found, _)| found.digest);
     match (found.pop(), found.is_empty()) {
-        (None, _) if lacks_key(&snapshot, vault)? => Err(StoreErrorKind::Sealed(*address)),
+        (None, _) if lacks_key(&snapshot, vault)? => Err(Fault::Sealed(*address)),
         (None, _) => Ok(Recall::Unknown),
-        (Some((Found { state: State::Deleted { at, why }, .. }, _)), true) => Ok(Recall::Expired { at, why }),
+        (Some((Found { state: State::Gone { at, why }, .. }, _)), true) => Ok(Recall::Expired { at, why }),
         (Some((only, seal)), true) => load(&snapshot, seal, address, only),
         (Some(last), false) => {
             found.push(last);
@@ -62,7 +57,7 @@ pub(crate) fn get(
 }
 
 /// The namespaces that know an address, in order.
-pub(crate) fn namespaces(reader: &Connection, vault: &Vault, address: &Address) -> Result<Vec<String>, StoreErrorKind> {
+pub(crate) fn namespaces(reader: &Connection, vault: &Vault, address: &Address) -> Result<Vec<String>, Fault> {
     let mut all = reader.prepare("SELECT namespace FROM tenants UNION SELECT namespace FROM tombstones ORDER BY 1")?;
     let all: Vec<String> = all.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
     let mut knowing = Vec::new();
@@ -83,7 +78,7 @@ pub(super) fn alike(
     vault: &Vault,
     namespace: &str,
     address: &Address,
-) -> Result<Vec<Digest>, StoreErrorKind> {
+) -> Result<Vec<Digest>, Fault> {
     let mut digests = Vec::new();
     for seal in vault.all(Scope::Namespace(namespace)) {
         let found = find(reader, &seal, namespace, address)?;
@@ -100,7 +95,7 @@ pub(crate) fn note_use(
     now: i64,
     namespace: &str,
     digest: &Digest,
-) -> Result<(), StoreErrorKind> {
+) -> Result<(), Fault> {
     for seal in vault.all(Scope::Namespace(namespace)) {
         writer.execute(
             "UPDATE originals SET used_at = max(used_at, ?1) WHERE namespace = ?2 AND digest = ?3",
@@ -111,7 +106,7 @@ pub(crate) fn note_use(
 }
 
 /// Kept and gone texts alike: with both under one short handle, nobody can say which one was meant.
-fn find(snapshot: &Connection, seal: &Seal, namespace: &str, address: &Address) -> Result<Vec<Found>, StoreErrorKind> {
+fn find(snapshot: &Connection, seal: &Seal, namespace: &str, address: &Address) -> Result<Vec<Found>, Fault> {
     let (low, high) = seal.range(address);
     let mut statement = snapshot.prepare(
         "SELECT digest, tool, id, created_at, used_at, size, NULL, NULL FROM originals
@@ -134,8 +129,8 @@ fn find(snapshot: &Connection, seal: &Seal, namespace: &str, address: &Address) 
     Ok(all)
 }
 
-fn found(row: &Row<'_>, seal: &Seal) -> Result<Found, StoreErrorKind> {
-    let damaged = || StoreErrorKind::Corrupt("an original does not match its digest".into());
+fn found(row: &Row<'_>, seal: &Seal) -> Result<Found, Fault> {
+    let damaged = || Fault::Corrupt("an original does not match its digest".into());
     let place: Vec<u8> = row.get(0)?;
     let place = Digest::from_bytes(&place).ok_or_else(damaged)?;
     let (digest, tool) = read_label(seal, &place, row.get(1)?).ok_or_else(damaged)?;
@@ -149,39 +144,34 @@ fn found(row: &Row<'_>, seal: &Seal) -> Result<Found, StoreErrorKind> {
         None => {
             let name: String = row.get(7)?;
             let why = Expiry::ALL.into_iter().find(|why| why.name() == name).unwrap_or(Expiry::Size);
-            State::Deleted { at: row.get(6)?, why }
+            State::Gone { at: row.get(6)?, why }
         }
     };
     Ok(Found { digest, state })
 }
 
-fn load(snapshot: &Transaction<'_>, seal: &Seal, address: &Address, found: Found) -> Result<Recall, StoreErrorKind> {
+fn load(snapshot: &Transaction<'_>, seal: &Seal, address: &Address, found: Found) -> Result<Recall, Fault> {
     let State::Kept { text, tool, created_at, used_at } = found.state else {
         return Ok(Recall::Unknown);
     };
     let text = unpack(snapshot, seal, &text, address)?;
     // What is not byte for byte the text is not given out.
     if Digest::of(&text) != found.digest {
-        return Err(StoreErrorKind::Damaged(*address));
+        return Err(Fault::Damaged(*address));
     }
     Ok(Recall::Found(Original { digest: found.digest, text, tool, created_at, used_at }))
 }
 
-pub(super) fn unpack(
-    snapshot: &Connection,
-    seal: &Seal,
-    text: &Packed,
-    address: &Address,
-) -> Result<String, StoreErrorKind> {
-    let damaged = |_| StoreErrorKind::Damaged(*address);
-    let size = usize::try_from(text.size).map_err(|_| StoreErrorKind::Damaged(*address))?;
+pub(super) fn unpack(snapshot: &Connection, seal: &Seal, text: &Packed, address: &Address) -> Result<String, Fault> {
+    let damaged = |_| Fault::Damaged(*address);
+    let size = usize::try_from(text.size).map_err(|_| Fault::Damaged(*address))?;
     let mut unpacking = Unpacking::of_size(size).map_err(damaged)?;
     let mut statement = snapshot.prepare("SELECT part, bytes FROM chunks WHERE original = ?1 ORDER BY part")?;
     let mut chunks = statement.query([text.row])?;
     while let Some(chunk) = chunks.next()? {
-        let bytes = chunk.get_ref(1)?.as_blob().map_err(|_| StoreErrorKind::Damaged(*address))?;
+        let bytes = chunk.get_ref(1)?.as_blob().map_err(|_| Fault::Damaged(*address))?;
         let bytes = seal.open_bytes(What::Piece(&text.place, chunk.get(0)?), bytes);
-        unpacking.piece(bytes.ok_or(StoreErrorKind::Damaged(*address))?.as_ref()).map_err(damaged)?;
+        unpacking.piece(bytes.ok_or(Fault::Damaged(*address))?.as_ref()).map_err(damaged)?;
     }
     unpacking.finish().map_err(damaged)
 }
@@ -194,7 +184,7 @@ fn candidates(found: Vec<Found>) -> Vec<Candidate> {
             address: Address::distinguishing(&found.digest, &digests),
             tool: match found.state {
                 State::Kept { tool, .. } => Some(tool),
-                State::Deleted { .. } => None,
+                State::Gone { .. } => None,
             },
         })
         .collect()

@@ -1,7 +1,7 @@
 //! The word index: pending originals are read and split without a lock, then written in one short transaction.
 
 use crate::address::{Address, Digest};
-use crate::error::StoreErrorKind;
+use crate::error::Fault;
 use crate::seal::{Scope, Seal, Vault};
 use crate::search::{MOST_PARTS, Parts, each_word};
 use crate::sqlite::entries::Entries;
@@ -36,17 +36,13 @@ struct Indexed {
 }
 
 /// Originals that wait for the index.
-pub(crate) fn waiting(reader: &Connection) -> Result<u64, StoreErrorKind> {
+pub(crate) fn waiting(reader: &Connection) -> Result<u64, Fault> {
     let sql = "SELECT count(*) FROM originals WHERE parts IS NULL";
     Ok(reader.query_row(sql, [], |row| row.get(0).map(whole))?)
 }
 
 /// Puts the newest originals that wait into the index. Returns the bytes of their texts; 0 when none waits.
-pub(crate) fn index_some(
-    reader: &mut Connection,
-    writer: &Mutex<Connection>,
-    vault: &Vault,
-) -> Result<u64, StoreErrorKind> {
+pub(crate) fn index_some(reader: &mut Connection, writer: &Mutex<Connection>, vault: &Vault) -> Result<u64, Fault> {
     let snapshot = reader.transaction()?;
     let mut left = number(TURN);
     let mut bytes = 0;
@@ -73,7 +69,7 @@ pub(crate) fn index_some(
     Ok(bytes)
 }
 
-fn newest(snapshot: &Transaction<'_>) -> Result<Vec<Waiting>, StoreErrorKind> {
+fn newest(snapshot: &Transaction<'_>) -> Result<Vec<Waiting>, Fault> {
     let mut statement = snapshot.prepare(
         "SELECT id, digest, size, namespace, tool, sealed FROM originals
           WHERE parts IS NULL ORDER BY id DESC LIMIT ?1",
@@ -88,14 +84,14 @@ fn newest(snapshot: &Transaction<'_>) -> Result<Vec<Waiting>, StoreErrorKind> {
 }
 
 /// The number of a namespace in the index; `None` when nothing of it is there.
-pub(super) fn id_of(reader: &Connection, namespace: &str) -> Result<Option<i64>, StoreErrorKind> {
+pub(super) fn id_of(reader: &Connection, namespace: &str) -> Result<Option<i64>, Fault> {
     let sql = "SELECT id FROM namespaces WHERE name = ?1";
     Ok(reader.query_row(sql, [namespace], |row| row.get(0)).optional()?)
 }
 
-fn add_namespace(writer: &Connection, namespace: &str) -> Result<i64, StoreErrorKind> {
+fn add_namespace(writer: &Connection, namespace: &str) -> Result<i64, Fault> {
     writer.execute("INSERT OR IGNORE INTO namespaces (name) VALUES (?1)", [namespace])?;
-    id_of(writer, namespace)?.ok_or_else(|| StoreErrorKind::Other("a namespace is missing after it was written".into()))
+    id_of(writer, namespace)?.ok_or_else(|| Fault::Other("a namespace is missing after it was written".into()))
 }
 
 fn indexed_form(
@@ -103,14 +99,14 @@ fn indexed_form(
     vault: &Vault,
     original: &Waiting,
     namespace: i64,
-) -> Result<Indexed, StoreErrorKind> {
+) -> Result<Indexed, Fault> {
     let Packed { row, place, .. } = original.text;
     let mut form = Indexed { row, digest: place, parts: Vec::new(), bytes: 0 };
     let Some(seal) = vault.of_row(original.sealed, Scope::Namespace(&original.namespace)) else { return Ok(form) };
     // A damaged one has no words; recall says what is the matter with it.
     let Some((_, tool)) = read_label(&seal, &place, original.label.clone()) else { return Ok(form) };
     let text = match unpack(snapshot, &seal, &original.text, &Address::distinguishing(&place, &[])) {
-        Err(StoreErrorKind::Damaged(_)) => return Ok(form),
+        Err(Fault::Damaged(_)) => return Ok(form),
         text => text?,
     };
     let reading = read(&text, &tool);
@@ -135,7 +131,7 @@ fn bytes_per_index_byte(seal: &Seal) -> usize {
     }
 }
 
-fn write(transaction: &Transaction<'_>, indexed: &[Indexed]) -> Result<(), StoreErrorKind> {
+fn write(transaction: &Transaction<'_>, indexed: &[Indexed]) -> Result<(), Fault> {
     let mut take = transaction.prepare(
         "UPDATE originals SET parts = ?3, footprint = footprint + ?4 WHERE id = ?1 AND digest = ?2 AND parts IS NULL",
     )?;

@@ -1,6 +1,6 @@
 //! Migrations: numbered steps, applied once, in one transaction.
 
-use crate::error::StoreErrorKind;
+use crate::error::Fault;
 use rusqlite::{Connection, TransactionBehavior};
 
 /// Step `n` leads from format `n - 1` to format `n`. Steps are added at the end and never changed.
@@ -25,7 +25,7 @@ fn latest() -> i64 {
 }
 
 /// Brings a file to the latest format.
-pub(super) fn migrate(connection: &mut Connection) -> Result<(), StoreErrorKind> {
+pub(super) fn migrate(connection: &mut Connection) -> Result<(), Fault> {
     if format(connection)? == latest() {
         return Ok(());
     }
@@ -42,7 +42,7 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), StoreErrorKind>
 }
 
 /// The format of a file; 0 for an empty one. Fails for files of others and of later releases.
-pub(super) fn format(connection: &Connection) -> Result<i64, StoreErrorKind> {
+pub(super) fn format(connection: &Connection) -> Result<i64, Fault> {
     // All answers from one moment: another process may be making the file just now.
     let _moment = match connection.is_autocommit() {
         true => Some(connection.unchecked_transaction()?),
@@ -51,10 +51,10 @@ pub(super) fn format(connection: &Connection) -> Result<i64, StoreErrorKind> {
     let pragma = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let known = latest();
     match (pragma("application_id")?, pragma("user_version")?) {
-        (APPLICATION_ID, found) if found > known => Err(StoreErrorKind::Newer { found, known }),
+        (APPLICATION_ID, found) if found > known => Err(Fault::Newer { found, known }),
         (APPLICATION_ID, found) => Ok(found),
         (0, 0) if is_empty(connection)? => Ok(0),
-        _ => Err(StoreErrorKind::Foreign),
+        _ => Err(Fault::Foreign),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Owners of objects at providers.
 
 use crate::conversation::Key;
-use crate::error::StoreErrorKind;
+use crate::error::Fault;
 use crate::limits::{Limits, millis};
 use crate::sqlite::clock::believed;
 use crate::sqlite::lock;
@@ -15,7 +15,7 @@ pub(crate) fn claim(
     now: i64,
     namespace: &str,
     key: &Key,
-) -> Result<(), StoreErrorKind> {
+) -> Result<(), Fault> {
     let mut writer = lock(writer);
     let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction.execute(
@@ -29,7 +29,7 @@ pub(crate) fn claim(
 }
 
 /// Whose an object is.
-pub(crate) fn owner(reader: &Connection, key: &Key) -> Result<Option<String>, StoreErrorKind> {
+pub(crate) fn owner(reader: &Connection, key: &Key) -> Result<Option<String>, Fault> {
     let mut statement = reader.prepare("SELECT namespace FROM objects WHERE key = ?1")?;
     Ok(statement.query_row([key.0], |row| row.get(0)).optional()?)
 }

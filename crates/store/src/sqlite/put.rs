@@ -1,7 +1,7 @@
 //! Storing: one transaction for all texts of a put.
 
 use crate::address::{Address, Digest};
-use crate::error::StoreErrorKind;
+use crate::error::Fault;
 use crate::limits::{CLEARED_PER_PUT, Limits, ROW_BYTES, USE_GRAIN, millis};
 use crate::original::{NewOriginal, Stored};
 use crate::pack::pack;
@@ -26,7 +26,7 @@ pub(crate) fn put(
     now: i64,
     namespace: &str,
     originals: &[NewOriginal<'_>],
-) -> Result<Stored, StoreErrorKind> {
+) -> Result<Stored, Fault> {
     // Before the lock: others may write while we count digests.
     let digests = digests_of(originals)?;
     if originals.is_empty() {
@@ -40,7 +40,7 @@ pub(crate) fn put(
 }
 
 /// The digests of texts, each held against its handle.
-pub(super) fn digests_of(originals: &[NewOriginal<'_>]) -> Result<Vec<Digest>, StoreErrorKind> {
+pub(super) fn digests_of(originals: &[NewOriginal<'_>]) -> Result<Vec<Digest>, Fault> {
     originals.iter().map(digest_of).collect()
 }
 
@@ -53,7 +53,7 @@ pub(super) fn put_in(
     namespace: &str,
     originals: &[NewOriginal<'_>],
     digests: &[Digest],
-) -> Result<(Stored, Batch), StoreErrorKind> {
+) -> Result<(Stored, Batch), Fault> {
     let mut stored = Stored::default();
     let mut change = Change::default();
     let mut batch = Batch::new();
@@ -83,24 +83,20 @@ pub(super) fn put_in(
     let mine = excesses.iter().find(|excess| excess.namespace == namespace);
     let level = mine.map_or(limits.max_bytes, |excess| excess.level);
     if needed > level {
-        return Err(StoreErrorKind::TooLarge { needed, limit: level });
+        return Err(Fault::TooLarge { needed, limit: level });
     }
     let swept = sweep(transaction, limits, now, &batch, CLEARED_PER_PUT)?;
     stored.expired = swept.aged + swept.oversized;
     Ok((stored, batch))
 }
 
-fn digest_of(original: &NewOriginal<'_>) -> Result<Digest, StoreErrorKind> {
+fn digest_of(original: &NewOriginal<'_>) -> Result<Digest, Fault> {
     let digest = Digest::of(original.text);
-    if Address::from(original.handle).covers(&digest) {
-        Ok(digest)
-    } else {
-        Err(StoreErrorKind::Mismatch(original.handle))
-    }
+    if Address::from(original.handle).covers(&digest) { Ok(digest) } else { Err(Fault::Mismatch(original.handle)) }
 }
 
 /// What is written beside a text: its tool, and, where the row does not show it, its digest.
-pub(super) fn label(seal: &Seal, digest: &Digest, place: &Digest, tool: &str) -> Result<String, StoreErrorKind> {
+pub(super) fn label(seal: &Seal, digest: &Digest, place: &Digest, tool: &str) -> Result<String, Fault> {
     match seal {
         Seal::Open => Ok(tool.to_owned()),
         Seal::Closed(_) => Ok(seal.text(Sealed::Label(place), &format!("{digest}{tool}"))?.into_owned()),
@@ -135,12 +131,7 @@ struct Shelf<'t> {
 }
 
 impl<'t> Shelf<'t> {
-    fn of(
-        transaction: &'t Transaction<'_>,
-        vault: &Vault,
-        namespace: &'t str,
-        now: i64,
-    ) -> Result<Shelf<'t>, StoreErrorKind> {
+    fn of(transaction: &'t Transaction<'_>, vault: &Vault, namespace: &'t str, now: i64) -> Result<Shelf<'t>, Fault> {
         let prepare = |sql| transaction.prepare(sql);
         Ok(Shelf {
             namespace,
@@ -160,7 +151,7 @@ impl<'t> Shelf<'t> {
     }
 
     /// The row of a text that is there, and what it takes. Notes that it was used.
-    fn find(&mut self, digest: &Digest) -> Result<Option<(i64, u64)>, StoreErrorKind> {
+    fn find(&mut self, digest: &Digest) -> Result<Option<(i64, u64)>, Fault> {
         let mut found: Option<(i64, i64, i64)> = None;
         for seal in &self.seals {
             let digest = seal.digest(digest);
@@ -177,12 +168,7 @@ impl<'t> Shelf<'t> {
         Ok(Some((row, whole(footprint))))
     }
 
-    fn add(
-        &mut self,
-        original: &NewOriginal<'_>,
-        digest: &Digest,
-        change: &mut Change,
-    ) -> Result<(i64, u64), StoreErrorKind> {
+    fn add(&mut self, original: &NewOriginal<'_>, digest: &Digest, change: &mut Change) -> Result<(i64, u64), Fault> {
         let size = i64::try_from(original.text.len()).unwrap_or(i64::MAX);
         let place = self.writing.digest(digest);
         let label = label(&self.writing, digest, &place, original.tool)?;
@@ -195,7 +181,7 @@ impl<'t> Shelf<'t> {
             footprint += bytes.len() as u64;
             self.add_chunk.execute(params![row, part, bytes.as_ref()])?;
             part += 1;
-            Ok::<_, StoreErrorKind>(())
+            Ok::<_, Fault>(())
         })?;
         self.measure.execute(params![row, number(footprint)])?;
         let mut revived = 0;

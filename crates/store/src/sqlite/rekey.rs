@@ -2,7 +2,7 @@
 
 use crate::address::Digest;
 use crate::conversation::Key;
-use crate::error::StoreErrorKind;
+use crate::error::Fault;
 use crate::forget::Rekeyed;
 use crate::limits::ROW_BYTES;
 use crate::seal::{Scope, Seal, Vault, What};
@@ -18,11 +18,7 @@ const PER_TURN: i64 = 256;
 const TEXTS_PER_TURN: i64 = 16;
 
 /// Seals everything with the key that writes.
-pub(crate) fn rekey(
-    worker: &mut Connection,
-    vault: &Vault,
-    tell: &mut dyn FnMut(u64),
-) -> Result<Rekeyed, StoreErrorKind> {
+pub(crate) fn rekey(worker: &mut Connection, vault: &Vault, tell: &mut dyn FnMut(u64)) -> Result<Rekeyed, Fault> {
     let mut done = Rekeyed::default();
     let steps: [Step; 6] = [originals, checkpoints, sessions, events, removals, tombstones];
     for step in steps {
@@ -46,7 +42,7 @@ pub(crate) fn rekey(
 }
 
 /// Rows that are sealed otherwise.
-pub(crate) fn outdated(connection: &Connection, vault: &Vault) -> Result<u64, StoreErrorKind> {
+pub(crate) fn outdated(connection: &Connection, vault: &Vault) -> Result<u64, Fault> {
     let sql = "SELECT (SELECT count(*) FROM originals WHERE sealed != ?1)
                     + (SELECT count(*) FROM checkpoints WHERE sealed != ?1)
                     + (SELECT count(*) FROM sessions WHERE sealed != ?1)
@@ -57,7 +53,7 @@ pub(crate) fn outdated(connection: &Connection, vault: &Vault) -> Result<u64, St
 }
 
 /// Changes some rows of a table and says how many it looked at; none when it is through.
-type Step = fn(&Transaction<'_>, &Vault, &mut Cursor, &mut Rekeyed) -> Result<u64, StoreErrorKind>;
+type Step = fn(&Transaction<'_>, &Vault, &mut Cursor, &mut Rekeyed) -> Result<u64, Fault>;
 
 /// The last row that was looked at.
 #[derive(Default)]
@@ -71,7 +67,7 @@ fn originals(
     vault: &Vault,
     after: &mut Cursor,
     done: &mut Rekeyed,
-) -> Result<u64, StoreErrorKind> {
+) -> Result<u64, Fault> {
     let mut statement = transaction.prepare(
         "SELECT id, namespace, digest, tool, sealed, coalesce(parts, 0) FROM originals
           WHERE sealed != ?1 AND id > ?2 ORDER BY id LIMIT ?3",
@@ -115,7 +111,7 @@ fn originals(
     Ok(rows.len() as u64)
 }
 
-fn twin(transaction: &Transaction<'_>, namespace: &str, digest: &Digest) -> Result<Option<i64>, StoreErrorKind> {
+fn twin(transaction: &Transaction<'_>, namespace: &str, digest: &Digest) -> Result<Option<i64>, Fault> {
     let sql = "SELECT id FROM originals WHERE namespace = ?1 AND digest = ?2";
     Ok(transaction.query_row(sql, params![namespace, digest.as_bytes()], |row| row.get(0)).optional()?)
 }
@@ -126,7 +122,7 @@ fn pieces(
     original: i64,
     (old, from): (&Seal, &Digest),
     (new, to): (&Seal, &Digest),
-) -> Result<Option<i64>, StoreErrorKind> {
+) -> Result<Option<i64>, Fault> {
     let mut statement = transaction.prepare("SELECT part, bytes FROM chunks WHERE original = ?1 ORDER BY part")?;
     let rows = statement.query_map([original], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let mut opened = Vec::new();
@@ -150,7 +146,7 @@ fn checkpoints(
     vault: &Vault,
     after: &mut Cursor,
     done: &mut Rekeyed,
-) -> Result<u64, StoreErrorKind> {
+) -> Result<u64, Fault> {
     let mut statement = transaction.prepare(
         "SELECT id, namespace, key, root, record, bytes, sealed, session FROM checkpoints
           WHERE sealed != ?1 AND id > ?2 ORDER BY id LIMIT ?3",
@@ -207,7 +203,7 @@ struct Checkpoint {
 }
 
 /// The name of a session as it is sealed now; `None` when the old one cannot be opened.
-fn renamed(vault: &Vault, sealed: i64, name: String) -> Result<Option<String>, StoreErrorKind> {
+fn renamed(vault: &Vault, sealed: i64, name: String) -> Result<Option<String>, Fault> {
     let plain = vault.of_row(sealed, Scope::Sessions).and_then(|seal| seal.open_name(name));
     plain.map(|name| vault.writing(Scope::Sessions).name(&name)).transpose()
 }
@@ -217,7 +213,7 @@ fn sessions(
     vault: &Vault,
     after: &mut Cursor,
     done: &mut Rekeyed,
-) -> Result<u64, StoreErrorKind> {
+) -> Result<u64, Fault> {
     let mut statement = transaction.prepare(
         "SELECT id, namespace, last_at, record, sealed FROM sessions
           WHERE sealed != ?1 AND id > ?2 ORDER BY id LIMIT ?3",
@@ -242,12 +238,7 @@ fn sessions(
     Ok(seen)
 }
 
-fn events(
-    transaction: &Transaction<'_>,
-    vault: &Vault,
-    after: &mut Cursor,
-    done: &mut Rekeyed,
-) -> Result<u64, StoreErrorKind> {
+fn events(transaction: &Transaction<'_>, vault: &Vault, after: &mut Cursor, done: &mut Rekeyed) -> Result<u64, Fault> {
     let mut statement = transaction.prepare(
         "SELECT id, session, record, sealed FROM events WHERE sealed != ?1 AND id > ?2 ORDER BY id LIMIT ?3",
     )?;
@@ -275,7 +266,7 @@ fn removals(
     vault: &Vault,
     after: &mut Cursor,
     done: &mut Rekeyed,
-) -> Result<u64, StoreErrorKind> {
+) -> Result<u64, Fault> {
     let mut statement = transaction.prepare(
         "SELECT DISTINCT session, sealed FROM removals WHERE sealed != ?1 AND session > ?2 ORDER BY session LIMIT ?3",
     )?;
@@ -299,7 +290,7 @@ fn tombstones(
     vault: &Vault,
     after: &mut Cursor,
     done: &mut Rekeyed,
-) -> Result<u64, StoreErrorKind> {
+) -> Result<u64, Fault> {
     let mut statement = transaction.prepare(
         "SELECT id, namespace, digest, label, sealed FROM tombstones
           WHERE sealed != ?1 AND id > ?2 ORDER BY id LIMIT ?3",

@@ -1,6 +1,6 @@
 //! The keys that a file needs.
 
-use crate::error::StoreErrorKind;
+use crate::error::Fault;
 use crate::keys::{KeyId, Keyring};
 use crate::seal::Vault;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
@@ -14,7 +14,7 @@ struct Known {
 
 /// Finds the numbers of keys in the file, and gives numbers to those that have none. Refuses when something is sealed
 /// with a key that is not among them.
-pub(super) fn enter(writer: &mut Connection, keys: &Keyring) -> Result<Vault, StoreErrorKind> {
+pub(super) fn enter(writer: &mut Connection, keys: &Keyring) -> Result<Vault, Fault> {
     let mut found = known(writer)?;
     check(&found, keys)?;
     if keys.ids().iter().any(|id| !found.iter().any(|known| known.id == *id)) {
@@ -31,34 +31,34 @@ pub(super) fn enter(writer: &mut Connection, keys: &Keyring) -> Result<Vault, St
     Ok(Vault::new(keys.iter().filter_map(|key| Some((number(key.id())?, key.clone()))).collect()))
 }
 
-fn known(connection: &Connection) -> Result<Vec<Known>, StoreErrorKind> {
+fn known(connection: &Connection) -> Result<Vec<Known>, Fault> {
     let mut statement = connection.prepare("SELECT id, key, in_use FROM seals ORDER BY id")?;
     let rows = statement
         .query_map([], |row| Ok(Known { number: row.get(0)?, id: KeyId(row.get(1)?), in_use: row.get(2)? }))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-fn check(found: &[Known], keys: &Keyring) -> Result<(), StoreErrorKind> {
+fn check(found: &[Known], keys: &Keyring) -> Result<(), Fault> {
     let given = keys.ids();
     let missing = found.iter().rev().find(|known| known.in_use && !given.contains(&known.id));
     match missing {
         None => Ok(()),
-        Some(missing) if given.is_empty() => Err(StoreErrorKind::NoKey(missing.id)),
+        Some(missing) if given.is_empty() => Err(Fault::NoKey(missing.id)),
         Some(missing) => {
             let given = given.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-            Err(StoreErrorKind::WrongKey { wanted: missing.id, given })
+            Err(Fault::WrongKey { wanted: missing.id, given })
         }
     }
 }
 
 /// To be called before something is written in a transaction. Notes that the key that writes is needed from now on; refuses
 /// to write in the clear what others encrypt.
-pub(super) fn use_key(transaction: &Transaction<'_>, vault: &Vault) -> Result<(), StoreErrorKind> {
+pub(super) fn use_key(transaction: &Transaction<'_>, vault: &Vault) -> Result<(), Fault> {
     match vault.number() {
         0 => {
             let sql = "SELECT key FROM seals WHERE in_use ORDER BY id DESC LIMIT 1";
             let key = transaction.query_row(sql, [], |row| row.get(0).map(KeyId)).optional()?;
-            key.map_or(Ok(()), |id| Err(StoreErrorKind::NoKey(id)))
+            key.map_or(Ok(()), |id| Err(Fault::NoKey(id)))
         }
         number => {
             transaction.execute("UPDATE seals SET in_use = 1 WHERE id = ?1 AND NOT in_use", [number])?;
@@ -68,12 +68,12 @@ pub(super) fn use_key(transaction: &Transaction<'_>, vault: &Vault) -> Result<()
 }
 
 /// Whether something may be sealed with a key that is not there: then nobody can tell what is unknown.
-pub(super) fn lacks_key(connection: &Connection, vault: &Vault) -> Result<bool, StoreErrorKind> {
+pub(super) fn lacks_key(connection: &Connection, vault: &Vault) -> Result<bool, Fault> {
     Ok(known(connection)?.iter().any(|known| known.in_use && !vault.ids().contains(&known.id)))
 }
 
 /// Notes which keys are needed no more. Says how many are.
-pub(super) fn retire(transaction: &Transaction<'_>) -> Result<u64, StoreErrorKind> {
+pub(super) fn retire(transaction: &Transaction<'_>) -> Result<u64, Fault> {
     let retired = transaction.execute(
         "UPDATE seals SET in_use = 0 WHERE in_use AND id NOT IN (
              SELECT sealed FROM originals UNION SELECT sealed FROM tombstones UNION SELECT sealed FROM checkpoints

@@ -1,7 +1,7 @@
 //! Sessions and events: written in batches, read for people.
 
 use crate::conversation::{EventRow, SessionRow};
-use crate::error::StoreErrorKind;
+use crate::error::Fault;
 use crate::limits::{Limits, millis};
 use crate::seal::{Scope, Vault, What};
 use crate::sqlite::clock::believed;
@@ -24,7 +24,7 @@ pub(crate) fn write(
     now: i64,
     (sessions, events): (&[SessionRow], &[EventRow]),
     known: Option<u64>,
-) -> Result<bool, StoreErrorKind> {
+) -> Result<bool, Fault> {
     if sessions.is_empty() && events.is_empty() {
         return Ok(true);
     }
@@ -59,11 +59,7 @@ pub(crate) fn write(
 }
 
 /// Writes one session inside a transaction.
-pub(super) fn write_session(
-    connection: &Connection,
-    vault: &Vault,
-    session: &SessionRow,
-) -> Result<(), StoreErrorKind> {
+pub(super) fn write_session(connection: &Connection, vault: &Vault, session: &SessionRow) -> Result<(), Fault> {
     let names = vault.all(Scope::Sessions);
     let mut replace = connection.prepare("DELETE FROM sessions WHERE id = ?1")?;
     // Under an earlier key it has another name.
@@ -82,7 +78,7 @@ pub(super) fn write_session(
 }
 
 /// One session.
-pub(crate) fn session(reader: &Connection, vault: &Vault, id: &str) -> Result<Option<SessionRow>, StoreErrorKind> {
+pub(crate) fn session(reader: &Connection, vault: &Vault, id: &str) -> Result<Option<SessionRow>, Fault> {
     let mut statement = reader.prepare(&format!("{COLUMNS} WHERE id = ?1"))?;
     for seal in vault.all(Scope::Sessions) {
         let mut rows = statement.query([seal.name(id)?])?;
@@ -99,7 +95,7 @@ pub(crate) fn sessions(
     vault: &Vault,
     namespace: Option<&str>,
     most: usize,
-) -> Result<Vec<SessionRow>, StoreErrorKind> {
+) -> Result<Vec<SessionRow>, Fault> {
     let whose = if namespace.is_some() { "namespace = ?1" } else { "?1 IS NULL" };
     let mut statement = reader.prepare(&format!("{COLUMNS} WHERE {whose} ORDER BY last_at DESC LIMIT ?2"))?;
     let mut rows = statement.query(params![namespace, number(most as u64)])?;
@@ -111,12 +107,7 @@ pub(crate) fn sessions(
 }
 
 /// The latest events of a session, newest first.
-pub(crate) fn events(
-    reader: &Connection,
-    vault: &Vault,
-    session: &str,
-    most: usize,
-) -> Result<Vec<EventRow>, StoreErrorKind> {
+pub(crate) fn events(reader: &Connection, vault: &Vault, session: &str, most: usize) -> Result<Vec<EventRow>, Fault> {
     let mut statement =
         reader.prepare("SELECT id, at, record FROM events WHERE session = ?1 ORDER BY id DESC LIMIT ?2")?;
     let mut found = Vec::new();
@@ -140,7 +131,7 @@ pub(crate) fn events(
 const COLUMNS: &str = "SELECT id, namespace, last_at, record, sealed FROM sessions";
 
 /// A session as it was given; `None` when it cannot be opened, which is as good as none: the next turn writes it anew.
-pub(super) fn session_row(row: &Row<'_>, vault: &Vault) -> Result<Option<SessionRow>, StoreErrorKind> {
+pub(super) fn session_row(row: &Row<'_>, vault: &Vault) -> Result<Option<SessionRow>, Fault> {
     let (name, namespace, sealed): (String, String, i64) = (row.get(0)?, row.get(1)?, row.get(4)?);
     let record = vault.of_row(sealed, Scope::Namespace(&namespace)).zip(Some(row.get(3)?));
     let record = record.and_then(|(seal, record)| seal.open_text(What::Session(&name), record));

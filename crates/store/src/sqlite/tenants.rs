@@ -3,7 +3,7 @@
 //! Whoever takes less than an even share keeps all of it; the others are cut to the same level. So a namespace loses
 //! something only to those that take less than it does, and one that is alone has all the room.
 
-use crate::error::StoreErrorKind;
+use crate::error::Fault;
 use crate::limits::Limits;
 use crate::sqlite::totals::{number, whole};
 use rusqlite::{Connection, Transaction, params};
@@ -33,7 +33,7 @@ pub(super) struct Excess {
 }
 
 /// The namespaces that take more than their share, and by how much.
-pub(super) fn excesses(connection: &Connection, limits: &Limits, what: What) -> Result<Vec<Excess>, StoreErrorKind> {
+pub(super) fn excesses(connection: &Connection, limits: &Limits, what: What) -> Result<Vec<Excess>, Fault> {
     let (sql, room) = match what {
         What::All => ("SELECT namespace, originals + checkpoints + sessions FROM tenants", limits.max_bytes),
         What::Checkpoints => ("SELECT namespace, checkpoints FROM tenants", limits.max_bytes / CHECKPOINTS),
@@ -67,7 +67,7 @@ fn level(mut taken: Vec<u64>, room: u64) -> u64 {
 }
 
 /// Lets go of the oldest sessions of namespaces that have too many. Says what that freed.
-pub(super) fn let_sessions_go(transaction: &Transaction<'_>, limits: &Limits) -> Result<(), StoreErrorKind> {
+pub(super) fn let_sessions_go(transaction: &Transaction<'_>, limits: &Limits) -> Result<(), Fault> {
     let most = limits.max_bytes.min(limits.max_bytes_per_namespace.unwrap_or(u64::MAX)) / SESSIONS;
     let crowded: Vec<(String, i64)> = {
         let mut statement = transaction.prepare("SELECT namespace, sessions FROM tenants WHERE sessions > ?1")?;
@@ -82,11 +82,7 @@ pub(super) fn let_sessions_go(transaction: &Transaction<'_>, limits: &Limits) ->
 }
 
 /// Lets go of the oldest sessions of a namespace until so much is free.
-pub(super) fn let_oldest_sessions_go(
-    transaction: &Transaction<'_>,
-    namespace: &str,
-    bytes: i64,
-) -> Result<i64, StoreErrorKind> {
+pub(super) fn let_oldest_sessions_go(transaction: &Transaction<'_>, namespace: &str, bytes: i64) -> Result<i64, Fault> {
     let mut freed = 0;
     let mut oldest = transaction
         .prepare("SELECT id, length(record) + 256 FROM sessions WHERE namespace = ?1 ORDER BY last_at LIMIT 10000")?;
@@ -103,7 +99,7 @@ pub(super) fn let_oldest_sessions_go(
 }
 
 /// Counts again.
-pub(super) fn recount(connection: &Connection) -> Result<(), StoreErrorKind> {
+pub(super) fn recount(connection: &Connection) -> Result<(), Fault> {
     connection.execute_batch(
         "DELETE FROM tenants;
          INSERT INTO tenants (namespace, originals, checkpoints, sessions)

@@ -11,15 +11,15 @@ use super::sessions::{session, write};
 use super::totals::totals;
 use crate::address::Address;
 use crate::conversation::{Key, NewCheckpoint, NewFold, Precedence, SessionRow};
-use crate::error::StoreErrorKind;
-use crate::forget::{Cleaning, Forget, ForgetScope};
+use crate::error::Fault;
+use crate::forget::{Cleaning, Forget, Forgotten};
 use crate::keys::Keyring;
 use crate::limits::{Limits, ROW_BYTES};
 use crate::noise::noise;
 use crate::original::{NewOriginal, Recall};
 use crate::pack::pack;
 use crate::seal::Vault;
-use crate::search::{Query, Search, SearchScope};
+use crate::search::{Query, Search, Whose};
 use crate::sqlite::lock;
 use crate::store::Store;
 use foldline_core::reading::{Reach, Way};
@@ -50,12 +50,12 @@ impl Opened {
         self.folder.path().join("o.db")
     }
 
-    fn put(&self, text: &str) -> Result<(), StoreErrorKind> {
+    fn put(&self, text: &str) -> Result<(), Fault> {
         let original = NewOriginal { handle: Handle::of(text), text, tool: "" };
         put(&self.writer, &Vault::default(), &Limits::default(), NOW, "", &[original]).map(drop)
     }
 
-    fn get(&mut self, text: &str) -> Result<Recall, StoreErrorKind> {
+    fn get(&mut self, text: &str) -> Result<Recall, Fault> {
         get(&mut self.reader, &Vault::default(), "", &Address::from(Handle::of(text)))
     }
 
@@ -64,7 +64,7 @@ impl Opened {
     }
 }
 
-fn fault(path: &std::path::Path) -> StoreErrorKind {
+fn fault(path: &std::path::Path) -> Fault {
     Store::open(path, Limits::default()).unwrap_err().fault
 }
 
@@ -94,7 +94,7 @@ fn a_file_of_a_later_release_is_refused_and_kept() {
     let opened = opened();
     opened.run("PRAGMA user_version = 99");
     let error = Store::open(&opened.path(), Limits::default()).unwrap_err();
-    assert!(matches!(error.fault, StoreErrorKind::Newer { found: 99, .. }));
+    assert!(matches!(error.fault, Fault::Newer { found: 99, .. }));
     let expected = format!("has format 99, this release reads up to {}", STEPS.len());
     assert!(error.to_string().contains(&expected), "{error}");
 }
@@ -112,13 +112,13 @@ fn files_of_others_are_refused_and_left_as_they_are() {
     for path in [&database, &text, &long_text] {
         let before = std::fs::read(path).unwrap();
         let fault = fault(path);
-        assert!(matches!(fault, StoreErrorKind::Foreign | StoreErrorKind::NotADatabase), "{fault:?}");
+        assert!(matches!(fault, Fault::Foreign | Fault::NotADatabase), "{fault:?}");
         assert!(std::fs::read(path).unwrap() == before);
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3, "no logs are left beside them");
-    assert!(matches!(fault(folder.path()), StoreErrorKind::Denied(_)));
+    assert!(matches!(fault(folder.path()), Fault::Denied(_)));
     let missing = Store::open_existing(&folder.path().join("missing.db"), Limits::default());
-    assert!(matches!(missing.unwrap_err().fault, StoreErrorKind::Missing));
+    assert!(matches!(missing.unwrap_err().fault, Fault::Missing));
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn a_damaged_file_is_called_so() {
     std::fs::write(&path, bytes).unwrap();
     let opened = Store::open(&path, Limits::default());
     let error = opened.and_then(|store| store.get(NOW, "", Handle::of("text 0 "))).unwrap_err();
-    assert!(matches!(error.fault, StoreErrorKind::Corrupt(_)), "{error:?}");
+    assert!(matches!(error.fault, Fault::Corrupt(_)), "{error:?}");
     assert!(error.to_string().contains("o.db: is damaged (database disk image is malformed); move it away"));
 }
 
@@ -146,12 +146,12 @@ fn a_text_that_is_not_what_was_put_is_not_given_out() {
     opened.put("aaaa").unwrap();
     opened.put("bbbb").unwrap();
     opened.run("UPDATE chunks SET bytes = (SELECT bytes FROM chunks WHERE original = 2) WHERE original = 1");
-    assert!(matches!(opened.get("aaaa"), Err(StoreErrorKind::Damaged(_))));
+    assert!(matches!(opened.get("aaaa"), Err(Fault::Damaged(_))));
     assert!(matches!(opened.get("bbbb"), Ok(Recall::Found(_))));
     opened.run("UPDATE chunks SET bytes = x'00' WHERE original = 2");
-    assert!(matches!(opened.get("bbbb"), Err(StoreErrorKind::Damaged(_))));
+    assert!(matches!(opened.get("bbbb"), Err(Fault::Damaged(_))));
     opened.run("UPDATE originals SET sealed = 1; INSERT INTO seals (key, in_use) VALUES (x'0102030405060708', 1)");
-    assert!(matches!(opened.get("bbbb"), Err(StoreErrorKind::Sealed(_))));
+    assert!(matches!(opened.get("bbbb"), Err(Fault::Sealed(_))));
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn a_full_disk_is_called_so_and_loses_nothing() {
     opened.put("kept").unwrap();
     opened.run("PRAGMA max_page_count = 20");
     let large = noise(1, 200_000);
-    assert!(matches!(opened.put(&large), Err(StoreErrorKind::DiskFull)));
+    assert!(matches!(opened.put(&large), Err(Fault::DiskFull)));
     assert!(matches!(opened.get("kept"), Ok(Recall::Found(_))));
     assert!(matches!(opened.get(&large), Ok(Recall::Unknown)));
     opened.run("PRAGMA max_page_count = 100000");
@@ -231,7 +231,7 @@ fn rows_in_the_index(opened: &Opened) -> i64 {
 
 fn search(store: &Store, words: &str) -> foldline_core::reading::Findings {
     let query = Query::parse(words).unwrap();
-    let search = Search { query: &query, whose: SearchScope::Everybody, session: None, limit: 10 };
+    let search = Search { query: &query, whose: Whose::Everybody, session: None, limit: 10 };
     store.search(&search, &Way::of(Reach::Command)).unwrap()
 }
 
@@ -247,10 +247,8 @@ fn earlier(format: usize, text: &str) -> TempDir {
         rusqlite::params![digest.as_bytes(), NOW, text.len() as i64],
     )
     .unwrap();
-    pack(text, |bytes| {
-        file.execute("INSERT INTO chunks VALUES (1, 0, ?1)", [bytes]).map(drop).map_err(StoreErrorKind::from)
-    })
-    .unwrap();
+    pack(text, |bytes| file.execute("INSERT INTO chunks VALUES (1, 0, ?1)", [bytes]).map(drop).map_err(Fault::from))
+        .unwrap();
     folder
 }
 
@@ -281,7 +279,7 @@ fn checkpoints_of_an_earlier_format_are_forgotten_with_their_session() {
         ))
         .unwrap();
     let store = Store::open(&path, Limits::default()).unwrap();
-    let forget = Forget { whose: SearchScope::Namespace("a"), what: ForgetScope::Session("s") };
+    let forget = Forget { whose: Whose::Namespace("a"), what: Forgotten::Session("s") };
     let gone = store.forget(&forget, Cleaning::Thorough).unwrap();
     assert_eq!((gone.sessions, gone.checkpoints), (1, 1));
 }
@@ -354,14 +352,7 @@ fn taken(opened: &Opened, namespace: &str) -> (i64, i64) {
     (ask(sum), ask(count))
 }
 
-fn fold(
-    opened: &Opened,
-    limits: &Limits,
-    now: i64,
-    namespace: &str,
-    number: u8,
-    original: &str,
-) -> Result<(), StoreErrorKind> {
+fn fold(opened: &Opened, limits: &Limits, now: i64, namespace: &str, number: u8, original: &str) -> Result<(), Fault> {
     let session = SessionRow {
         id: format!("{namespace}-{number}"),
         namespace: namespace.to_owned(),
@@ -407,7 +398,7 @@ fn a_quota_holds_although_there_is_room() {
     let (taken, counted) = taken(&opened, "b");
     assert!(taken == counted && taken <= 500_000, "{taken} {counted}");
     let too_large = fold(&opened, &limits, NOW + 100, "b", 99, &noise(7, 2_000_000)).unwrap_err();
-    assert!(matches!(too_large, StoreErrorKind::TooLarge { limit: 500_000, .. }), "{too_large}");
+    assert!(matches!(too_large, Fault::TooLarge { limit: 500_000, .. }), "{too_large}");
 }
 
 #[test]
@@ -470,9 +461,9 @@ fn a_file_that_others_can_read_is_taken_from_them() {
     assert_eq!(std::fs::metadata(opened.path()).unwrap().permissions().mode() & 0o777, 0o600);
     let link = opened.folder.path().join("link.db");
     std::os::unix::fs::symlink(opened.path(), &link).unwrap();
-    assert!(matches!(fault(&link), StoreErrorKind::Link));
+    assert!(matches!(fault(&link), Fault::Link));
     std::fs::set_permissions(opened.folder.path(), mode(0o777)).unwrap();
-    assert!(matches!(fault(&opened.path()), StoreErrorKind::OpenFolder(0o777)));
+    assert!(matches!(fault(&opened.path()), Fault::OpenFolder(0o777)));
     std::fs::set_permissions(opened.folder.path(), mode(0o1777)).unwrap();
     Store::open(&opened.path(), Limits::default()).unwrap();
 }

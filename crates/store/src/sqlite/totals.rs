@@ -1,6 +1,6 @@
 //! Running sums over the whole store, kept in the transaction that changes them.
 
-use crate::error::StoreErrorKind;
+use crate::error::Fault;
 use crate::original::Stats;
 use crate::sqlite::tenants;
 use rusqlite::{Connection, params};
@@ -16,7 +16,7 @@ pub(super) struct Change {
 
 impl Change {
     /// Writes the change down, if there is one: a put of known texts alone then writes nothing.
-    pub(super) fn apply(&self, connection: &Connection) -> Result<(), StoreErrorKind> {
+    pub(super) fn apply(&self, connection: &Connection) -> Result<(), Fault> {
         if self.originals == 0 && self.size == 0 && self.footprint == 0 && self.tombstones == 0 {
             return Ok(());
         }
@@ -30,7 +30,7 @@ impl Change {
 }
 
 /// The sums, without the size of the file.
-pub(crate) fn totals(connection: &Connection) -> Result<Stats, StoreErrorKind> {
+pub(crate) fn totals(connection: &Connection) -> Result<Stats, Fault> {
     let sql = "SELECT originals, size, footprint, tombstones FROM totals";
     let sums = connection.query_row(sql, [], |row| {
         let sum = |column| row.get::<_, i64>(column).map(whole);
@@ -40,12 +40,12 @@ pub(crate) fn totals(connection: &Connection) -> Result<Stats, StoreErrorKind> {
 }
 
 /// How often something was forgotten on request.
-pub(crate) fn forgotten(connection: &Connection) -> Result<u64, StoreErrorKind> {
+pub(crate) fn forgotten(connection: &Connection) -> Result<u64, Fault> {
     Ok(connection.query_row("SELECT forgotten FROM totals", [], |row| row.get(0).map(whole))?)
 }
 
 /// Counts again. Keeps a slip in the running sums, however it came about, from living for ever.
-pub(super) fn recount(connection: &Connection) -> Result<(), StoreErrorKind> {
+pub(super) fn recount(connection: &Connection) -> Result<(), Fault> {
     connection.execute(
         "UPDATE totals SET (originals, size, footprint) =
              (SELECT count(*), coalesce(sum(size), 0), coalesce(sum(footprint), 0) FROM originals),

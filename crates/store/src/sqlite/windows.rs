@@ -1,7 +1,7 @@
 //! Learnt window sizes of models.
 
 use crate::conversation::WindowRow;
-use crate::error::StoreErrorKind;
+use crate::error::Fault;
 use crate::limits::{Limits, millis};
 use crate::sqlite::clock::believed;
 use crate::sqlite::lock;
@@ -17,7 +17,7 @@ pub(crate) fn write_windows(
     limits: &Limits,
     now: i64,
     rows: &[WindowRow],
-) -> Result<(), StoreErrorKind> {
+) -> Result<(), Fault> {
     let mut writer = lock(writer);
     let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
     for WindowRow { namespace, model, record } in rows {
@@ -41,7 +41,7 @@ pub(crate) fn write_windows(
 }
 
 /// What is known about a model, for one namespace.
-pub(crate) fn window(reader: &Connection, namespace: &str, model: &str) -> Result<Option<String>, StoreErrorKind> {
+pub(crate) fn window(reader: &Connection, namespace: &str, model: &str) -> Result<Option<String>, Fault> {
     let mut statement = reader.prepare("SELECT record FROM windows WHERE namespace = ?1 AND model = ?2")?;
     Ok(statement.query_row([namespace, model], |row| row.get(0)).optional()?)
 }

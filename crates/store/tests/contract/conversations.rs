@@ -3,7 +3,7 @@
 use super::{Place, room_for};
 use crate::support::{DAY, NOW, found, new, noise};
 use foldline_store::{
-    EventRow, Kept, Key, Limits, NewCheckpoint, NewFold, Precedence, SessionRow, Store, StoreErrorKind, WindowRow,
+    EventRow, Fault, Kept, Key, Limits, NewCheckpoint, NewFold, Precedence, SessionRow, Store, WindowRow,
 };
 use foldline_transcript::recall::Handle;
 
@@ -84,7 +84,7 @@ pub(crate) fn a_fold_that_cannot_be_kept_leaves_nothing(place: Place) {
     let row = session("s", NOW);
     let precedence = Precedence::First;
     let fold = NewFold { namespace: "a", originals: &originals, checkpoint, precedence, session: &row };
-    assert!(matches!(store.keep_fold(NOW, &fold).unwrap_err().fault, StoreErrorKind::TooLarge { .. }));
+    assert!(matches!(store.keep_fold(NOW, &fold).unwrap_err().fault, Fault::TooLarge { .. }));
     assert_eq!((text(&store, 7), store.session("s").unwrap()), (None, None));
 }
 

@@ -2,7 +2,7 @@
 //! returns how to open it; each check takes a place of its own.
 
 use crate::support::{DAY, NOW, found, new, noise};
-use foldline_store::{Address, Expiry, Limits, NewOriginal, Recall, Store, StoreErrorKind};
+use foldline_store::{Address, Expiry, Fault, Limits, NewOriginal, Recall, Store};
 use foldline_transcript::recall::Handle;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -134,7 +134,7 @@ pub(crate) fn a_put_is_all_or_nothing(place: Place) {
     let store = place(Limits::default());
     let wrong = NewOriginal { handle: Handle::of("something else"), text: "b", tool: "" };
     let error = store.put(NOW, "", &[new("a", ""), wrong]).unwrap_err();
-    assert!(matches!(error.fault, StoreErrorKind::Mismatch(handle) if handle == wrong.handle), "{error}");
+    assert!(matches!(error.fault, Fault::Mismatch(handle) if handle == wrong.handle), "{error}");
     assert_eq!(get(&store, NOW, "a"), Recall::Unknown);
     assert_eq!(store.stats().unwrap().originals, 0);
 }
@@ -264,7 +264,7 @@ pub(crate) fn more_than_the_store_may_hold_is_refused(place: Place) {
     let texts: Vec<_> = (0..3).map(|seed| noise(seed, 100_000)).collect();
     let batch: Vec<_> = texts.iter().map(|text| new(text, "")).collect();
     let error = store.put(NOW, "", &batch).unwrap_err();
-    assert!(matches!(error.fault, StoreErrorKind::TooLarge { limit: 200_000, .. }), "{error}");
+    assert!(matches!(error.fault, Fault::TooLarge { limit: 200_000, .. }), "{error}");
     assert!(error.to_string().contains("store.max_bytes"), "{error}");
     assert!(is_kept(&store, "kept"), "nothing was given up for it");
     assert_eq!(store.stats().unwrap().originals, 1);

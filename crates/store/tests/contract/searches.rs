@@ -4,7 +4,7 @@ use super::{Place, TWINS};
 use crate::support::{DAY, NOW, new, noise};
 use foldline_core::reading::{Findings, Fit, Reach, Site, Way};
 use foldline_store::{
-    Key, Limits, NewCheckpoint, NewFold, NewOriginal, Precedence, Query, Recall, Search, SearchScope, SessionRow, Store,
+    Key, Limits, NewCheckpoint, NewFold, NewOriginal, Precedence, Query, Recall, Search, SessionRow, Store, Whose,
 };
 use foldline_transcript::recall::Handle;
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ const FOLD: &str = r#"{"role":"user","content":"Why does the importer hang?"},{"
 
 fn find(store: &Store, namespace: &str, words: &str) -> Findings {
     let query = Query::parse(words).unwrap();
-    let search = Search { query: &query, whose: SearchScope::Namespace(namespace), session: None, limit: 10 };
+    let search = Search { query: &query, whose: Whose::Namespace(namespace), session: None, limit: 10 };
     store.search(&search, &Way::of(Reach::Command)).unwrap()
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn one_namespace_never_finds_another(place: Place) {
         assert_eq!(find(&store, "a", typed).hits, [], "{typed}");
     }
     let query = Query::parse("secret").unwrap();
-    let all = Search { query: &query, whose: SearchScope::Everybody, session: None, limit: 10 };
+    let all = Search { query: &query, whose: Whose::Everybody, session: None, limit: 10 };
     assert_eq!(store.search(&all, &Way::of(Reach::Command)).unwrap().hits.len(), 2);
 }
 
@@ -87,7 +87,7 @@ pub(crate) fn a_session_finds_what_it_removed(place: Place) {
     keep(2, "s2", &[new("common words of both", "")]);
     let of = |session: &str| -> Vec<String> {
         let query = Query::parse("common").unwrap();
-        let search = Search { query: &query, whose: SearchScope::Namespace("a"), session: Some(session), limit: 10 };
+        let search = Search { query: &query, whose: Whose::Namespace("a"), session: Some(session), limit: 10 };
         let found = store.search(&search, &Way::of(Reach::Command)).unwrap();
         found.hits.into_iter().map(|hit| format!("{} {:?}", hit.text, hit.sessions)).collect()
     };
@@ -179,7 +179,7 @@ pub(crate) fn whatever_is_typed_is_no_error(place: Place) {
     ];
     let law = TestRunner::new(config).run(&typed, |typed| {
         if let Ok(query) = Query::parse(&typed) {
-            for whose in [SearchScope::Everybody, SearchScope::Namespace(""), SearchScope::Namespace(&typed)] {
+            for whose in [Whose::Everybody, Whose::Namespace(""), Whose::Namespace(&typed)] {
                 let search = Search { query: &query, whose, session: Some(&typed), limit: 10 };
                 store.search(&search, &Way::of(Reach::Http(Site::default()))).unwrap();
                 store.search(&Search { session: None, ..search }, &Way::of(Reach::Http(Site::default()))).unwrap();

@@ -71,11 +71,11 @@ mod tests {
     fn what_is_missing_or_wrong_is_told_by_its_question() {
         let entries = read(r#"{"1": 0.75, "2": 0.6, "3": "0.5"}"#, &[1, 2, 3, 4], grade);
         assert_eq!(entries.found.keys().copied().collect::<Vec<_>>(), [1, 3]);
-        let why = "question 2: 0.6 is no grade; expected 0, 0.25, 0.5, 0.75 or 1, question 4 has no entry";
+        let why = "question 2: invalid grade 0.6; expected 0, 0.25, 0.5, 0.75 or 1, question 4 has no entry";
         assert_eq!(entries.wrong.as_deref(), Some(why));
         assert_eq!(read("I cannot say.", &[1], grade).wrong.as_deref(), Some("the reply has no JSON object"));
         let cut = read("{\"1\": \"a", &[1], answer).wrong.unwrap();
-        assert!(cut.starts_with("the reply is no JSON object (EOF"), "{cut}");
+        assert!(cut.starts_with("the reply is not a JSON object (EOF"), "{cut}");
         assert!(read("} {", &[1], answer).wrong.is_some());
     }
 }
