@@ -11,18 +11,20 @@ const TOOL: &str = "mcp__foldline__foldline_recall";
 fn body(tools: &Value, pinned: bool) -> String {
     let mut messages = vec![json!({ "role": "user", "content": "Look at all files." })];
     let mut called = |id: String, name: &str, input: Value, output: String| {
-        messages.push(
-            json!({ "role": "assistant", "content": [{ "type": "tool_use", "id": id, "name": name, "input": input }] }),
-        );
+        // Signed reasoning cannot stay where outputs before it change, so that a prune alone does not do.
+        let thinking =
+            json!({ "type": "thinking", "thinking": "Hm.", "signature": "c2lnbmF0dXJlIHRoYXQgbm9ib2R5IHJlYWRz" });
+        let used = json!({ "type": "tool_use", "id": id, "name": name, "input": input });
+        messages.push(json!({ "role": "assistant", "content": [thinking, used] }));
         messages.push(
             json!({ "role": "user", "content": [{ "type": "tool_result", "tool_use_id": id, "content": output }] }),
         );
     };
-    if pinned {
-        let text = "Ship on the 3rd of March, never before.";
-        called("p".into(), "mcp__foldline__foldline_pin", json!({ "text": text }), "Pinned.".into());
-    }
     for n in 0..30 {
+        if pinned && n == 10 {
+            let text = "Ship on the 3rd of March, never before.";
+            called("p".into(), "mcp__foldline__foldline_pin", json!({ "text": text }), "Pinned.".into());
+        }
         let output: String = (0..100).map(|line| format!("line {line} of file {n} holds nothing\n")).collect();
         called(format!("c{n}"), "read", json!({ "path": format!("src/f{n}.txt") }), format!("{output}needle-{n}\n"));
     }

@@ -17,7 +17,9 @@ pub fn gateway(base: &str) -> Result<(), String> {
         let address = with_port.to_socket_addrs()?.next().ok_or(std::io::ErrorKind::NotFound)?;
         let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
         stream.set_read_timeout(Some(PATIENCE))?;
-        write!(stream, "GET /foldline/healthz HTTP/1.1\r\nhost: {authority}\r\nconnection: close\r\n\r\n")?;
+        // In one piece: who answers at once must find all of it.
+        let request = format!("GET /foldline/healthz HTTP/1.1\r\nhost: {authority}\r\nconnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes())?;
         let mut reply = String::new();
         stream.take(4_096).read_to_string(&mut reply)?;
         Ok(reply)
