@@ -30,7 +30,7 @@ pub(super) fn request(
 }
 
 /// How whoever reads the result gets originals back: by our tool where the request offers it, else at our address.
-fn reach(ask: &Ask<'_>, parsed: &ParsedRequest<'_>) -> Reach {
+fn reach(ask: &IncomingTurn<'_>, parsed: &ParsedRequest<'_>) -> Reach {
     let tool = parsed.transcript.tools.and_then(|span| recall_tool(parsed.transcript.raw(span)));
     tool.unwrap_or_else(|| ask.site.map_or(Reach::Command, |site| Reach::Http(site.clone())))
 }

@@ -9,8 +9,8 @@ use super::Body;
 use super::answer::{Refusal, json_answer};
 use super::gateway::{Gateway, now};
 use super::inbound;
-use super::own::error;
-use super::presence::Visit;
+use super::endpoints::error;
+use super::connection::RequestGuard;
 use super::query::Parameters;
 use super::turn::unpack;
 use crate::conversation::{Conversations, CredentialId};
@@ -35,11 +35,11 @@ pub async fn compress(
     gateway: &Arc<Gateway>,
     parts: Parts,
     body: Incoming,
-    visit: &Visit,
+    guard: &RequestGuard,
 ) -> Result<Response<Body>, Refusal> {
     let setup = gateway.setup();
     let credential = setup.keys.admit(&parts.headers).ok_or(Refusal::Unknown)?;
-    let receiving = visit.receive();
+    let receiving = guard.receive();
     let wire = inbound::read(body, setup.bounds, &gateway.memory).await?;
     drop(receiving);
     let _place = gateway.enter().await?;

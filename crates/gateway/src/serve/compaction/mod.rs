@@ -8,11 +8,11 @@ pub use summary::answer as answer_summary;
 
 use super::Body;
 use super::assistant_answer::{self, Delivery};
-use super::budget::Weighed;
+use super::budget::AccountedBytes;
 use super::compress::folded;
 use super::gateway::Gateway;
-use super::rewriting::Question;
-use crate::conversation::{Ask, PurposeHint};
+use super::rewrite::TurnRequest;
+use crate::conversation::{IncomingTurn, PurposeHint};
 use bytes::Bytes;
 use foldline_transcript::wire;
 use http::{Response, StatusCode};
@@ -21,7 +21,7 @@ use std::sync::Arc;
 use tracing::info;
 
 /// The body with what our own compaction items stand for; `None` when it has none.
-pub fn expand(body: &Weighed) -> Option<Weighed> {
+pub fn expand(body: &AccountedBytes) -> Option<AccountedBytes> {
     memchr::memmem::find(body, b"foldline.1.")?;
     let expanded = Items::of(std::str::from_utf8(body).ok()?)?.expanded()?;
     Some(body.with(Bytes::from(expanded)))
@@ -39,11 +39,11 @@ pub fn is_refused(status: StatusCode) -> bool {
 }
 
 /// The answer to a trigger: one item that stands for the conversation before it. `None` when it cannot be made.
-pub async fn answer(gateway: &Arc<Gateway>, question: &Question, before: String) -> Option<Response<Body>> {
+pub async fn answer(gateway: &Arc<Gateway>, question: &TurnRequest, before: String) -> Option<Response<Body>> {
     let (question, conversations) = (question.clone(), gateway.conversations.clone());
     let dialect = question.dialect;
     let job = tokio::task::spawn_blocking(move || {
-        let ask = Ask { purpose: PurposeHint::Turn, ..question.ask(&before) };
+        let ask = IncomingTurn { purpose: PurposeHint::Turn, ..question.ask(&before) };
         let prepared = folded(&conversations, &ask).ok()?;
         let transcript = wire::read(&prepared.body, Some(question.dialect.format())).ok()?;
         // Instructions at the beginning come anew with every request.

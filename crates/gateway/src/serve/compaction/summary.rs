@@ -5,8 +5,8 @@ use super::super::Body;
 use super::super::assistant_answer;
 use super::super::compress::folded;
 use super::super::gateway::Gateway;
-use super::super::rewriting::Question;
-use crate::conversation::{Ask, Bypass, PurposeHint, is_compaction};
+use super::super::rewrite::TurnRequest;
+use crate::conversation::{IncomingTurn, Bypass, PurposeHint, is_compaction};
 use foldline_core::handoff::handoff_part;
 use foldline_core::reading::{self, Choice, PAGE_SIZES, Reach, Way};
 use foldline_transcript::edit::Span;
@@ -23,7 +23,7 @@ const FOLLOWED: &str = "What followed, word for word:";
 
 /// The answer to a request for a summary; `None` for any other request, and where nothing could be folded: then the model is
 /// asked as the client wanted.
-pub async fn answer(gateway: &Arc<Gateway>, question: &Question) -> Option<Response<Body>> {
+pub async fn answer(gateway: &Arc<Gateway>, question: &TurnRequest) -> Option<Response<Body>> {
     if question.hints.bypass == Bypass::Wanted {
         return None;
     }
@@ -36,7 +36,7 @@ pub async fn answer(gateway: &Arc<Gateway>, question: &Question) -> Option<Respo
             return None;
         }
         let before = without_instruction(&transcript)?;
-        let ask = Ask { purpose: PurposeHint::Turn, ..question.ask(&before) };
+        let ask = IncomingTurn { purpose: PurposeHint::Turn, ..question.ask(&before) };
         let prepared = folded(&conversations, &ask).ok()?;
         let told = told(&wire::read(&prepared.body, Some(question.dialect.format())).ok()?)?;
         let streams = question.wish.delivery.unwrap_or_else(|| assistant_answer::streams(text));
