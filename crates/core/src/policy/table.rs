@@ -25,9 +25,11 @@ section! {
         /// Named set of values that the other keys of this section start from.
         preset: Preset = one_of(Preset::NAMES), Preset::DEFAULT.name();
         /// Fraction of the effective window (window minus reserved output) at which the engine acts.
-        threshold: f64 = fraction(0.05, 0.95), "0.5", [SacredZone, Skill] "0.75", [Steady] "0.85";
+        threshold: f64 = fraction(0.05, 0.95), "0.5", [SacredZone, Skill] "0.75", [Steady] "0.86";
         /// By this share `threshold` is higher in windows of up to 32,000 tokens; less in larger ones, nothing from 128,000 on.
-        small_window_extra: f64 = fraction(0.0, 0.1), "0", [Steady] "0.06";
+        small_window_extra: f64 = fraction(0.0, 0.1), "0", [Steady] "0.048";
+        /// By this share `threshold` is higher where a request asks for a reply of at most 5 % of the window; less up to 10 %.
+        short_reply_extra: f64 = fraction(0.0, 0.1), "0", [Steady] "0.07";
         /// What fractions are taken of: the effective window, or its room beside system prompt and tools.
         basis: Basis = one_of(Basis::NAMES), "window", [Steady] "room";
         /// Fraction of the trigger at which the engine acts where the cache has gone cold anyway; 1 waits.
@@ -40,6 +42,8 @@ section! {
         reply_share: f64 = fraction(0.0, 1.0), "1", [Steady] "0.1";
         /// Tail kept verbatim, as a fraction of the trigger, when `tail` is `ratio`.
         target_ratio: f64 = fraction(0.10, 0.80), "0.2", [Frugal, Steady] "0.1";
+        /// Longest tail by `target_ratio`, in tokens: in large windows a share is more than an agent goes on from.
+        tail_max: u32 = tokens(500, 10_000_000), "10000000", [Steady] "6000";
         /// Messages after the system prompt that are kept verbatim at the start, on the first fold.
         protect_first_n: u32 = count(0, 50), "3", [SacredZone] "2";
         /// Messages at the end that stay in the tail where they fit.
@@ -79,9 +83,9 @@ section! {
         /// Shortest budget of a handoff, in tokens.
         summary_min: u32 = tokens(100, 100_000), "2000";
         /// Longest budget of a handoff, in tokens.
-        summary_max: u32 = tokens(100, 1_000_000), "12000", [Frugal] "24000", [Steady] "9000";
+        summary_max: u32 = tokens(100, 1_000_000), "12000", [Frugal] "24000", [Steady] "15000";
         /// Longest budget of a handoff, as a fraction of the window.
-        summary_window_share: f64 = fraction(0.005, 0.5), "0.05", [Frugal] "0.12", [Steady] "0.07";
+        summary_window_share: f64 = fraction(0.005, 0.5), "0.05", [Frugal] "0.12", [Steady] "0.075";
         /// Share of the handoff that a focus topic gets.
         focus_share: f64 = fraction(0.3, 0.9), "0.65";
         /// Return the input unchanged when the summariser fails, instead of a handoff made without a model.
