@@ -20,6 +20,15 @@ pub enum Standing {
     Interrupted,
 }
 
+/// How much of the record a handoff tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fill {
+    /// What is worth a place in every request until the next fold.
+    Worthwhile,
+    /// As much as there is room for: somebody named the size.
+    Room,
+}
+
 /// What surrounds the sections.
 #[derive(Clone, Debug)]
 pub struct Frame<'a> {
@@ -41,6 +50,8 @@ pub struct Frame<'a> {
     pub note: Option<&'a str>,
     /// Whether there is only room for what matters most: sections that have nothing to say are not named.
     pub is_brief: bool,
+    /// How much is told.
+    pub fill: Fill,
 }
 
 impl Frame<'_> {

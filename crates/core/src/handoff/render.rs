@@ -1,6 +1,6 @@
 //! Writing a handoff: the chosen entries, section by section, within a budget.
 
-use super::frame::Frame;
+use super::frame::{Fill, Frame};
 use super::quote::{quoted, quoted_name, quoted_passage};
 use super::select::select;
 use crate::inserted::{GAP, NOTHING, SPEAKERS, STEP, Section, UNDER, WORDLESS};
@@ -47,7 +47,7 @@ pub fn write(ledger: &Ledger, frame: &Frame<'_>, budget: u32, measure: &Measure)
     let mut best: Option<Handoff> = None;
     // Counts are not perfectly additive: what comes out a little too long is chosen again, smaller.
     loop {
-        let chosen = select(ledger, room, measure);
+        let chosen = select(ledger, room, measure, frame.fill);
         // A handoff outlives the messages it stands for and travels further: secrets do not come along.
         let text = render(&chosen, ledger, frame);
         let text = redact(&ledger.secrets.hide(&text), Mode::Text).into_owned();
@@ -75,7 +75,7 @@ pub fn write(ledger: &Ledger, frame: &Frame<'_>, budget: u32, measure: &Measure)
 pub fn tell(ledger: &Ledger, room: u32, measure: &Measure) -> String {
     let mut wanted = room;
     loop {
-        let chosen = select(ledger, wanted, measure);
+        let chosen = select(ledger, wanted, measure, Fill::Room);
         let mut text = String::new();
         for (section, title) in Section::ALL {
             write_section(&chosen, ledger, section, title, false, &mut text);

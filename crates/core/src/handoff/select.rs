@@ -4,6 +4,7 @@
 //! passage is worth its terms, those less that are told already, times what its source counts, per token. Each source
 //! has a share from which on its passages count less, so that neither answers nor code crowd out the rest.
 
+use super::frame::Fill;
 use crate::inserted::Section;
 use crate::ledger::{Author, Entry, GroupKind, Ledger, PIN_WORTH, Source};
 use crate::tokens::Measure;
@@ -25,6 +26,10 @@ const MINOR: f32 = 10.0;
 const SMALL: u32 = 800;
 /// A request that costs more does not come along with what was done for it.
 const REQUEST_ROOM: u32 = 80;
+/// A source that has had so many of its shares tells no more, also where there is room: hundreds of lines of one kind of output are
+/// paid for in every request until the next fold. On recorded sessions (`foldline replay DIR`) it takes one fact in 700, and from half
+/// of this on one in 90.
+const MOST_CROWD: f32 = 4.0;
 /// When so many offers in a row found no room, the room is used up.
 const MOST_MISFITS: usize = 200;
 
@@ -53,8 +58,8 @@ impl Ord for Offer {
 }
 
 /// Chooses entries within `budget` tokens; the result is sorted by place in the ledger.
-pub(super) fn select(ledger: &Ledger, budget: u32, measure: &Measure) -> Vec<usize> {
-    let mut selection = Selection::new(ledger, budget, measure);
+pub(super) fn select(ledger: &Ledger, budget: u32, measure: &Measure, fill: Fill) -> Vec<usize> {
+    let mut selection = Selection { fill, ..Selection::new(ledger, budget, measure) };
     selection.take_words();
     selection.take_facts();
     selection.take_passages();
@@ -98,6 +103,7 @@ struct Selection<'l> {
     requests: Vec<Option<usize>>,
     budget: u32,
     left: u32,
+    fill: Fill,
 }
 
 #[derive(Clone, Copy)]
@@ -136,6 +142,7 @@ impl<'l> Selection<'l> {
             requests: first_words(ledger),
             budget,
             left: budget,
+            fill: Fill::Room,
         };
         // What stands in a message beside the handoff need not stand in it.
         selection.tell(&ledger.alive);
@@ -321,6 +328,9 @@ impl<'l> Selection<'l> {
         let cost = self.costs.get(at).map_or(0, |cost| cost.tokens()) as f32 + heading;
         let used = self.used.get(source as usize).copied().unwrap_or_default() as f32;
         let crowd = used / (weight.share * self.budget.max(1) as f32);
+        if self.fill == Fill::Worthwhile && crowd > MOST_CROWD {
+            return 0.0;
+        }
         let newest = self.ledger.newest.max(1) as f32;
         let age = 1.0 + weights.recency * entry.message as f32 / newest;
         // Where the work stands is told by the latest announcements; older ones were followed by what they announce.

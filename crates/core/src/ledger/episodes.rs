@@ -442,13 +442,14 @@ impl Gathering<'_, '_> {
         }
     }
 
-    /// Whether a person asked something in a folded message before the one at `index`.
-    pub(super) fn is_asked_before(&self, index: usize) -> bool {
-        let before = self.stretches.folded.iter().take_while(|&&folded| folded < index);
-        before.copied().any(|before| {
+    /// What people asked in folded messages before the one at `index`.
+    pub(super) fn asked_before(&self, index: usize) -> String {
+        let before = self.stretches.folded.iter().copied().take_while(|&folded| folded < index);
+        let asked = before.filter(|&before| {
             self.transcript.messages.get(before).is_some_and(|message| message.role == Role::User)
                 && speaks(self.transcript, before)
-        })
+        });
+        asked.map(|before| self.live_words(before)).collect::<Vec<_>>().join("\n")
     }
 
     /// Whether work was done in an episode, as far as that is known.

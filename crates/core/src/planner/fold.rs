@@ -1,7 +1,7 @@
 //! Folding: the middle becomes a handoff.
 
 use super::{CannotFit, Planner, standing};
-use crate::handoff::{self, Frame, Handoff};
+use crate::handoff::{self, Fill, Frame, Handoff};
 use crate::inserted::{self, host_context};
 use crate::ledger::{self, Author, Held, Ledger, Stretches, Wishes};
 use crate::plan::{Draft, Fold, Outcome, Plan, Skip, Step, StepKind, TokenChange};
@@ -239,6 +239,10 @@ impl Planner<'_, '_> {
             reach: &self.request.reach,
             note: note.as_deref(),
             is_brief: false,
+            fill: match self.request.target {
+                Some(_) => Fill::Room,
+                None => Fill::Worthwhile,
+            },
         };
         handoff::write(ledger, &frame, budget, self.measure)
     }

@@ -26,9 +26,11 @@ section! {
         /// Named set of defaults for the other keys of this section.
         preset: Preset = one_of(Preset::NAMES), Preset::DEFAULT.name();
         /// Fraction of the effective window (window minus reserved output) at which the engine acts.
-        threshold: f64 = fraction(0.05, 0.95), "0.5", [SacredZone, Skill] "0.75", [Steady] "0.85";
+        threshold: f64 = fraction(0.05, 0.95), "0.5", [SacredZone, Skill] "0.75", [Steady] "0.86";
         /// Added to `threshold` in windows of up to 32,000 tokens, falling to 0 at 128,000.
-        small_window_extra: f64 = fraction(0.0, 0.1), "0", [Steady] "0.06";
+        small_window_extra: f64 = fraction(0.0, 0.1), "0", [Steady] "0.048";
+        /// Added to `threshold` if a request asks for a reply of at most 5 % of the window, falling to 0 at 10 %.
+        short_reply_extra: f64 = fraction(0.0, 0.1), "0", [Steady] "0.07";
         /// What fractions refer to: the effective window, or the room it leaves beside system prompt and tools.
         basis: Basis = one_of(Basis::NAMES), "window", [Steady] "room";
         /// Fraction of the trigger at which the engine acts if the prompt cache has expired; 1 disables this.
@@ -41,6 +43,8 @@ section! {
         reply_share: f64 = fraction(0.0, 1.0), "1", [Steady] "0.1";
         /// Length of the verbatim tail as a fraction of the trigger, if `tail` is `ratio`.
         target_ratio: f64 = fraction(0.10, 0.80), "0.2", [Frugal, Steady] "0.1";
+        /// Maximum length of a tail by `target_ratio`, in tokens.
+        tail_max: u32 = tokens(500, 10_000_000), "10000000", [Steady] "6000";
         /// Messages after the system prompt that the first fold keeps verbatim.
         protect_first_n: u32 = count(0, 50), "3", [SacredZone] "2";
         /// Messages at the end that stay in the tail if they fit.
@@ -80,9 +84,9 @@ section! {
         /// Minimum budget of a handoff in tokens.
         summary_min: u32 = tokens(100, 100_000), "2000";
         /// Maximum budget of a handoff in tokens.
-        summary_max: u32 = tokens(100, 1_000_000), "12000", [Frugal] "24000", [Steady] "9000";
+        summary_max: u32 = tokens(100, 1_000_000), "12000", [Frugal] "24000", [Steady] "15000";
         /// Maximum budget of a handoff as a fraction of the window.
-        summary_window_share: f64 = fraction(0.005, 0.5), "0.05", [Frugal] "0.12", [Steady] "0.07";
+        summary_window_share: f64 = fraction(0.005, 0.5), "0.05", [Frugal] "0.12", [Steady] "0.075";
         /// Share of the handoff that a focus topic gets.
         focus_share: f64 = fraction(0.3, 0.9), "0.65";
         /// Return the input unchanged when the summariser fails, instead of a handoff made without a model.

@@ -325,6 +325,29 @@ fn f6_a_handoff_stays_within_its_budget() {
     }
 }
 
+/// Steps with large outputs that nobody speaks of, as agents leave them that work through a list.
+#[test]
+fn f6_a_handoff_that_has_told_what_matters_may_be_short() {
+    let mut writer = Writer::new(Format::Anthropic);
+    writer.user("Work through the list. The codename is HERON-77.");
+    for step in 0..40 {
+        let lines: String =
+            (0..80).map(|line| format!("tests/test_{step}.py::test_{line}_{step} PASSED in 0.{line:04}s\n")).collect();
+        writer.call(Call::run(&format!("./step {step}"), lines));
+        writer.assistant(&format!("Step {step} is done."));
+    }
+    let (done, text) = folded(&writer);
+    let budget = done.budgets.handoff(done.plan.fold.as_ref().unwrap().tokens as u32);
+    let tokens = done.plan.fold.as_ref().unwrap().handoff.tokens;
+    assert!(text.contains("HERON-77") && text.contains("./step 38"), "{text}");
+    assert!(tokens < budget * 3 / 5, "{tokens} of {budget}\n{text}");
+    let mut target = manual(Format::Anthropic);
+    target.request.target = Some(done.plan.tokens.after + u64::from(budget - tokens));
+    let (exact, _) = folded_with(&writer, &target);
+    let filled = exact.plan.fold.as_ref().unwrap().handoff.tokens;
+    assert!(filled > tokens + (budget - tokens) / 2, "who names a size gets it: {filled} after {tokens} of {budget}");
+}
+
 #[test]
 fn f6_a_focus_gets_most_of_the_room() {
     let mut writer = Writer::new(Format::OpenAiChat);
