@@ -59,7 +59,7 @@ pub fn run(args: &WrapArgs) -> Result<Verdict, Failure> {
     let mut flags = serve::upstream_flags(&upstreams);
     flags.push(serve::flag("--listen", "gateway.listen", "127.0.0.1:0"));
     let settings = super::settings(&args.tuning, flags)?;
-    let plan = serve::plan(&settings)?;
+    let plan = serve::config(&settings)?;
     foldline_gateway::serve::log_places_of_panics();
     let runtime = serve::runtime().map_err(|error| Failure::input(format!("no threads can be had: {error}")))?;
     let (gateway, listener, address) = runtime.block_on(serve::start(&plan))?;

@@ -38,11 +38,11 @@ pub async fn compress(
     guard: &RequestGuard,
 ) -> Result<Response<Body>, Refusal> {
     let setup = gateway.setup();
-    let credential = setup.keys.admit(&parts.headers).ok_or(Refusal::Unknown)?;
+    let credential = setup.keys.admit(&parts.headers).ok_or(Refusal::UnknownKey)?;
     let receiving = guard.receive();
     let wire = inbound::read(body, setup.bounds, &gateway.memory).await?;
     drop(receiving);
-    let _place = gateway.enter().await?;
+    let _place = gateway.acquire().await?;
     let plain = unpack(gateway, &parts, wire, setup.bounds).await?;
     let (conversations, above) = (gateway.conversations.clone(), setup.policy.compression.prune_above);
     let work = tokio::task::spawn_blocking(move || {
@@ -60,7 +60,7 @@ pub async fn compress(
 /// Answers `GET /v1/retrieve/{hash}`.
 pub async fn retrieve(gateway: &Arc<Gateway>, hash: String, parts: Parts) -> Result<Response<Body>, Refusal> {
     let setup = gateway.setup();
-    let credential = setup.keys.admit(&parts.headers).ok_or(Refusal::Unknown)?;
+    let credential = setup.keys.admit(&parts.headers).ok_or(Refusal::UnknownKey)?;
     let parameters = match Parameters::read(parts.uri.query(), &["query"]) {
         Ok(parameters) => parameters,
         Err(wrong) => return Ok(error(StatusCode::BAD_REQUEST, &wrong.to_string())),

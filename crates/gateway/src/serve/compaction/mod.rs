@@ -9,7 +9,7 @@ pub use summary::answer as answer_summary;
 use super::Body;
 use super::assistant_answer::{self, Delivery};
 use super::budget::AccountedBytes;
-use super::compress::folded;
+use super::slash_commands::folded;
 use super::gateway::Gateway;
 use super::rewrite::TurnRequest;
 use crate::conversation::{IncomingTurn, PurposeHint};
@@ -39,13 +39,13 @@ pub fn is_refused(status: StatusCode) -> bool {
 }
 
 /// The answer to a trigger: one item that stands for the conversation before it. `None` when it cannot be made.
-pub async fn answer(gateway: &Arc<Gateway>, question: &TurnRequest, before: String) -> Option<Response<Body>> {
-    let (question, conversations) = (question.clone(), gateway.conversations.clone());
-    let dialect = question.dialect;
+pub async fn answer(gateway: &Arc<Gateway>, turn_request: &TurnRequest, before: String) -> Option<Response<Body>> {
+    let (turn_request, conversations) = (turn_request.clone(), gateway.conversations.clone());
+    let dialect = turn_request.dialect;
     let job = tokio::task::spawn_blocking(move || {
-        let ask = IncomingTurn { purpose: PurposeHint::Turn, ..question.ask(&before) };
+        let ask = IncomingTurn { purpose: PurposeHint::Turn, ..turn_request.ask(&before) };
         let prepared = folded(&conversations, &ask).ok()?;
-        let transcript = wire::read(&prepared.body, Some(question.dialect.format())).ok()?;
+        let transcript = wire::read(&prepared.body, Some(turn_request.dialect.format())).ok()?;
         // Instructions at the beginning come anew with every request.
         let lead = transcript.messages.iter().take_while(|message| message.role.is_instruction()).count();
         let kept = transcript.messages.get(lead..).filter(|kept| !kept.is_empty())?;

@@ -3,7 +3,7 @@
 
 use super::super::Body;
 use super::super::assistant_answer;
-use super::super::compress::folded;
+use super::super::slash_commands::folded;
 use super::super::gateway::Gateway;
 use super::super::rewrite::TurnRequest;
 use crate::conversation::{IncomingTurn, Bypass, PurposeHint, is_compaction};
@@ -23,24 +23,24 @@ const FOLLOWED: &str = "What followed, word for word:";
 
 /// The answer to a request for a summary; `None` for any other request, and where nothing could be folded: then the model is
 /// asked as the client wanted.
-pub async fn answer(gateway: &Arc<Gateway>, question: &TurnRequest) -> Option<Response<Body>> {
-    if question.hints.bypass == Bypass::Wanted {
+pub async fn answer(gateway: &Arc<Gateway>, turn_request: &TurnRequest) -> Option<Response<Body>> {
+    if turn_request.hints.bypass == Bypass::Wanted {
         return None;
     }
-    let (question, conversations) = (question.clone(), gateway.conversations.clone());
-    let dialect = question.dialect;
+    let (turn_request, conversations) = (turn_request.clone(), gateway.conversations.clone());
+    let dialect = turn_request.dialect;
     let job = tokio::task::spawn_blocking(move || {
-        let text = std::str::from_utf8(&question.body).ok()?;
-        let transcript = wire::read(text, Some(question.dialect.format())).ok()?;
-        if !is_compaction(question.hints.purpose, &transcript) {
+        let text = std::str::from_utf8(&turn_request.body).ok()?;
+        let transcript = wire::read(text, Some(turn_request.dialect.format())).ok()?;
+        if !is_compaction(turn_request.hints.purpose, &transcript) {
             return None;
         }
         let before = without_instruction(&transcript)?;
-        let ask = IncomingTurn { purpose: PurposeHint::Turn, ..question.ask(&before) };
+        let ask = IncomingTurn { purpose: PurposeHint::Turn, ..turn_request.ask(&before) };
         let prepared = folded(&conversations, &ask).ok()?;
-        let told = told(&wire::read(&prepared.body, Some(question.dialect.format())).ok()?)?;
-        let streams = question.wish.delivery.unwrap_or_else(|| assistant_answer::streams(text));
-        let model = question.wish.model.as_deref().or(transcript.model.as_deref()).unwrap_or_default().to_owned();
+        let told = told(&wire::read(&prepared.body, Some(turn_request.dialect.format())).ok()?)?;
+        let streams = turn_request.url.delivery.unwrap_or_else(|| assistant_answer::streams(text));
+        let model = turn_request.url.model.as_deref().or(transcript.model.as_deref()).unwrap_or_default().to_owned();
         Some((told, model, streams, prepared.tokens))
     });
     let (told, model, streams, (before, after)) = job.await.ok()??;
