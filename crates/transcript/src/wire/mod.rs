@@ -82,7 +82,7 @@ pub fn read(text: &str, format: Option<Format>) -> Result<Transcript<'_>, WireEr
 ///
 /// let body = r#"{"messages":[{"role":"tool","tool_call_id":"a","content":"ok"}]}"#;
 /// let error = wire::check_format(body, Format::Anthropic).unwrap_err();
-/// assert_eq!(error.message, "the content is openai-chat, not anthropic");
+/// assert_eq!(error.message, "the content is in openai-chat format, not anthropic");
 /// ```
 pub fn check_format(text: &str, said: Format) -> Result<(), WireError> {
     let fail = |error| WireError::new(text, "", error);
