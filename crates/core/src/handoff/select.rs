@@ -99,6 +99,8 @@ struct Selection<'l> {
     chosen: Vec<usize>,
     /// Tokens that each source has.
     used: [u32; Source::ALL.len()],
+    /// For each episode, whether something of its answer is told.
+    answered: Vec<bool>,
     /// For each episode, the entry that says what it is about, until one of its request is told.
     requests: Vec<Option<usize>>,
     budget: u32,
@@ -139,6 +141,7 @@ impl<'l> Selection<'l> {
             taken: vec![false; ledger.entries.len()],
             chosen: Vec::new(),
             used: [0; Source::ALL.len()],
+            answered: vec![false; ledger.episodes.len()],
             requests: first_words(ledger),
             budget,
             left: budget,
@@ -219,6 +222,9 @@ impl<'l> Selection<'l> {
         while misfits < MOST_MISFITS
             && let Some(offer) = heap.pop()
         {
+            if self.taken.get(offer.entry).copied().unwrap_or(true) {
+                continue;
+            }
             if self.cost(offer.entry) > self.left {
                 misfits += 1;
                 continue;
@@ -234,6 +240,13 @@ impl<'l> Selection<'l> {
             if ratio > 0.0 {
                 self.take(offer.entry);
                 misfits = 0;
+                // What stands beside it is worth more now.
+                for entry in self.neighbours(offer.entry).into_iter().flatten() {
+                    if !self.taken.get(entry).copied().unwrap_or(true) {
+                        let ratio = self.ratio(entry);
+                        heap.push(Offer { ratio, entry });
+                    }
+                }
             }
         }
     }
@@ -245,7 +258,9 @@ impl<'l> Selection<'l> {
             return;
         };
         let request = self.requests.get_mut(group.episode as usize).and_then(Option::take);
-        if let Some(request) = request.filter(|&request| request != at && group.kind != GroupKind::Request)
+        // What is said in a chat stands alone; of a request the opening says what all of it is about.
+        let needs_opening = group.kind != GroupKind::Request || !self.ledger.is_chat;
+        if let Some(request) = request.filter(|&request| request != at && needs_opening)
             && self.cost(request) <= REQUEST_ROOM.min(self.left)
         {
             self.take(request);
@@ -338,7 +353,28 @@ impl<'l> Selection<'l> {
             Source::Narration => age * (1.0 - weights.narration_fades * (1.0 - entry.message as f32 / newest)),
             _ => age,
         };
-        (terms * entry.counts * weight.prior + entry.worth) * age / (1.0 + crowd * crowd) / cost.max(1.0)
+        let is_outcome = source == Source::Answer && !self.ledger.is_chat && !self.is_answered(entry);
+        let outcome = if is_outcome { weights.first_answer } else { 1.0 };
+        let beside = if self.stands_beside_told(at) { weights.beside } else { 1.0 };
+        let worth = (terms * entry.counts * weight.prior + entry.worth) * age * outcome * beside;
+        worth / (1.0 + crowd * crowd) / cost.max(1.0)
+    }
+
+    fn is_answered(&self, entry: &Entry) -> bool {
+        let group = entry.group.and_then(|group| self.ledger.groups.get(group as usize));
+        group.and_then(|group| self.answered.get(group.episode as usize)).copied().unwrap_or(true)
+    }
+
+    /// Whether the passage before or behind one is told: together they make a whole.
+    fn stands_beside_told(&self, at: usize) -> bool {
+        self.neighbours(at).into_iter().flatten().any(|beside| self.taken.get(beside).copied().unwrap_or_default())
+    }
+
+    /// The passages before and behind one under the same heading.
+    fn neighbours(&self, at: usize) -> [Option<usize>; 2] {
+        let group = self.entry(at).and_then(|entry| entry.group);
+        let is_same = |beside: &usize| group.is_some() && self.entry(*beside).and_then(|entry| entry.group) == group;
+        [at.checked_sub(1).filter(is_same), Some(at + 1).filter(is_same)]
     }
 
     fn take(&mut self, at: usize) {
@@ -353,6 +389,12 @@ impl<'l> Selection<'l> {
             *taken = true;
         }
         self.chosen.push(at);
+        if entry.source == Some(Source::Answer)
+            && let Some(group) = entry.group.and_then(|group| self.ledger.groups.get(group as usize))
+            && let Some(answered) = self.answered.get_mut(group.episode as usize)
+        {
+            *answered = true;
+        }
         if let Some(used) = entry.source.and_then(|source| self.used.get_mut(source as usize)) {
             *used += cost;
         }

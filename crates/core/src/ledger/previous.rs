@@ -1,6 +1,6 @@
 //! Earlier handoffs among the folded messages: their episodes and facts go on.
 
-use super::episodes::{DECISION_WORTH, REQUEST_BESIDE};
+use super::episodes::{DECISION_WORTH, GOAL_BELOW, REQUEST_BESIDE};
 use super::sentences::sentences;
 use super::terms::Voice;
 use super::{Episode, Gathering, Group, GroupKind, Source, paragraphs, rules, state};
@@ -136,6 +136,11 @@ impl Gathering<'_, '_> {
     }
 
     fn remembered_fact(&mut self, index: usize, section: Section, text: &str) {
+        // Whether the chronicle tells the request of the goal is found out anew.
+        let text = match section {
+            Section::Goal => text.rsplit_once(GOAL_BELOW).map_or(text, |(goal, _)| goal),
+            _ => text,
+        };
         if section == Section::Constraints && self.remember_pin(text) {
             return;
         }
@@ -166,7 +171,8 @@ fn on_one_line(text: &str) -> String {
 
 /// What each handoff finds out by itself, as this release and earlier ones wrote it.
 fn is_judged_anew(text: &str) -> bool {
-    text == state::RUN_AGAIN
+    [state::RUN_AGAIN, state::OLDER_LIST].contains(&text)
+        || text.starts_with(state::FINISH)
         || text.starts_with("- Run again, files were changed since:")
         || text.starts_with("- The assistant asked, and the user has not answered:")
 }
