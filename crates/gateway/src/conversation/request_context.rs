@@ -37,9 +37,7 @@ fn reach(ask: &IncomingTurn<'_>, parsed: &ParsedRequest<'_>) -> Reach {
 
 /// Our tool among those that a request offers, whatever the client puts before its name.
 fn recall_tool(tools: &str) -> Option<Reach> {
-    if memchr::memmem::find(tools.as_bytes(), b"foldline_recall").is_none() {
-        return None;
-    }
+    memchr::memmem::find(tools.as_bytes(), b"foldline_recall")?;
     named(&serde_json::from_str(tools).ok()?)
 }
 

@@ -47,7 +47,7 @@ pub async fn compress(
     let (conversations, above) = (gateway.conversations.clone(), setup.policy.compression.prune_above);
     let work = tokio::task::spawn_blocking(move || {
         let mut request: Value = serde_json::from_slice(&plain).ok()?;
-        let messages = request.get_mut("messages").map(Value::take).filter(|messages| is_filled(messages))?;
+        let messages = request.get_mut("messages").map(Value::take).filter(is_filled)?;
         Some(shorter(&conversations, &credential, messages, above))
     });
     Ok(match work.await {
