@@ -33,7 +33,9 @@ mod windows;
 
 pub use crate::refusal::{RefusalKind, SizeRefusal, read_refusal};
 pub use error::PrepareError;
-pub use incoming::{Bypass, CredentialId, Dialect, IncomingTurn, PurposeHint, SessionId, SummariserAt, Timestamp, Whom};
+pub use incoming::{
+    Bypass, CredentialId, Dialect, IncomingTurn, PurposeHint, SessionId, SummariserAt, Timestamp, Whom,
+};
 
 pub use foldline_transcript::wire::reply::ReportedUsage;
 pub use prepared::{Durability, Outcome, Prepared, Turn};

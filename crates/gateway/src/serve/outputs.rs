@@ -7,10 +7,10 @@
 
 use super::Body;
 use super::answer::{Refusal, json_answer};
+use super::connection::RequestGuard;
+use super::endpoints::error;
 use super::gateway::{Gateway, now};
 use super::inbound;
-use super::endpoints::error;
-use super::connection::RequestGuard;
 use super::query::Parameters;
 use super::turn::unpack;
 use crate::conversation::{Conversations, CredentialId};

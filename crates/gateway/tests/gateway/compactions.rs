@@ -1,6 +1,6 @@
 //! Compactions that clients ask for: Codex' trigger, answered where the upstream cannot, and summaries by option.
 
-use crate::desk::{Desk, MESSAGES, RESPONSES};
+use crate::harness::{MESSAGES, RESPONSES, TestGateway};
 use foldline_core::policy::AutoOr;
 use foldline_script::Act;
 use serde_json::{Value, json};
@@ -54,17 +54,17 @@ fn compaction(text: &str) -> Value {
 
 #[tokio::test]
 async fn a_trigger_is_answered_with_one_item_that_any_gateway_expands() {
-    let tune = |p: &mut crate::desk::Tuned| p.model.window = AutoOr::Fixed(64_000);
-    let desk = Desk::tuned([], tune).await;
+    let tune = |p: &mut crate::harness::Tuned| p.model.window = AutoOr::Fixed(64_000);
+    let gateway = TestGateway::tuned([], tune).await;
     let headers = [("thread-id", "t-1"), ("x-codex-turn-metadata", r#"{"request_kind":"compaction"}"#)];
-    let seen = desk.post_with(RESPONSES, &headers, body(&triggered(), true).as_bytes()).await;
+    let seen = gateway.post_with(RESPONSES, &headers, body(&triggered(), true).as_bytes()).await;
     assert_eq!((seen.status, seen.header("x-foldline-outcome")), (200, Some("compaction")), "{}", seen.text());
-    assert!(desk.provider.requests().is_empty(), "the upstream is not asked");
+    assert!(gateway.provider.requests().is_empty(), "the upstream is not asked");
     let item = compaction(&seen.text());
     assert!(item.to_string().len() < body(&items(), true).len() / 4);
 
     // Another gateway with a store of its own.
-    let other = Desk::tuned([Act::say("48815.")], tune).await;
+    let other = TestGateway::tuned([Act::say("48815.")], tune).await;
     let next =
         [items()[0].clone(), item.clone(), json!({ "type": "message", "role": "user", "content": "Which number?" })];
     let seen = other.post_with(RESPONSES, &[("thread-id", "t-1")], body(&next, false).as_bytes()).await;
@@ -76,14 +76,14 @@ async fn a_trigger_is_answered_with_one_item_that_any_gateway_expands() {
 
 #[tokio::test]
 async fn an_expanded_request_extends_the_one_before_it() {
-    let desk = Desk::tuned([Act::say("a"), Act::say("b")], |p| p.model.window = AutoOr::Fixed(64_000)).await;
-    let item = compaction(&desk.post(RESPONSES, &body(&triggered(), true)).await.text());
+    let gateway = TestGateway::tuned([Act::say("a"), Act::say("b")], |p| p.model.window = AutoOr::Fixed(64_000)).await;
+    let item = compaction(&gateway.post(RESPONSES, &body(&triggered(), true)).await.text());
     let mut input = vec![items()[0].clone(), item, json!({ "role": "user", "content": "One." })];
-    desk.post(RESPONSES, &body(&input, false)).await;
+    gateway.post(RESPONSES, &body(&input, false)).await;
     input.push(json!({ "role": "assistant", "content": "a" }));
     input.push(json!({ "role": "user", "content": "Two." }));
-    desk.post(RESPONSES, &body(&input, false)).await;
-    let sent: Vec<String> = desk.provider.requests().iter().map(|request| request.text()).collect();
+    gateway.post(RESPONSES, &body(&input, false)).await;
+    let sent: Vec<String> = gateway.provider.requests().iter().map(|request| request.text()).collect();
     let end = sent[0].rfind(']').unwrap();
     assert!(sent[1].starts_with(&sent[0][..end]), "{}\n{}", sent[0], sent[1]);
 }
@@ -102,17 +102,18 @@ async fn summaries_for_clients_are_written_without_a_model_if_the_settings_say_s
     );
     let body = json!({ "model": "m", "max_tokens": 9, "messages": messages }).to_string();
 
-    let desk =
-        Desk::tuned([Act::say("<summary>by the model</summary>")], |p| p.model.window = AutoOr::Fixed(64_000)).await;
-    assert!(desk.post(MESSAGES, &body).await.text().contains("by the model"), "not without being told");
+    let gateway =
+        TestGateway::tuned([Act::say("<summary>by the model</summary>")], |p| p.model.window = AutoOr::Fixed(64_000))
+            .await;
+    assert!(gateway.post(MESSAGES, &body).await.text().contains("by the model"), "not without being told");
 
-    let desk = Desk::tuned([], |p| {
+    let gateway = TestGateway::tuned([], |p| {
         p.model.window = AutoOr::Fixed(64_000);
         p.gateway.answer_compactions = true;
     })
     .await;
-    let seen = desk.post(MESSAGES, &body).await;
-    assert!(desk.provider.requests().is_empty() && seen.status == 200, "{}", seen.text());
+    let seen = gateway.post(MESSAGES, &body).await;
+    assert!(gateway.provider.requests().is_empty() && seen.status == 200, "{}", seen.text());
     let told = seen.json()["content"][0]["text"].as_str().unwrap().to_owned();
     assert!(told.contains(FACT) && told.contains("All parts are read."), "{told}");
     assert!(!told.contains("create a detailed summary"), "{told}");

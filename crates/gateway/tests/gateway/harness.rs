@@ -94,19 +94,19 @@ impl TestGateway {
         TestGateway { provider, gateway, address, folder, config, stop: Some(stop), served }
     }
 
-    pub async fn post(&self, path: &str, body: &str) -> WindowEvidence {
+    pub async fn post(&self, path: &str, body: &str) -> TestReply {
         self.post_with(path, &[], body.as_bytes()).await
     }
 
-    pub async fn post_with(&self, path: &str, headers: &[(&str, &str)], body: &[u8]) -> WindowEvidence {
+    pub async fn post_with(&self, path: &str, headers: &[(&str, &str)], body: &[u8]) -> TestReply {
         self.send("POST", path, headers, body).await
     }
 
-    pub async fn get(&self, path: &str) -> WindowEvidence {
+    pub async fn get(&self, path: &str) -> TestReply {
         self.send("GET", path, &[], b"").await
     }
 
-    pub async fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> WindowEvidence {
+    pub async fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> TestReply {
         let mut head = format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n");
         if method == "POST" && !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) {
             head += "content-type: application/json\r\n";
@@ -121,14 +121,14 @@ impl TestGateway {
     }
 
     /// Sends these bytes and reads to the end of the connection.
-    pub async fn raw(&self, bytes: &[u8]) -> WindowEvidence {
+    pub async fn raw(&self, bytes: &[u8]) -> TestReply {
         let exchange = async {
             let mut stream = TcpStream::connect(self.address).await.unwrap();
             // A gateway that has heard enough may answer and close before all is sent.
             let _ = stream.write_all(bytes).await;
             let mut reply = Vec::new();
             let _ = stream.read_to_end(&mut reply).await;
-            WindowEvidence::read(&reply)
+            TestReply::read(&reply)
         };
         tokio::time::timeout(PATIENCE, exchange).await.expect("a reply in time")
     }
@@ -167,7 +167,7 @@ impl TestGateway {
 
 /// A reply as it came over the wire.
 #[derive(Debug)]
-pub struct WindowEvidence {
+pub struct TestReply {
     pub status: u16,
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
@@ -182,8 +182,8 @@ pub enum End {
     Cut,
 }
 
-impl WindowEvidence {
-    fn read(bytes: &[u8]) -> WindowEvidence {
+impl TestReply {
+    fn read(bytes: &[u8]) -> TestReply {
         let at = bytes.windows(4).position(|four| four == b"\r\n\r\n").unwrap_or_else(|| {
             panic!("no head in {:?}", String::from_utf8_lossy(bytes));
         });
@@ -200,7 +200,7 @@ impl WindowEvidence {
             let proper = of("content-length").is_none_or(|length| length.parse() == Ok(rest.len()));
             (rest.to_vec(), if proper { End::Proper } else { End::Cut })
         };
-        WindowEvidence { status, headers, body, end }
+        TestReply { status, headers, body, end }
     }
 
     pub fn header(&self, name: &str) -> Option<&str> {

@@ -1,7 +1,7 @@
 //! Bodies made to hurt: each is answered with a clear error in the words of the API that was asked, or passed on for
 //! the provider to judge, and the gateway serves the next request as if nothing had been.
 
-use crate::harness::{CHAT, End, GEMINI, MESSAGES, PATHS, PATIENCE, TestGateway, WindowEvidence, short};
+use crate::harness::{CHAT, End, GEMINI, MESSAGES, PATHS, PATIENCE, TestGateway, TestReply, short};
 use foldline_script::Act;
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 /// An error as the SDK of the API reads it: status, kind and words.
-fn assert_refused(path: &str, seen: &WindowEvidence, status: u16, name: &str) {
+fn assert_refused(path: &str, seen: &TestReply, status: u16, name: &str) {
     assert_eq!((seen.status, seen.end), (status, End::Proper), "{path}, {name}: {}", seen.text());
     assert_eq!(seen.header("content-type"), Some("application/json"), "{path}, {name}");
     let body = seen.json();

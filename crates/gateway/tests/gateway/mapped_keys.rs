@@ -1,6 +1,6 @@
 //! Clients that share a provider's key: none reaches what another left there.
 
-use crate::harness::{GEMINI, PATHS, RESPONSES, TestGateway, WindowEvidence, short};
+use crate::harness::{GEMINI, PATHS, RESPONSES, TestGateway, TestReply, short};
 use foldline_script::{Act, Received};
 
 const A: (&str, &str) = ("authorization", "Bearer a");
@@ -33,7 +33,7 @@ async fn shared(more: &[&str]) -> (TestGateway, tempfile::TempDir) {
 }
 
 /// The name of the response that a turn made.
-fn made(seen: &WindowEvidence) -> String {
+fn made(seen: &TestReply) -> String {
     let text = seen.text();
     let at = text.find("\"resp_").unwrap();
     let names = text.match_indices("\"id\":\"resp_").map(|(at, _)| &text[at + 6..]);
@@ -155,7 +155,7 @@ async fn files_and_batches_belong_to_the_client_that_created_them() {
     })
     .await;
     let form = ("content-type", "multipart/form-data; boundary=x");
-    let id = |seen: &WindowEvidence| seen.json()["id"].as_str().unwrap().to_owned();
+    let id = |seen: &TestReply| seen.json()["id"].as_str().unwrap().to_owned();
     let uploaded = id(&test.post_with("/v1/files", &[A, form], b"--x--").await);
     let input = format!(r#"{{"input_file_id":"{uploaded}","endpoint":"/v1/responses"}}"#);
     let batch = id(&test.post_with("/v1/batches", &[A], input.as_bytes()).await);

@@ -1,6 +1,6 @@
 //! R11 over HTTP: what was removed is read in pages and found by words, by the one whose request removed it.
 
-use crate::harness::{MESSAGES, TestGateway, WindowEvidence};
+use crate::harness::{MESSAGES, TestGateway, TestReply};
 use foldline_core::policy::AutoOr;
 use foldline_script::Act;
 use serde_json::json;
@@ -39,11 +39,11 @@ impl Folded {
         Folded { test, handle, session, body }
     }
 
-    async fn as_one(&self, path: &str) -> WindowEvidence {
+    async fn as_one(&self, path: &str) -> TestReply {
         self.test.send("GET", path, &[("x-api-key", "one")], b"").await
     }
 
-    async fn recall(&self, query: &str) -> WindowEvidence {
+    async fn recall(&self, query: &str) -> TestReply {
         self.as_one(&format!("/foldline/recall/{}{query}", self.handle)).await
     }
 }

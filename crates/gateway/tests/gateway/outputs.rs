@@ -1,6 +1,6 @@
 //! `/v1/compress` and `/v1/retrieve/{hash}` as LiteLLM's guardrail calls them.
 
-use crate::desk::Desk;
+use crate::harness::TestGateway;
 use serde_json::{Value, json};
 
 fn log(name: &str) -> String {
@@ -20,18 +20,18 @@ fn messages() -> Value {
     ])
 }
 
-async fn compressed(desk: &Desk, key: &str) -> Value {
+async fn compressed(gateway: &TestGateway, key: &str) -> Value {
     let body = json!({ "messages": messages(), "model": "m", "config": { "mode": "ccr" } }).to_string();
     let bearer = format!("Bearer {key}");
-    let seen = desk.post_with("/v1/compress", &[("authorization", &bearer)], body.as_bytes()).await;
+    let seen = gateway.post_with("/v1/compress", &[("authorization", &bearer)], body.as_bytes()).await;
     assert_eq!(seen.status, 200, "{}", seen.text());
     serde_json::from_str(&seen.text()).unwrap()
 }
 
 #[tokio::test]
 async fn outputs_become_shorter_in_place_and_come_back_by_their_hash() {
-    let desk = Desk::with([]).await;
-    let reply = compressed(&desk, "one").await;
+    let gateway = TestGateway::with([]).await;
+    let reply = compressed(&gateway, "one").await;
     let (before, after) = (messages(), reply["messages"].clone());
     assert_eq!(after.as_array().unwrap().len(), before.as_array().unwrap().len());
     for same in [0, 1, 3] {
@@ -48,40 +48,45 @@ async fn outputs_become_shorter_in_place_and_come_back_by_their_hash() {
         assert!(hash.len() == 24 && hash.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')), "{hash}");
         assert!(shown.as_str().unwrap().contains(&format!("hash={hash}")), "{shown}");
         let path = format!("/v1/retrieve/{hash}");
-        let seen = desk.send("GET", &path, &[("authorization", "Bearer one")], b"").await;
+        let seen = gateway.send("GET", &path, &[("authorization", "Bearer one")], b"").await;
         let page: Value = serde_json::from_str(&seen.text()).unwrap();
         assert_eq!(page["original_content"], original.as_str());
-        assert_eq!(desk.send("GET", &path, &[("authorization", "Bearer two")], b"").await.status, 404, "another's key");
+        assert_eq!(
+            gateway.send("GET", &path, &[("authorization", "Bearer two")], b"").await.status,
+            404,
+            "another's key"
+        );
     }
     let path = format!("/v1/retrieve/{}?query=first_299+unknown", hashes[0]);
     let some: Value =
-        serde_json::from_str(&desk.send("GET", &path, &[("authorization", "Bearer one")], b"").await.text()).unwrap();
+        serde_json::from_str(&gateway.send("GET", &path, &[("authorization", "Bearer one")], b"").await.text())
+            .unwrap();
     let some = some["original_content"].as_str().unwrap();
     assert!(
         some.contains("first_299.o") && some.contains("unknown type") && some.len() < originals[0].len() / 4,
         "{some}"
     );
-    assert!(desk.provider.requests().is_empty(), "nobody else is asked");
+    assert!(gateway.provider.requests().is_empty(), "nobody else is asked");
 }
 
 #[tokio::test]
 async fn the_same_messages_come_out_in_the_same_bytes() {
-    let desk = Desk::with([]).await;
-    let first = compressed(&desk, "one").await;
-    assert_eq!(compressed(&desk, "one").await.to_string(), first.to_string());
-    assert_eq!(compressed(&desk, "two").await["messages"], first["messages"], "whoever asks");
+    let gateway = TestGateway::with([]).await;
+    let first = compressed(&gateway, "one").await;
+    assert_eq!(compressed(&gateway, "one").await.to_string(), first.to_string());
+    assert_eq!(compressed(&gateway, "two").await["messages"], first["messages"], "whoever asks");
     // What was made shorter once is not made shorter again.
     let again = json!({ "messages": first["messages"] }).to_string();
-    let again: Value = serde_json::from_str(&desk.post("/v1/compress", &again).await.text()).unwrap();
+    let again: Value = serde_json::from_str(&gateway.post("/v1/compress", &again).await.text()).unwrap();
     assert_eq!((&again["messages"], again["ccr_hashes"].as_array().unwrap().len()), (&first["messages"], 0));
 }
 
 #[tokio::test]
 async fn what_is_no_list_of_messages_is_refused() {
-    let desk = Desk::with([]).await;
+    let gateway = TestGateway::with([]).await;
     for body in ["", "{}", r#"{"messages":[]}"#, r#"{"messages":"x"}"#, "[1]"] {
-        assert_eq!(desk.post("/v1/compress", body).await.status, 400, "{body}");
+        assert_eq!(gateway.post("/v1/compress", body).await.status, 400, "{body}");
     }
-    assert_eq!(desk.get("/v1/retrieve/xyz").await.status, 400);
-    assert_eq!(desk.get("/v1/retrieve/0123456789abcdef01234567").await.status, 404);
+    assert_eq!(gateway.get("/v1/retrieve/xyz").await.status, 400);
+    assert_eq!(gateway.get("/v1/retrieve/0123456789abcdef01234567").await.status, 404);
 }

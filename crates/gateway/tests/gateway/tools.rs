@@ -1,6 +1,6 @@
 //! The tools for agents at `/foldline/mcp`, and handoffs that name them.
 
-use crate::desk::{Desk, MESSAGES};
+use crate::harness::{MESSAGES, TestGateway};
 use foldline_core::policy::AutoOr;
 use foldline_script::Act;
 use serde_json::{Value, json};
@@ -31,29 +31,29 @@ fn body(tools: &Value, pinned: bool) -> String {
     json!({ "model": "m", "max_tokens": 9, "tools": tools, "messages": messages }).to_string()
 }
 
-async fn folded(tools: &Value, pinned: bool) -> (Desk, String) {
-    let desk = Desk::tuned([Act::say("Done.")], |p| p.model.window = AutoOr::Fixed(24_000)).await;
-    let seen = desk.post_with(MESSAGES, &[("x-api-key", "one")], body(tools, pinned).as_bytes()).await;
+async fn folded(tools: &Value, pinned: bool) -> (TestGateway, String) {
+    let gateway = TestGateway::tuned([Act::say("Done.")], |p| p.model.window = AutoOr::Fixed(24_000)).await;
+    let seen = gateway.post_with(MESSAGES, &[("x-api-key", "one")], body(tools, pinned).as_bytes()).await;
     assert_eq!(seen.header("x-foldline-outcome"), Some("folded"), "{}", seen.text());
-    let sent = desk.forwarded().text();
-    (desk, sent)
+    let sent = gateway.forwarded().text();
+    (gateway, sent)
 }
 
 fn our_tools() -> Value {
     json!([{ "name": "read", "input_schema": { "type": "object" } }, { "name": TOOL, "input_schema": { "type": "object" } }])
 }
 
-async fn rpc(desk: &Desk, key: &str, method: &str, params: Value) -> Value {
+async fn rpc(gateway: &TestGateway, key: &str, method: &str, params: Value) -> Value {
     let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
     let headers =
         [("x-api-key", key), ("accept", "application/json, text/event-stream"), ("mcp-protocol-version", "2025-06-18")];
-    let seen = desk.post_with("/foldline/mcp", &headers, message.as_bytes()).await;
+    let seen = gateway.post_with("/foldline/mcp", &headers, message.as_bytes()).await;
     assert_eq!(seen.status, 200, "{}", seen.text());
     serde_json::from_str(&seen.text()).unwrap_or_else(|_| panic!("{}", seen.text()))
 }
 
-async fn call(desk: &Desk, key: &str, tool: &str, arguments: Value) -> (bool, String) {
-    let reply = rpc(desk, key, "tools/call", json!({ "name": tool, "arguments": arguments })).await;
+async fn call(gateway: &TestGateway, key: &str, tool: &str, arguments: Value) -> (bool, String) {
+    let reply = rpc(gateway, key, "tools/call", json!({ "name": tool, "arguments": arguments })).await;
     let result = &reply["result"];
     let text = result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{reply}"));
     (result["isError"].as_bool().unwrap_or(false), text.to_owned())
@@ -66,20 +66,20 @@ fn handle_in(sent: &str) -> String {
 
 #[tokio::test]
 async fn a_handoff_names_the_tool_that_its_reader_has_and_the_address_otherwise() {
-    let (_desk, sent) = folded(&our_tools(), false).await;
+    let (_gateway, sent) = folded(&our_tools(), false).await;
     assert!(sent.contains(&format!("`{TOOL}` with handle HANDLE")), "{sent}");
     assert!(!sent.contains("curl -s") && !sent.contains("foldline recall"), "{sent}");
-    let (_desk, sent) = folded(&json!([{ "name": "read", "input_schema": { "type": "object" } }]), false).await;
+    let (_gateway, sent) = folded(&json!([{ "name": "read", "input_schema": { "type": "object" } }]), false).await;
     assert!(sent.contains("curl -s") && !sent.contains(TOOL), "{sent}");
 }
 
 #[tokio::test]
 async fn the_tools_are_listed_and_answer_for_the_key_that_asks() {
-    let (desk, sent) = folded(&our_tools(), true).await;
+    let (gateway, sent) = folded(&our_tools(), true).await;
     let hello =
         json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "t", "version": "0" } });
-    assert_eq!(rpc(&desk, "one", "initialize", hello).await["result"]["serverInfo"]["name"], "foldline");
-    let listed = rpc(&desk, "one", "tools/list", json!({})).await;
+    assert_eq!(rpc(&gateway, "one", "initialize", hello).await["result"]["serverInfo"]["name"], "foldline");
+    let listed = rpc(&gateway, "one", "tools/list", json!({})).await;
     let tools = listed["result"]["tools"].as_array().unwrap();
     let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["foldline_recall", "foldline_search", "foldline_status", "foldline_pin"]);
@@ -91,28 +91,31 @@ async fn the_tools_are_listed_and_answer_for_the_key_that_asks() {
     }
 
     let handle = handle_in(&sent);
-    let (failed, page) = call(&desk, "one", "foldline_recall", json!({ "handle": handle, "grep": "needle-3$" })).await;
+    let (failed, page) =
+        call(&gateway, "one", "foldline_recall", json!({ "handle": handle, "grep": "needle-3$" })).await;
     assert!(!failed && page.contains("needle-3"), "{page}");
-    let (failed, page) = call(&desk, "one", "foldline_recall", json!({ "handle": handle })).await;
+    let (failed, page) = call(&gateway, "one", "foldline_recall", json!({ "handle": handle })).await;
     assert!(!failed && page.chars().count() <= 16_000 && page.contains("next: foldline_recall handle="), "{page}");
-    assert!(call(&desk, "two", "foldline_recall", json!({ "handle": handle })).await.0, "another's key");
-    assert!(call(&desk, "one", "foldline_recall", json!({ "handle": "x" })).await.0);
+    assert!(call(&gateway, "two", "foldline_recall", json!({ "handle": handle })).await.0, "another's key");
+    assert!(call(&gateway, "one", "foldline_recall", json!({ "handle": "x" })).await.0);
 
-    let (failed, found) = call(&desk, "one", "foldline_search", json!({ "query": "needle-7", "limit": "3" })).await;
+    let (failed, found) = call(&gateway, "one", "foldline_search", json!({ "query": "needle-7", "limit": "3" })).await;
     assert!(!failed && found.contains("→ foldline_recall handle="), "{found}");
-    assert!(call(&desk, "two", "foldline_search", json!({ "query": "needle-7" })).await.1.starts_with("No original"));
+    assert!(
+        call(&gateway, "two", "foldline_search", json!({ "query": "needle-7" })).await.1.starts_with("No original")
+    );
 
-    let (failed, status) = call(&desk, "one", "foldline_status", json!({})).await;
+    let (failed, status) = call(&gateway, "one", "foldline_status", json!({})).await;
     assert!(!failed && status.contains("1 folds"), "{status}");
     assert!(status.contains("(pinned) Ship on the 3rd of March, never before."), "{status}");
-    assert!(call(&desk, "two", "foldline_status", json!({})).await.1.starts_with("No session"));
-    let (failed, pinned) = call(&desk, "one", "foldline_pin", json!({ "text": "No calls before nine." })).await;
+    assert!(call(&gateway, "two", "foldline_status", json!({})).await.1.starts_with("No session"));
+    let (failed, pinned) = call(&gateway, "one", "foldline_pin", json!({ "text": "No calls before nine." })).await;
     assert!(!failed && pinned.starts_with("Pinned."), "{pinned}");
-    assert!(call(&desk, "one", "foldline_pin", json!({ "text": "x".repeat(3_000) })).await.0);
+    assert!(call(&gateway, "one", "foldline_pin", json!({ "text": "x".repeat(3_000) })).await.0);
 }
 
 #[tokio::test]
 async fn a_pin_by_tool_is_carried_word_for_word() {
-    let (_desk, sent) = folded(&our_tools(), true).await;
+    let (_gateway, sent) = folded(&our_tools(), true).await;
     assert!(sent.contains("(pinned) Ship on the 3rd of March, never before."), "{sent}");
 }

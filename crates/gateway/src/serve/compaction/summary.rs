@@ -3,10 +3,10 @@
 
 use super::super::Body;
 use super::super::assistant_answer;
-use super::super::slash_commands::folded;
 use super::super::gateway::Gateway;
 use super::super::rewrite::TurnRequest;
-use crate::conversation::{IncomingTurn, Bypass, PurposeHint, is_compaction};
+use super::super::slash_commands::folded;
+use crate::conversation::{Bypass, IncomingTurn, PurposeHint, is_compaction};
 use foldline_core::handoff::handoff_part;
 use foldline_core::reading::{self, Choice, PAGE_SIZES, Reach, Way};
 use foldline_transcript::edit::Span;
