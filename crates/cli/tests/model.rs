@@ -96,7 +96,7 @@ fn failures_end_as_the_settings_say() {
     let done = desk.fold(&desk.provider([Act::say("")]), &["--state", "state.json"]);
     assert_eq!(code(&done), 0);
     assert!(desk.read("out.json").contains("Note: the model that should have written"));
-    assert!(errors(&done).contains("no model wrote it"), "{}", errors(&done));
+    assert!(errors(&done).contains("written without a model"), "{}", errors(&done));
     let state: Value = serde_json::from_str(&desk.read("state.json")).unwrap();
     assert_eq!(state["summariser"]["failure"]["class"], "bad-reply");
     // With abort_on_failure the input comes back byte for byte, and the exit code says why.

@@ -77,7 +77,7 @@ mod tests {
         let short = shorten(&output, |handle| whole_by(&Reach::Command, handle)).unwrap();
         let first = short.text.lines().next().unwrap();
         assert!(
-            first.starts_with("[was Bash `make all` · 403 lines, 21 KB · reduced as build; all of it: "),
+            first.starts_with("[was Bash `make all` · 403 lines, 17 KB · reduced as build; all of it: "),
             "{first}"
         );
         assert!(first.ends_with(&format!("foldline recall {}]", Handle::of(&text))), "{first}");

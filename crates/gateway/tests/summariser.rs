@@ -145,7 +145,7 @@ async fn every_failure_gets_its_class_and_words() {
         (Act::FailAfter { text: text.clone(), kind: "overloaded_error".into() }, Server, "overloaded_error"),
         (Act::FailAfter { text, kind: "rate_limit_error".into() }, Rate, "rate_limit_error"),
         (Act::say(""), BadReply, "empty"),
-        (Act::say("<think>for ever"), BadReply, "nothing usable"),
+        (Act::say("<think>for ever"), BadReply, "says nothing that can be used"),
         (raw("text/html", "<html>Sign in to the Wi-Fi</html>"), BadReply, "text/html"),
         (raw("application/json", "{not json"), BadReply, "not valid JSON"),
         (raw("text/event-stream", "data: {broken\n\n"), BadReply, "not valid JSON"),

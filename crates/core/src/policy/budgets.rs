@@ -117,17 +117,21 @@ impl Budgets {
         // Shares are taken of shares, so rounding waits until the end: a difference of two rounded numbers
         // can fall where the exact one grows.
         let level = Level::of(knobs, window_f, inputs.max_output);
-        let plain = level.trigger(knobs, inputs.outside, effective_f);
-        let (trigger, trigger_cap) = capped(plain, model, inputs.summariser_window);
+        let trigger_at =
+            |level: Level| capped(level.trigger(knobs, inputs.outside, effective_f), model, inputs.summariser_window);
+        let (trigger, trigger_cap) = trigger_at(level);
+        // The length of the reply moves the trigger and nothing else: the same reply is a smaller share of a larger
+        // window, so what falls with the level would fall with the window.
+        let (plain_trigger, _) = trigger_at(Level::PLAIN);
         // Where a cap holds the trigger down, budgets follow the window that this trigger would be the plain share of,
         // and not the unused rest of the real one.
         let used = match trigger_cap {
-            Some(_) => level.window_of(knobs, inputs.outside, trigger, effective_f),
+            Some(_) => Level::PLAIN.window_of(knobs, inputs.outside, trigger, effective_f),
             None => effective_f,
         };
-        let base = base(knobs, inputs.outside, used).min(trigger * MOST_OUTSIDE);
+        let base = base(knobs, inputs.outside, used).min(plain_trigger * MOST_OUTSIDE);
         let room = trigger - base;
-        let working = (room / level.at(knobs, used)).min(used - base);
+        let working = (room / Level::PLAIN.at(knobs, used)).min(used - base);
         let minimum = prune_minimum(knobs, working, room);
         let tail = tail(knobs, room, inputs.tail_need);
         let (handoff_min, handoff_max) = handoff(knobs, window_f, room);
@@ -233,6 +237,9 @@ struct Level {
 }
 
 impl Level {
+    /// Whatever the request asks for its reply.
+    const PLAIN: Level = Level { extra: 0.0 };
+
     fn of(knobs: &CompressionPolicy, window: f64, max_output: Option<u32>) -> Level {
         let (all, none) = SHORT_REPLY;
         let reply = max_output.map_or(1.0, |tokens| f64::from(tokens) / window);

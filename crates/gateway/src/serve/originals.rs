@@ -115,12 +115,12 @@ fn wanted(parameters: &Parameters) -> Result<Wanted, Refused> {
         && let Some(name) =
             ["turn", "grep", "context", "page", "page_size"].iter().find(|name| parameters.get(name).is_some())
     {
-        return Err(parameters.wrong(name, "raw=1 gives bytes and goes with lines only").into());
+        return Err(parameters.wrong(name, "raw=1 can only be combined with lines").into());
     }
     let pattern = parameters.get("grep").map(Wanted::pattern);
     let pattern = pattern.transpose().map_err(|fault| parameters.wrong("grep", fault))?;
     if pattern.is_none() && parameters.get("context").is_some() {
-        return Err(parameters.wrong("context", "lines around matches need grep=RE").into());
+        return Err(parameters.wrong("context", "context=N requires grep=RE").into());
     }
     Ok(Wanted {
         turns: parameters.parse("turn")?,

@@ -173,10 +173,10 @@ async fn search_finds_only_the_clients_own_originals() {
     for (query, words) in [
         ("", "expected ?q=WORDS"),
         ("?q=", "expected ?q=WORDS"),
-        ("?q=%3F!", "holds no word to search for"),
+        ("?q=%3F!", "contains no word to search for"),
         ("?q=a&limit=0", "limit=0: expected a whole number from 1 to 100"),
         ("?q=a&session=x", "session=x: expected fs- and 16 hex digits"),
-        ("?words=a", "this page takes q, session, limit, format"),
+        ("?words=a", "unknown parameter `words`; expected q, session, limit, format"),
     ] {
         let seen = folded.as_one(&format!("/foldline/search{query}")).await;
         let message = seen.json()["error"]["message"].as_str().unwrap_or_default().to_owned();

@@ -97,7 +97,7 @@ fn what_is_not_there_is_explained() {
     shop.put(NOW - 3 * DAY, &["young"]);
     let (code, message) = shop.recall("fl-0123456789ab", None).unwrap_err();
     assert_eq!(code, 1);
-    assert!(message.starts_with("nothing is known of fl-0123456789ab in /"), "{message}");
+    assert!(message.starts_with("fl-0123456789ab not found in /"), "{message}");
 
     let old = Handle::of("old").to_string();
     let (code, message) = shop.recall(&old, None).unwrap_err();

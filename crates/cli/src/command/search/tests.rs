@@ -62,5 +62,5 @@ fn no_answer_says_what_may_help() {
     assert_eq!(error.code, 2);
     assert!(error.message.starts_with("`?!` contains no word to search for"), "{}", error.message);
     let error = search(&args(&["lock"]), &path.with_file_name("missing.db"), Limits::default()).unwrap_err();
-    assert_eq!((error.code, error.message.contains("there is no such file")), (2, true));
+    assert_eq!((error.code, error.message.contains("file not found")), (2, true));
 }
