@@ -80,3 +80,18 @@ fn command_end(text: &[u8], from: usize) -> usize {
     };
     from + rest.iter().enumerate().position(separates).unwrap_or(rest.len())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::REACH;
+    use crate::{Mode, find};
+
+    #[test]
+    fn a_value_may_go_on_where_the_arguments_that_are_searched_end() {
+        for before in REACH - 40..REACH {
+            let text = format!("openssl enc {} -k a{}9", "x".repeat(before), "B7".repeat(40));
+            let found = find(&text, Mode::Text);
+            assert!(found.iter().all(|found| found.end <= text.len()), "{before}");
+        }
+    }
+}

@@ -63,10 +63,10 @@ impl Prepared {
         self.regex.get_or_init(|| self.rule.compile()).as_ref()
     }
 
-    /// Searches from `from` on. Groups cost several times as much as the end of a match; where the secret begins at the
-    /// end, they are not asked for.
+    /// Searches from `from` on, which may lie behind the end: a value may go on where the arguments that are searched end.
+    /// Groups cost several times as much as the end of a match; where the secret begins at the end, they are not asked for.
     pub(crate) fn search(&self, text: &[u8], from: usize) -> Option<Secret> {
-        let regex = self.regex()?;
+        let regex = self.regex().filter(|_| from <= text.len())?;
         let found = regex.find_at(text, from)?;
         if self.rule.pattern().is_some_and(|pattern| pattern.ends_with("()")) {
             return Some(Secret::BeginsAt(found.end()));
