@@ -17,7 +17,9 @@ pub(crate) const ROOT: &str = "Paths are relative to ";
 /// What says above the first section that the chronicle is the user's words, message by message.
 pub(crate) const USERS_WORDS: &str = "the user's words";
 /// What comes before the names of sections that have nothing to say.
-pub(crate) const NOTHING: &str = "No entries of their own (see Completed Actions):";
+pub(crate) const NOTHING: &str = "Empty sections:";
+/// … in handoffs of earlier releases.
+pub(crate) const NOTHING_BEFORE: &str = "No entries of their own (see Completed Actions):";
 
 /// A handoff in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -116,7 +116,9 @@ impl Reader {
             self.is_open = false;
             return;
         }
-        if line.is_empty() || line == "None." || line == "None" || line.starts_with(mark::NOTHING) {
+        let is_empty = ["", "None.", "None"].contains(&line)
+            || [mark::NOTHING, mark::NOTHING_BEFORE].iter().any(|empty| line.starts_with(empty));
+        if is_empty {
             return;
         }
         match self.section {

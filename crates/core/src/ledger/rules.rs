@@ -22,6 +22,7 @@ impl Gathering<'_, '_> {
         let held = self.ledger.entries.iter().filter(|entry| entry.section == Section::Constraints);
         let mut told: Vec<String> =
             held.map(|entry| self.ledger.text(entry).trim_start_matches("- ").to_owned()).collect();
+        let mut rules = Vec::new();
         for at in (0..self.ledger.entries.len()).rev() {
             let Some(entry) = self.ledger.entries.get(at) else {
                 continue;
@@ -60,8 +61,12 @@ impl Gathering<'_, '_> {
                 }
             }
             // The likeliest come first where there is no room for all.
-            self.fact(message, Section::Constraints, &format!("- {rule}"), RULE_WORTH + odds);
+            rules.push((message, format!("- {rule}"), RULE_WORTH + odds));
             told.push(rule);
+        }
+        // Those of one message stand in the order in which they were said.
+        for (message, rule, worth) in rules.into_iter().rev() {
+            self.fact(message, Section::Constraints, &rule, worth);
         }
     }
 

@@ -32,7 +32,7 @@ pub(super) const RUN_AGAIN: &str =
 
 /// What comes before a todo list that is older than the latest commit.
 pub(super) const OLDER_LIST: &str = "- The list was last touched before the latest commit:";
-/// How a line begins that tells which request is to be finished.
+/// How a line of earlier releases begins that tells which request is to be finished; In Progress tells it now.
 pub(super) const FINISH: &str = "- Finish request ";
 /// Of files that were changed for a request that is being worked on, the latest are named.
 const MOST_CHANGED: usize = 8;
@@ -350,7 +350,6 @@ impl Gathering<'_, '_> {
         let failing = failing.map(|command| format!(" `{command}` failed last.")).unwrap_or_default();
         let text = format!("- Request {number} is not answered yet.{changed}{failing}");
         self.fact(last, Section::InProgress, &text, STATE_WORTH);
-        self.fact(last, Section::RemainingWork, &format!("{FINISH}{number} (see In Progress)."), STATE_WORTH);
     }
 
     /// The number of the request whose work begins in the folded messages and goes on behind them.

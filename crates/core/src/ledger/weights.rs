@@ -91,8 +91,8 @@ impl Default for Weights {
                 weight(1.20, 0.100), // Outline
                 weight(0.56, 0.021), // Written
                 weight(0.50, 0.050), // Document
-                weight(1.12, 0.050), // Command
-                weight(0.62, 0.080), // Output
+                weight(1.60, 0.050), // Command
+                weight(0.90, 0.080), // Output
                 weight(0.22, 0.075), // Read
                 weight(0.38, 0.016), // Arguments
             ],
@@ -101,16 +101,16 @@ impl Default for Weights {
             term_call: 1.0,
             term_tool: 0.3,
             term_coined: 2.08,
-            term_number: 1.5,
+            term_number: 2.2,
             term_once: 0.5,
             again: [0.35, 0.106, 0.031],
             recency: 0.3,
             narration_fades: 0.6,
-            finding: 1.3,
-            announcement: 1.0,
+            finding: 1.8,
+            announcement: 0.6,
             announced: 0.1,
             courtesy: 0.4,
-            first_answer: 2.0,
+            first_answer: 6.0,
             beside: 1.25,
             heading: 0.5,
             request: 64.0,
@@ -119,7 +119,7 @@ impl Default for Weights {
             object: 0.32,
             change: 14.1,
             outcome: 5.0,
-            failure: 40.0,
+            failure: 80.0,
         }
     }
 }
