@@ -12,7 +12,7 @@ use crate::words::{
 
 /// What a name promises about its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum NameKind {
     /// Chosen by people: may be short and may be a word.
     Password,
     /// A credential by its full name: `api_key`, `access_token`, `client_secret`.
@@ -48,7 +48,7 @@ pub(crate) struct Names<'t> {
 type Remembered<'t> = (&'t [u8], Option<Named>);
 
 /// What a name was taken for, and the rule that findings beside it belong to.
-pub(crate) type Named = (Kind, Option<&'static Rule>);
+pub(crate) type Named = (NameKind, Option<&'static Rule>);
 
 /// A power of two; more names than this are rarely in use at a time.
 const REMEMBERED: usize = 64;
@@ -83,9 +83,9 @@ fn named(name: &[u8]) -> Option<Named> {
 /// Splits a name into words and classifies it.
 ///
 /// The last word that names a secret comes along: it tells which rule the finding belongs to.
-pub(crate) fn classify(name: &[u8]) -> Option<(Kind, &[u8])> {
+pub(crate) fn classify(name: &[u8]) -> Option<(NameKind, &[u8])> {
     if !name.is_ascii() && FOREIGN.iter().any(|word| ends_with_form(name, word.as_bytes())) {
-        return Some((Kind::Password, name));
+        return Some((NameKind::Password, name));
     }
     let mut words: [&[u8]; MOST_WORDS] = [&[]; MOST_WORDS];
     let mut count = 0;
@@ -122,41 +122,41 @@ pub(crate) fn is_working_directory(name: &[u8]) -> bool {
     matches!(name, b"PWD" | b"OLDPWD" | b"pwd")
 }
 
-fn kind_of(word: &[u8], before: &[&[u8]], after: &[&[u8]]) -> Option<Kind> {
+fn kind_of(word: &[u8], before: &[&[u8]], after: &[&[u8]]) -> Option<NameKind> {
     let owner = before.last().copied().unwrap_or_default();
     let second = [&b"word"[..], b"phrase", b"code"].iter().any(|half| word.eq_ignore_ascii_case(half));
     if second && owner.eq_ignore_ascii_case(b"pass") {
-        return Some(Kind::Password);
+        return Some(NameKind::Password);
     }
     // The second half of a login at Vault; elsewhere the name of a secret.
     if word.eq_ignore_ascii_case(b"id") && owner.eq_ignore_ascii_case(b"secret") && after.is_empty() {
-        return Some(Kind::Key);
+        return Some(NameKind::Key);
     }
     if word.eq_ignore_ascii_case(b"id") && owner.eq_ignore_ascii_case(b"session") && after.is_empty() {
-        return Some(Kind::Parameter);
+        return Some(NameKind::Parameter);
     }
     if word.eq_ignore_ascii_case(b"code") && CODE_OWNERS.has(owner) {
-        return Some(Kind::Short);
+        return Some(NameKind::Short);
     }
     if PASSWORDS.has_ending_of(word) || PASSWORDS_ALONE.has(word) {
-        Some(Kind::Password)
+        Some(NameKind::Password)
     } else if PASSWORDS_AFTER.has(word) && !before.is_empty() && after.is_empty() {
-        Some(Kind::Short)
+        Some(NameKind::Short)
     } else if PASSWORDS_PERHAPS.has(word) {
-        Some(if before.is_empty() { Kind::Short } else { Kind::Password })
+        Some(if before.is_empty() { NameKind::Short } else { NameKind::Password })
     } else if CREDENTIALS.has_ending_of(word) || CREDENTIALS_ALONE.has(word) || is_key(word) && KEY_OWNERS.has(owner) {
-        Some(Kind::Credential)
+        Some(NameKind::Credential)
     } else if is_key(word) && !before.is_empty() {
-        Some(Kind::Key)
+        Some(NameKind::Key)
     } else if PARAMETERS.has(word)
         && after.is_empty()
         && (before.is_empty() || before.first().is_some_and(|first| first.eq_ignore_ascii_case(b"x")))
     {
-        Some(Kind::Parameter)
+        Some(NameKind::Parameter)
     } else if TOKENS.has_ending_of(word) && (TOKEN_OWNERS.has(owner) || word.len() > "token".len()) {
-        Some(Kind::Credential)
+        Some(NameKind::Credential)
     } else {
-        (TOKENS.has(word) || VAGUE.has(word)).then_some(Kind::Vague)
+        (TOKENS.has(word) || VAGUE.has(word)).then_some(NameKind::Vague)
     }
 }
 
@@ -164,13 +164,13 @@ fn is_key(word: &[u8]) -> bool {
     word.eq_ignore_ascii_case(b"key") || word.eq_ignore_ascii_case(b"keys")
 }
 
-fn is_harmless(kind: Kind, before: &[&[u8]], after: &[&[u8]]) -> bool {
+fn is_harmless(kind: NameKind, before: &[&[u8]], after: &[&[u8]]) -> bool {
     let owner = before.last().copied().unwrap_or_default();
     match kind {
-        Kind::Parameter => false,
-        Kind::Key if HARMLESS_BEFORE_KEY.has(owner) && !owner.eq_ignore_ascii_case(b"primary") => true,
-        Kind::Vague if PROTOCOLS.has(owner) => true,
-        Kind::Vague | Kind::Key | Kind::Short | Kind::Password | Kind::Credential => {
+        NameKind::Parameter => false,
+        NameKind::Key if HARMLESS_BEFORE_KEY.has(owner) && !owner.eq_ignore_ascii_case(b"primary") => true,
+        NameKind::Vague if PROTOCOLS.has(owner) => true,
+        NameKind::Vague | NameKind::Key | NameKind::Short | NameKind::Password | NameKind::Credential => {
             after.iter().any(|word| HARMLESS_AFTER.has(word)) || HARMLESS_BEFORE.has(owner)
         }
     }
@@ -217,29 +217,29 @@ mod tests {
     #[test]
     fn names_of_secrets_are_recognised_in_every_spelling() {
         for (name, kind) in [
-            ("DB_PASSWORD", Kind::Password),
-            ("PGPASSWORD", Kind::Password),
-            ("spring.datasource.password", Kind::Password),
-            ("smtp_pass", Kind::Password),
-            ("password2", Kind::Password),
-            ("MYSQL_PWD", Kind::Password),
-            ("GITHUB_PAT", Kind::Short),
-            ("psk", Kind::Password),
-            ("SSHPASS", Kind::Password),
-            ("contraseña", Kind::Password),
-            ("数据库密码", Kind::Password),
-            ("apiKey", Kind::Credential),
-            ("OPENAI_API_KEY", Kind::Credential),
-            ("X-Api-Key", Kind::Credential),
-            ("APIKey", Kind::Credential),
-            ("API_KEY_PROD", Kind::Credential),
-            ("aws_secret_access_key", Kind::Credential),
-            ("refresh_token", Kind::Credential),
-            ("clientSecret", Kind::Credential),
-            ("secret_value", Kind::Credential),
-            ("_authToken", Kind::Credential),
-            ("token", Kind::Vague),
-            ("X-Amz-Signature", Kind::Parameter),
+            ("DB_PASSWORD", NameKind::Password),
+            ("PGPASSWORD", NameKind::Password),
+            ("spring.datasource.password", NameKind::Password),
+            ("smtp_pass", NameKind::Password),
+            ("password2", NameKind::Password),
+            ("MYSQL_PWD", NameKind::Password),
+            ("GITHUB_PAT", NameKind::Short),
+            ("psk", NameKind::Password),
+            ("SSHPASS", NameKind::Password),
+            ("contraseña", NameKind::Password),
+            ("数据库密码", NameKind::Password),
+            ("apiKey", NameKind::Credential),
+            ("OPENAI_API_KEY", NameKind::Credential),
+            ("X-Api-Key", NameKind::Credential),
+            ("APIKey", NameKind::Credential),
+            ("API_KEY_PROD", NameKind::Credential),
+            ("aws_secret_access_key", NameKind::Credential),
+            ("refresh_token", NameKind::Credential),
+            ("clientSecret", NameKind::Credential),
+            ("secret_value", NameKind::Credential),
+            ("_authToken", NameKind::Credential),
+            ("token", NameKind::Vague),
+            ("X-Amz-Signature", NameKind::Parameter),
         ] {
             assert_eq!(classify(name.as_bytes()).map(|(kind, _)| kind), Some(kind), "{name}");
         }

@@ -3,7 +3,7 @@
 use crate::binding::{Binding, Notation};
 use crate::decoded::{QUOTE_1, URL_AND, URL_EQUALS, is_break};
 use crate::gibberish::is_gibberish;
-use crate::name::{self, Kind, LONGEST_NAME};
+use crate::name::{self, LONGEST_NAME, NameKind};
 use crate::named_value::is_secret;
 use crate::rule::{Reveal, Rule};
 use crate::scan::{Scan, is_word};
@@ -16,7 +16,7 @@ use crate::{Mode, multiline, placeholder, table, wrapped};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NameValue<'t> {
     pub(crate) name: &'t [u8],
-    pub(crate) kind: Kind,
+    pub(crate) kind: NameKind,
     pub(crate) notation: Notation,
     /// Where the name begins.
     pub(crate) start: usize,
@@ -41,7 +41,7 @@ fn string_nearby(scan: &mut Scan<'_>, rule: &'static Rule, start: usize) {
     const REACH: usize = 72;
     let text = scan.text;
     let name = text.get(name_start(text, start, scan.floor(start))..scan.named).unwrap_or_default();
-    if !name::classify(name).is_some_and(|(kind, _)| kind == Kind::Password) {
+    if !name::classify(name).is_some_and(|(kind, _)| kind == NameKind::Password) {
         return;
     }
     let line = text.get(scan.named..text.len().min(scan.named + REACH)).unwrap_or_default();
@@ -80,11 +80,11 @@ fn bound_value(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end: usiz
     }
     let Some(name) = text.get(start..end) else { return };
     let Some((mut kind, named)) = scan.names.classify(name) else { return };
-    if kind == Kind::Parameter
+    if kind == NameKind::Parameter
         && name.eq_ignore_ascii_case(b"key")
         && parent(text, start).is_some_and(|owner| KEY_OWNERS.has(owner) || CREDENTIALS_ALONE.has(owner))
     {
-        kind = Kind::Credential;
+        kind = NameKind::Credential;
     }
     let Some(binding) = Binding::read(text, start, end) else { return table::check(scan, rule, start, end) };
     if binding.notation == Notation::Cell && table::is_heading(text, end) {
@@ -110,7 +110,7 @@ fn bound_value(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end: usiz
     }
     if binding.notation == Notation::Colon
         && is_break(at(text, binding.value))
-        && matches!(kind, Kind::Password | Kind::Credential)
+        && matches!(kind, NameKind::Password | NameKind::Credential)
     {
         let items = multiline::items(text, binding.value);
         for item in items.into_iter().filter(|item| is_secret(scan, &pair, item)).collect::<Vec<_>>() {
@@ -304,10 +304,10 @@ pub(crate) fn owner_before(text: &[u8], start: usize, floor: usize) -> Option<us
 fn secret(scan: &mut Scan<'_>, rule: &Rule, pair: &NameValue<'_>, from: usize) -> Option<(Value, Reveal)> {
     let text = scan.text;
     let may_be_block = scan.mode == Mode::Text
-        && pair.kind != Kind::Parameter
+        && pair.kind != NameKind::Parameter
         && (matches!(pair.notation, Notation::Colon | Notation::Field) || at(text, from) == b'<');
     let accepts = |line: &[u8]| {
-        !placeholder::is_placeholder(line) && (pair.kind != Kind::Vague || StringStats::at(line).is_mixed())
+        !placeholder::is_placeholder(line) && (pair.kind != NameKind::Vague || StringStats::at(line).is_mixed())
     };
     if may_be_block && let Some(value) = multiline::read(text, pair.start, from, accepts) {
         return Some((value, Reveal::Nothing));

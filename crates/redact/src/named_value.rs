@@ -3,7 +3,7 @@
 use crate::binding::{Notation, is_first, is_option};
 use crate::decoded::{URL_AND, is_break};
 use crate::gibberish::is_gibberish;
-use crate::name::{Kind, is_working_directory};
+use crate::name::{NameKind, is_working_directory};
 use crate::name_value::NameValue;
 use crate::scan::{Scan, is_word};
 use crate::string_stats::StringStats;
@@ -18,11 +18,11 @@ pub(crate) fn is_secret(scan: &Scan<'_>, pair: &NameValue<'_>, value: &Value) ->
         return false;
     }
     if is_working_directory(pair.name) && matches!(bytes.first(), Some(b'/' | b'~' | b'.' | b'C'))
-        || pair.kind == Kind::Short && !fits_short(pair, look)
+        || pair.kind == NameKind::Short && !fits_short(pair, look)
     {
         return false;
     }
-    if pair.kind == Kind::Key || is_plain_key(pair) {
+    if pair.kind == NameKind::Key || is_plain_key(pair) {
         return look.len() >= LONG_KEY
             && look.is_random()
             && !look.has_blank()
@@ -43,7 +43,7 @@ const LONG_KEY: usize = 28;
 
 /// `key: …` in a file of settings; in a URL the name has a rule of its own.
 fn is_plain_key(pair: &NameValue<'_>) -> bool {
-    pair.kind == Kind::Parameter
+    pair.kind == NameKind::Parameter
         && pair.name.eq_ignore_ascii_case(b"key")
         && matches!(pair.notation, Notation::Colon | Notation::Statement | Notation::Field)
 }
@@ -83,7 +83,7 @@ fn is_secret_in_code(scan: &Scan<'_>, pair: &NameValue<'_>, value: &Value, look:
         && !look.bytes.contains(&b' ')
         && !(bare && placeholder::is_expression(look.bytes))
         && !placeholder::is_fixture(look.bytes)
-        && (pair.kind != Kind::Parameter || pair.notation == Notation::Parameter)
+        && (pair.kind != NameKind::Parameter || pair.notation == Notation::Parameter)
 }
 
 /// A string beside a name.
@@ -93,23 +93,23 @@ fn is_secret_string(scan: &Scan<'_>, pair: &NameValue<'_>, value: &Value, look: 
     let code = || scan.is_code(pair.start);
     match pair.notation {
         Notation::Call if !is_set_by_call(pair) || look.is_name() && !pair.set => return false,
-        Notation::Directive if pair.kind == Kind::Vague || code() => return false,
+        Notation::Directive if pair.kind == NameKind::Vague || code() => return false,
         _ => {}
     }
     match pair.kind {
-        Kind::Password | Kind::Short => {
+        NameKind::Password | NameKind::Short => {
             look.len() >= 3
                 && !placeholder::is_prose(bytes)
                 && (!spaced || look.len() >= 8 || pair.notation == Notation::Field)
                 && !(is_label(look) && code())
         }
-        Kind::Credential => {
+        NameKind::Credential => {
             look.len() >= 6
                 && !(spaced && placeholder::is_prose(bytes))
                 && !(look.is_number() && look.len() < GENERATED)
                 && !(look.is_wordy() && (placeholder::is_fixture(bytes) || spaced && !is_phrase(pair, look) || code()))
         }
-        Kind::Vague => {
+        NameKind::Vague => {
             look.len() >= 6
                 && !string_stats::is_uuid(bytes)
                 && !spaced
@@ -120,7 +120,7 @@ fn is_secret_string(scan: &Scan<'_>, pair: &NameValue<'_>, value: &Value, look: 
                     || look.len() >= 20 && !is_wordy_list(look))
                 && (!code() || look.is_mixed())
         }
-        Kind::Parameter | Kind::Key => {
+        NameKind::Parameter | NameKind::Key => {
             pair.notation == Notation::Parameter && fits_parameter(pair, look) && value.start > 0
         }
     }
@@ -159,7 +159,7 @@ fn is_secret_word(scan: &Scan<'_>, pair: &NameValue<'_>, value: &Value, look: &S
     let text = scan.text;
     match pair.notation {
         Notation::Field | Notation::Call => {
-            pair.kind == Kind::Password && look.len() >= 4 && look.bytes.iter().all(u8::is_ascii_digit)
+            pair.kind == NameKind::Password && look.len() >= 4 && look.bytes.iter().all(u8::is_ascii_digit)
         }
         Notation::Parameter => fits_parameter(pair, look),
         Notation::Element => false,
@@ -168,7 +168,7 @@ fn is_secret_word(scan: &Scan<'_>, pair: &NameValue<'_>, value: &Value, look: &S
             fits_parameter(pair, look)
         }
         Notation::Assignment if is_option(text, pair.start) => fits_flag(scan, pair, value, look),
-        Notation::Assignment if pair.kind == Kind::Parameter => look.len() >= 40 && look.is_random(),
+        Notation::Assignment if pair.kind == NameKind::Parameter => look.len() >= 40 && look.is_random(),
         Notation::Assignment => fits_setting(scan, pair, value, look),
         Notation::Colon | Notation::Statement => fits_setting(scan, pair, value, look),
         Notation::Flag => fits_flag(scan, pair, value, look),
@@ -178,12 +178,12 @@ fn is_secret_word(scan: &Scan<'_>, pair: &NameValue<'_>, value: &Value, look: &S
             let path =
                 pair.name.contains(&b'.') || pair.start.checked_sub(1).is_some_and(|before| at(text, before) == b'/');
             is_upper(pair.name) && fits_environment(pair, look)
-                || pair.kind == Kind::Password && is_gibberish(look.bytes)
+                || pair.kind == NameKind::Password && is_gibberish(look.bytes)
                 || look.is_mixed() && !look.is_wordy() && fits_kind(pair, look)
-                || path && pair.kind == Kind::Password && ends(text, value) && fits_kind(pair, look)
+                || path && pair.kind == NameKind::Password && ends(text, value) && fits_kind(pair, look)
         }
         Notation::Directive => fits_directive(scan, pair, value, look),
-        Notation::Cell => pair.kind != Kind::Parameter && !look.bytes.contains(&b' ') && fits_kind(pair, look),
+        Notation::Cell => pair.kind != NameKind::Parameter && !look.bytes.contains(&b' ') && fits_kind(pair, look),
     }
 }
 
@@ -196,11 +196,11 @@ fn follows_sign(text: &[u8], pair: &NameValue<'_>) -> bool {
 fn fits_kind(pair: &NameValue<'_>, look: &StringStats<'_>) -> bool {
     let number = look.is_number();
     match pair.kind {
-        Kind::Password | Kind::Short => {
+        NameKind::Password | NameKind::Short => {
             look.len() >= 3 && (!number || look.len() >= 4 && !look.bytes.starts_with(b"0x"))
         }
-        Kind::Credential => look.len() >= 6 && (!number || look.len() >= GENERATED),
-        Kind::Vague => {
+        NameKind::Credential => look.len() >= 6 && (!number || look.len() >= GENERATED),
+        NameKind::Vague => {
             look.len() >= 6
                 && !string_stats::is_uuid(look.bytes)
                 && !number
@@ -208,14 +208,14 @@ fn fits_kind(pair: &NameValue<'_>, look: &StringStats<'_>) -> bool {
                 && look.is_unwordly()
                 && look.bytes.first() != Some(&b'#')
         }
-        Kind::Parameter | Kind::Key => false,
+        NameKind::Parameter | NameKind::Key => false,
     }
 }
 
 /// Variables of an environment hold values, not names of other variables.
 fn fits_environment(pair: &NameValue<'_>, look: &StringStats<'_>) -> bool {
     match pair.kind {
-        Kind::Vague => {
+        NameKind::Vague => {
             let word = look.len() >= 6
                 && look.bytes.iter().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'-');
             !look.is_number() && (look.len() >= 6 && look.is_unwordly() || word && !placeholder::is_fixture(look.bytes))
@@ -227,19 +227,19 @@ fn fits_environment(pair: &NameValue<'_>, look: &StringStats<'_>) -> bool {
 fn fits_parameter(pair: &NameValue<'_>, look: &StringStats<'_>) -> bool {
     let number = look.bytes.iter().all(u8::is_ascii_digit);
     match pair.kind {
-        Kind::Password | Kind::Short | Kind::Credential => look.len() >= 3 && (!number || look.len() >= 4),
-        Kind::Vague => !number && look.len() >= 6 && (look.is_mixed() || look.len() >= GENERATED),
-        Kind::Parameter if pair.name.eq_ignore_ascii_case(b"key") => {
+        NameKind::Password | NameKind::Short | NameKind::Credential => look.len() >= 3 && (!number || look.len() >= 4),
+        NameKind::Vague => !number && look.len() >= 6 && (look.is_mixed() || look.len() >= GENERATED),
+        NameKind::Parameter if pair.name.eq_ignore_ascii_case(b"key") => {
             look.len() >= GENERATED && look.is_mixed() && !look.is_wordy()
         }
-        Kind::Parameter | Kind::Key => look.len() >= 10 && look.is_mixed() && !look.is_wordy(),
+        NameKind::Parameter | NameKind::Key => look.len() >= 10 && look.is_mixed() && !look.is_wordy(),
     }
 }
 
 /// Configuration, logs, and what looks like them in programs.
 fn fits_setting(scan: &Scan<'_>, pair: &NameValue<'_>, value: &Value, look: &StringStats<'_>) -> bool {
     let text = scan.text;
-    if !(fits_kind(pair, look) || pair.kind == Kind::Vague && look.is_long_run()) {
+    if !(fits_kind(pair, look) || pair.kind == NameKind::Vague && look.is_long_run()) {
         return false;
     }
     if placeholder::is_type(look.bytes) || placeholder::is_variable(look.bytes, pair.name) {
@@ -248,7 +248,7 @@ fn fits_setting(scan: &Scan<'_>, pair: &NameValue<'_>, value: &Value, look: &Str
     let ends = ends(text, value);
     let strong = look.is_mixed() && !look.is_wordy()
         || look.is_unwordly() && !look.is_name()
-        || pair.kind == Kind::Password && is_gibberish(look.bytes);
+        || pair.kind == NameKind::Password && is_gibberish(look.bytes);
     if scan.is_code(pair.start) {
         return look.is_random() && ends || strong && ends && is_first(text, pair.start) && !is_identifier(look);
     }
@@ -257,15 +257,15 @@ fn fits_setting(scan: &Scan<'_>, pair: &NameValue<'_>, value: &Value, look: &Str
     let option = pair.start.checked_sub(1).is_some_and(|before| at(text, before) == b'/');
     let tight = pair.notation == Notation::Colon
         && pair.name.is_ascii()
-        && !(option && pair.kind == Kind::Password)
+        && !(option && pair.kind == NameKind::Password)
         && !is_first(text, pair.start)
         && value.start.checked_sub(1).is_some_and(|before| at(text, before) == b':')
         && !(precedes_setting(text, value)
-            || matches!(at(text, value.end), b'}' | b']') && pair.kind == Kind::Password);
+            || matches!(at(text, value.end), b'}' | b']') && pair.kind == NameKind::Password);
     let object = pair.name.starts_with(b"self.") || pair.name.starts_with(b"this.");
     let setting = !(object || tight || pair.notation == Notation::Statement && follows_comma(text, pair));
     let told = pair.notation == Notation::Assignment
-        && pair.kind == Kind::Password
+        && pair.kind == NameKind::Password
         && look.len() >= 6
         && at(text, value.end) == b' ';
     let glued = value.start.checked_sub(1).is_some_and(|before| matches!(at(text, before), b'=' | b':'));
@@ -336,16 +336,16 @@ fn precedes_setting(text: &[u8], value: &Value) -> bool {
 
 /// The second word of a line: in a list whose second column is aligned any word counts, elsewhere a mixed one.
 fn fits_directive(scan: &Scan<'_>, pair: &NameValue<'_>, value: &Value, look: &StringStats<'_>) -> bool {
-    if !matches!(pair.kind, Kind::Password | Kind::Credential | Kind::Short)
+    if !matches!(pair.kind, NameKind::Password | NameKind::Credential | NameKind::Short)
         || !ends(scan.text, value)
         || look.bytes.first() == Some(&b'-')
     {
         return false;
     }
-    if pair.kind == Kind::Password && is_gibberish(look.bytes) {
+    if pair.kind == NameKind::Password && is_gibberish(look.bytes) {
         return true;
     }
-    let mixed = look.is_mixed() && look.len() >= 6 && (pair.kind == Kind::Password || !look.is_wordy());
+    let mixed = look.is_mixed() && look.len() >= 6 && (pair.kind == NameKind::Password || !look.is_wordy());
     let gap = value.start.checked_sub(2).and_then(|before| scan.text.get(before..value.start)).unwrap_or_default();
     let aligned = gap == b"  " || gap.ends_with(b"\t");
     // `name value;` in the settings of a server; a name of several words is no word of a sentence.
@@ -367,9 +367,11 @@ fn fits_flag(scan: &Scan<'_>, pair: &NameValue<'_>, value: &Value, look: &String
     }
     let strong = !look.is_wordy() || look.has_digit();
     match pair.kind {
-        Kind::Password | Kind::Short => look.len() >= 3 && (strong || !reads_on(text, value)),
-        Kind::Credential | Kind::Vague => look.len() >= 6 && !look.is_number() && (strong || !reads_on(text, value)),
-        Kind::Parameter | Kind::Key => false,
+        NameKind::Password | NameKind::Short => look.len() >= 3 && (strong || !reads_on(text, value)),
+        NameKind::Credential | NameKind::Vague => {
+            look.len() >= 6 && !look.is_number() && (strong || !reads_on(text, value))
+        }
+        NameKind::Parameter | NameKind::Key => false,
     }
 }
 

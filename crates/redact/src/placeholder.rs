@@ -126,7 +126,7 @@ pub(crate) fn is_type(value: &[u8]) -> bool {
         compile(concat!(
             r"\A&[A-Z]\w*\z|\A(?:&(?:'\w+ )?(?:mut )?)?(?:[a-z]\w*::)*(?:",
             r"str|string|bytes|bool|boolean|int|integer|float|number|text|char|object|any|none|null|nil|void|undefined|never|unknown|uuid|date|datetime|varchar|usize|[iu](?:8|16|32|64)|vec|dict|list|map|tuple|set|option|optional|self|",
-            r"[A-Z][A-Za-z]*(?:Str|String|Type|Token|Key|Secret|Password|Credential|Credentials|Config|Provider|Kind|Id|Options|Value|Data|Info|Error|Bytes|Array|List|Map|Callback|Fn|Function|Model|Schema|Field|Input|Request|Response|Manager|Service|Factory|Store)|",
+            r"[A-Z][A-Za-z]*(?:Str|String|Type|Token|Key|Secret|Password|Credential|Credentials|Config|Provider|NameKind|Id|Options|Value|Data|Info|Error|Bytes|Array|List|Map|Callback|Fn|Function|Model|Schema|Field|Input|Request|Response|Manager|Service|Factory|Store)|",
             r"(?:String|Str|Token|Key|Secret|Password|Credential|Credentials|Bytes|Any|Optional|Option|None|Self|Vec|List|Dict|Map|Char|Text|Boolean|Int|Float|Object|Type|Union|Literal|Required|Annotated|Final|Buffer|Data|Union|Uuid|Date)",
             r")[!?]?\z"
         ))

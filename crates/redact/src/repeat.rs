@@ -4,7 +4,7 @@
 //! once with the one a period before it, which costs far less than asking the rules again.
 
 use crate::keywords::Hit;
-use crate::scan::Found;
+use crate::scan::ScanFinding;
 
 /// No rule looks further than this around a keyword, but for the end of a value whose beginning decided already.
 const REACH: usize = 1024;
@@ -30,7 +30,7 @@ pub(crate) struct Repeat {
 
 impl Repeat {
     /// How far before a keyword the same one stands in the same surroundings, if the same is found at both.
-    pub(crate) fn period(&mut self, text: &[u8], hit: Hit, found: &[Found]) -> Option<usize> {
+    pub(crate) fn period(&mut self, text: &[u8], hit: Hit, found: &[ScanFinding]) -> Option<usize> {
         if self.repeats(text, hit, self.period, found) {
             return Some(self.period);
         }
@@ -47,7 +47,7 @@ impl Repeat {
         None
     }
 
-    fn repeats(&mut self, text: &[u8], hit: Hit, period: usize, found: &[Found]) -> bool {
+    fn repeats(&mut self, text: &[u8], hit: Hit, period: usize, found: &[ScanFinding]) -> bool {
         let reached = found.last().map_or(0, |last| last.end);
         let clear = hit.end.checked_sub(period + REACH).is_some_and(|earlier| reached <= earlier);
         let Some(from) = hit.end.checked_sub(if clear { REACH } else { MEMORY }) else { return false };
@@ -79,14 +79,14 @@ impl Repeat {
 }
 
 /// Whether the findings before `end` are those that stand a period before them, as far back as `from`.
-fn findings_repeat(found: &[Found], from: usize, end: usize, period: usize) -> bool {
+fn findings_repeat(found: &[ScanFinding], from: usize, end: usize, period: usize) -> bool {
     let before = |place: usize| found.partition_point(|found| found.by.end < place);
     let (Some(old), Some(new)) =
         (found.get(before(from)..before(end - period)), found.get(before(from + period)..before(end)))
     else {
         return false;
     };
-    let same = |(old, new): (&Found, &Found)| {
+    let same = |(old, new): (&ScanFinding, &ScanFinding)| {
         let long = new.start + REACH < new.end || new.by.end + REACH < new.end;
         !long && old.start + period == new.start && old.end + period == new.end && old.by.keyword == new.by.keyword
     };

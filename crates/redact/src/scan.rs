@@ -21,7 +21,7 @@ pub(crate) struct Scan<'t> {
     pub(crate) mode: Mode,
     surroundings: RefCell<CodeContext>,
     pub(crate) names: Names<'t>,
-    found: Vec<Found>,
+    found: Vec<ScanFinding>,
     pub(crate) memory: Memory,
     /// End of the last name that was looked at; its other words lead to the same place.
     pub(crate) named: usize,
@@ -44,7 +44,7 @@ const RECENT: usize = 4;
 
 /// A secret in the view of a text.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Found {
+pub(crate) struct ScanFinding {
     rule: &'static Rule,
     pub(crate) start: usize,
     pub(crate) end: usize,
@@ -145,7 +145,7 @@ impl<'t> Scan<'t> {
         while let Some(&found) = self.found.get(index).filter(|found| found.by.end == earlier) {
             if found.by.keyword == self.by.keyword {
                 let (start, end) = (found.start + period, found.end + period);
-                self.found.push(Found { start, end, by: self.by, ..found });
+                self.found.push(ScanFinding { start, end, by: self.by, ..found });
             }
             index += 1;
         }
@@ -154,7 +154,7 @@ impl<'t> Scan<'t> {
     /// Index of the first finding whose keyword ends at `end` or later. It is nearly always beside the last one asked for.
     fn first_by(&self, end: usize) -> usize {
         const BESIDE: usize = 8;
-        let before = |found: &Found| found.by.end < end;
+        let before = |found: &ScanFinding| found.by.end < end;
         let from = match self.again.checked_sub(1).and_then(|last| self.found.get(last)) {
             Some(last) if !before(last) => 0,
             _ => self.again,
@@ -166,7 +166,7 @@ impl<'t> Scan<'t> {
 
     /// Whether a place is inside a secret already. A token there may still tell whose secret it is.
     fn is_decided(&self, start: usize, rule: &Rule) -> bool {
-        let inside = |found: &&Found| (found.start..found.end).contains(&start);
+        let inside = |found: &&ScanFinding| (found.start..found.end).contains(&start);
         let Some(found) = self.found.iter().rev().take(RECENT).find(inside) else { return false };
         !(matches!(rule.shape, Shape::Token(_)) && found.start == start)
     }
@@ -359,7 +359,7 @@ impl<'t> Scan<'t> {
                     (found.rule, found.reveal) = (rule, reveal);
                 }
             }
-            None => self.found.push(Found { rule, start, end, reveal, by: self.by }),
+            None => self.found.push(ScanFinding { rule, start, end, reveal, by: self.by }),
         }
     }
 

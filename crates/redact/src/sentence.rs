@@ -5,7 +5,7 @@
 
 use crate::decoded::is_break;
 use crate::gibberish::is_gibberish;
-use crate::name::Kind;
+use crate::name::NameKind;
 use crate::rule::{Rule, compile};
 use crate::rules::prose;
 use crate::scan::{Scan, is_word};
@@ -73,7 +73,8 @@ impl<'t> Subject<'t> {
             let first = name_value::name_start(text, start, floor);
             let outside = first.checked_sub(1).map_or(b' ', |index| at(text, index));
             let (kind, _) = text.get(first..end).and_then(|name| scan.names.classify(name))?;
-            let named = matches!(kind, Kind::Password | Kind::Credential) && !matches!(outside, b'-' | b'/' | b'$');
+            let named =
+                matches!(kind, NameKind::Password | NameKind::Credential) && !matches!(outside, b'-' | b'/' | b'$');
             return named.then_some(Self { start: first, end, keyword, vague: false, identifier: true });
         }
         if matches!(before, b'.' | b'/' | b'$') {

@@ -1,6 +1,6 @@
 //! Inserts of SQL: the names of the columns tell which values are secret.
 
-use crate::name::{self, Kind};
+use crate::name::{self, NameKind};
 use crate::placeholder;
 use crate::rule::{Rule, compile};
 use crate::scan::Scan;
@@ -32,7 +32,7 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, end: usize) {
     let Some(found) = columns.captures(window(end)) else { return };
     let (Some(whole), Some(list)) = (found.get(0), found.get(1)) else { return };
     let is_secret =
-        |name: &[u8]| matches!(name::classify(name.trim_ascii()), Some((Kind::Password | Kind::Credential, _)));
+        |name: &[u8]| matches!(name::classify(name.trim_ascii()), Some((NameKind::Password | NameKind::Credential, _)));
     let secret: Vec<bool> = list.as_bytes().split(|&byte| byte == b',').map(is_secret).collect();
     if !secret.contains(&true) {
         return;

@@ -3,7 +3,7 @@
 
 use crate::decoded::is_break;
 use crate::gibberish::is_gibberish;
-use crate::name::{self, Kind};
+use crate::name::{self, NameKind};
 use crate::rule::Rule;
 use crate::scan::Scan;
 use crate::string_stats::StringStats;
@@ -34,7 +34,7 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end:
     let Some(separator) = separator(header).or_else(single) else { return };
     let kind = |cell: (usize, usize)| {
         let (kind, _) = header.get(cell.0..cell.1).and_then(name::classify)?;
-        matches!(kind, Kind::Password | Kind::Credential).then_some(kind)
+        matches!(kind, NameKind::Password | NameKind::Credential).then_some(kind)
     };
     // Headings are names; what has numbers or nothing in its cells is a row.
     let named =
@@ -42,7 +42,7 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end:
     if !cells(header, separator).all(named) {
         return;
     }
-    let kinds: Vec<Option<Kind>> = cells(header, separator).map(kind).collect();
+    let kinds: Vec<Option<NameKind>> = cells(header, separator).map(kind).collect();
     let fewest = if is_heading(text, end) { 1 } else { 2 };
     if kinds.len() < fewest || kinds.len() > MOST_COLUMNS || kinds.iter().all(Option::is_none) {
         return;
@@ -79,10 +79,10 @@ fn is_ruling(line: &[u8]) -> bool {
     line.iter().all(|byte| matches!(byte, b'-' | b'+' | b'|' | b'=' | b':' | b' ' | 0x80..))
 }
 
-fn is_value(cell: &[u8], kind: Kind) -> bool {
+fn is_value(cell: &[u8], kind: NameKind) -> bool {
     let look = StringStats::at(cell);
     let plausible = match kind {
-        Kind::Password => true,
+        NameKind::Password => true,
         _ => look.is_unwordly() && !look.is_number() || look.is_long_run() || is_gibberish(cell),
     };
     // A quote inside ends the string that holds the table.

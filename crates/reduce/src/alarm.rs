@@ -178,7 +178,7 @@ fn ends_with_word(text: &[u8], word: &[u8]) -> bool {
 
 /// One of several lines that say the same.
 #[derive(Debug)]
-pub(super) struct Entry<'a> {
+pub(super) struct RepeatedLine<'a> {
     pub line: &'a str,
     pub severity: Severity,
     pub count: usize,
@@ -189,7 +189,7 @@ pub(super) struct Entry<'a> {
 pub(super) struct Distinct<'a> {
     index: FxHashMap<Box<[u8]>, usize>,
     scratch: Vec<u8>,
-    pub entries: Vec<Entry<'a>>,
+    pub entries: Vec<RepeatedLine<'a>>,
     beyond: usize,
 }
 
@@ -222,7 +222,7 @@ impl<'a> Distinct<'a> {
             entry.count += 1;
         } else if self.entries.len() < MOST_DISTINCT {
             self.index.insert(self.scratch.clone().into_boxed_slice(), self.entries.len());
-            self.entries.push(Entry { line, severity, count: 1 });
+            self.entries.push(RepeatedLine { line, severity, count: 1 });
         } else {
             self.beyond += 1;
         }
@@ -276,7 +276,7 @@ impl<'a> Distinct<'a> {
     }
 }
 
-impl Entry<'_> {
+impl RepeatedLine<'_> {
     fn written(&self, width: usize) -> String {
         let line = cut(self.line.trim(), width);
         if self.count > 1 { format!("{line} (×{})", self.count) } else { line.into_owned() }
@@ -295,7 +295,7 @@ struct Families {
 const MOST_FAMILIES: usize = 24;
 
 impl Families {
-    fn add(&mut self, entry: &Entry<'_>) {
+    fn add(&mut self, entry: &RepeatedLine<'_>) {
         let mut scratch = Vec::new();
         template(entry.line.trim().as_bytes(), &mut scratch);
         let line = String::from_utf8_lossy(&scratch).into_owned();

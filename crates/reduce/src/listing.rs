@@ -20,7 +20,7 @@ const MOST_NAMES: usize = 400;
 
 /// A line of a listing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Entry<'a> {
+enum ListedEntry<'a> {
     /// A file or folder with its size, if the listing says so.
     Name(&'a str, Option<u64>),
     /// A name below the last folder of a tree, with its depth.
@@ -86,17 +86,17 @@ pub(super) fn reduce(output: &Output<'_>) -> Option<Body> {
                 }
                 continue;
             }
-            Some(Entry::Folder(name)) => {
+            Some(ListedEntry::Folder(name)) => {
                 current = format!("{}/", name.trim_end_matches('/'));
                 continue;
             }
-            Some(Entry::Branch(depth, name)) => {
+            Some(ListedEntry::Branch(depth, name)) => {
                 branch.truncate(depth.min(DEEPEST));
                 path.extend(branch.iter().flat_map(|part| [part.trim_end_matches('/'), "/"]));
                 branch.push(name);
                 (name, None)
             }
-            Some(Entry::Name(name, size)) => {
+            Some(ListedEntry::Name(name, size)) => {
                 path.push_str(&current);
                 let cut = name.trim_end_matches('/').rfind('/').map_or(0, |at| at + 1);
                 path.push_str(name.get(..cut).unwrap_or_default());
@@ -167,13 +167,13 @@ fn written(folders: &[Folder<'_>], output: &Output<'_>) -> String {
 /// True for a line that can only be an entry of a listing.
 pub(super) fn is_entry(line: &str) -> bool {
     match entry(line) {
-        Some(Entry::Branch(..)) => true,
-        Some(Entry::Name(name, size)) => size.is_some() || (is_path(name) && !name.contains(':')),
-        Some(Entry::Folder(_)) | None => false,
+        Some(ListedEntry::Branch(..)) => true,
+        Some(ListedEntry::Name(name, size)) => size.is_some() || (is_path(name) && !name.contains(':')),
+        Some(ListedEntry::Folder(_)) | None => false,
     }
 }
 
-fn entry(line: &str) -> Option<Entry<'_>> {
+fn entry(line: &str) -> Option<ListedEntry<'_>> {
     let text = line.trim();
     if text.is_empty() || text.len() > 400 {
         return None;
@@ -190,13 +190,13 @@ fn entry(line: &str) -> Option<Entry<'_>> {
         return Some(found);
     }
     if let Some(folder) = text.strip_suffix(':') {
-        return (!folder.contains(' ')).then_some(Entry::Folder(folder));
+        return (!folder.contains(' ')).then_some(ListedEntry::Folder(folder));
     }
-    (!text.contains(' ') && !text.contains('\t')).then_some(Entry::Name(text, None))
+    (!text.contains(' ') && !text.contains('\t')).then_some(ListedEntry::Name(text, None))
 }
 
 /// A line of `tree`.
-fn branch(line: &str) -> Option<Entry<'_>> {
+fn branch(line: &str) -> Option<ListedEntry<'_>> {
     if !line.starts_with(['│', '├', '└', '|', '`', '+', ' ', '\u{a0}']) {
         return None;
     }
@@ -206,11 +206,11 @@ fn branch(line: &str) -> Option<Entry<'_>> {
     if !lead.chars().all(|c| matches!(c, '│' | '├' | '└' | '|' | '`' | '+' | ' ' | '\u{a0}')) {
         return None;
     }
-    Some(Entry::Branch(lead.chars().count() / 4, name))
+    Some(ListedEntry::Branch(lead.chars().count() / 4, name))
 }
 
 /// A line of `ls -l`: mode, links, owner, group, size, three words of date, name.
-fn long_entry(text: &str) -> Option<Entry<'_>> {
+fn long_entry(text: &str) -> Option<ListedEntry<'_>> {
     let mode = text.split_ascii_whitespace().next()?;
     if !(10..=11).contains(&mode.len())
         || !mode.starts_with(['-', 'd', 'l', 'c', 'b', 's', 'p'])
@@ -227,5 +227,5 @@ fn long_entry(text: &str) -> Option<Entry<'_>> {
         }
         rest = after.trim_start();
     }
-    (rest != "." && rest != "..").then_some(Entry::Name(rest, Some(size)))
+    (rest != "." && rest != "..").then_some(ListedEntry::Name(rest, Some(size)))
 }

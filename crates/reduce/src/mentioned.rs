@@ -34,7 +34,7 @@ pub(super) fn add(output: &Output<'_>, kind: Kind, body: &mut String) {
         shown.insert(name.key());
     });
     let mut candidates = Vec::new();
-    let mut line = Line { start: 0, end: 0 };
+    let mut line = LineSpan { start: 0, end: 0 };
     let mut taken = 0;
     for (name, key) in index.coined() {
         if name.at < taken || !conversation.speaks_of(key) || shown.contains(&key) {
@@ -44,7 +44,7 @@ pub(super) fn add(output: &Output<'_>, kind: Kind, body: &mut String) {
             if candidates.len() >= MOST_CANDIDATES {
                 break;
             }
-            line = Line::around(text, name.at);
+            line = LineSpan::around(text, name.at);
         }
         let whole = text.get(line.start..line.end).unwrap_or_default();
         let (start, piece) = piece(whole, name.at - line.start);
@@ -63,19 +63,19 @@ pub(super) fn add(output: &Output<'_>, kind: Kind, body: &mut String) {
 }
 
 /// Where a line is.
-struct Line {
+struct LineSpan {
     start: usize,
     end: usize,
 }
 
-impl Line {
+impl LineSpan {
     /// The line that has a name in it.
-    fn around(text: &str, name: usize) -> Line {
+    fn around(text: &str, name: usize) -> LineSpan {
         let (before, after) = text.as_bytes().split_at_checked(name).unwrap_or_default();
         let start = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
         let length = memchr::memchr(b'\n', after).unwrap_or(after.len());
         let returned = after.get(..length).is_some_and(|rest| rest.ends_with(b"\r"));
-        Line { start, end: name + length - usize::from(returned) }
+        LineSpan { start, end: name + length - usize::from(returned) }
     }
 }
 

@@ -90,7 +90,7 @@ struct Scale {
 }
 
 /// A name of the candidates: what it is worth by what is said of it, and how often it comes up.
-struct Found {
+struct NameCount {
     worth: u32,
     count: u32,
 }
@@ -103,7 +103,7 @@ impl Scale {
         // A line brings about two names that no line before it has.
         let mut known: FxHashMap<u64, u32> =
             FxHashMap::with_capacity_and_hasher(candidates.len().saturating_mul(2), FxBuildHasher);
-        let mut found: Vec<Found> = Vec::with_capacity(candidates.len().saturating_mul(2));
+        let mut found: Vec<NameCount> = Vec::with_capacity(candidates.len().saturating_mul(2));
         let mut numbers: Vec<u32> = Vec::with_capacity(candidates.len().saturating_mul(4));
         let mut ends = Vec::with_capacity(candidates.len());
         let mut reader = names.reader();
@@ -115,7 +115,7 @@ impl Scale {
                     worth => {
                         // Plain words come up for any reason.
                         let conversation = focus.conversation.filter(|_| name.coined);
-                        found.push(Found {
+                        found.push(NameCount {
                             worth: worth * conversation.map_or(1, |conversation| conversation.likelihood(key)),
                             count: 0,
                         });

@@ -7,7 +7,7 @@ mod render;
 mod select;
 
 pub use crate::inserted::{
-    CLOSING, Line, Maker, OPENING, Record, Section, asks_for_handoff, handoff_part, is_handoff, is_handoff_text,
+    CLOSING, HandoffLine, Maker, OPENING, Record, Section, asks_for_handoff, handoff_part, is_handoff, is_handoff_text,
     is_only_handoff, originals, own_words, recall, record, record_in, root,
 };
 pub use frame::{Fill, Frame, Standing};

@@ -2,7 +2,7 @@
 //! client's own summary is the state of its conversation, whatever its form.
 
 use super::mark::{Maker, Record};
-use super::previous::Line;
+use super::previous::HandoffLine;
 use super::section::Section;
 use super::source::Source;
 use std::borrow::Cow;
@@ -128,9 +128,14 @@ fn behind_framing(text: &str) -> &str {
 
 /// Reads a foreign handoff: what it says about goal, rules, decisions and what is left comes under our headings, the
 /// user's words that it lists become requests, and all the rest is told as what was known.
-pub fn recall_foreign(body: &str) -> Vec<Line> {
-    let mut reader =
-        Reader { place: Place::Recap, lines: Vec::new(), recap: Vec::new(), requests: Vec::new(), item: String::new() };
+pub fn recall_foreign(body: &str) -> Vec<HandoffLine> {
+    let mut reader = ForeignReader {
+        place: Destination::Recap,
+        lines: Vec::new(),
+        recap: Vec::new(),
+        requests: Vec::new(),
+        item: String::new(),
+    };
     let mut in_code = false;
     for line in body.lines() {
         let line = line.trim_end();
@@ -149,7 +154,7 @@ pub fn recall_foreign(body: &str) -> Vec<Line> {
 
 /// Where what a foreign section says belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum Destination {
     Section(Section),
     /// The user's own words, one by one.
     Requests,
@@ -157,16 +162,16 @@ enum Place {
     Recap,
 }
 
-struct Reader {
-    place: Place,
-    lines: Vec<Line>,
+struct ForeignReader {
+    place: Destination,
+    lines: Vec<HandoffLine>,
     recap: Vec<String>,
     requests: Vec<String>,
     /// The item or paragraph that is being read.
     item: String,
 }
 
-impl Reader {
+impl ForeignReader {
     fn read(&mut self, line: &str, in_code: bool) {
         let words = line.trim();
         if words.is_empty() && !in_code {
@@ -196,26 +201,26 @@ impl Reader {
             return;
         }
         match self.place {
-            Place::Section(Section::Goal) if self.has_goal() => self.recap.push(item),
-            Place::Section(Section::Goal) if words.len() > LONGEST_GOAL => {
+            Destination::Section(Section::Goal) if self.has_goal() => self.recap.push(item),
+            Destination::Section(Section::Goal) if words.len() > LONGEST_GOAL => {
                 let start = words.get(..words.floor_char_boundary(LONGEST_GOAL)).unwrap_or_default();
                 let cut = start.rsplit_once(char::is_whitespace).map_or(start, |(start, _)| start);
-                self.lines.push(Line::Fact { section: Section::Goal, text: as_item(&format!("{cut} …")) });
+                self.lines.push(HandoffLine::Fact { section: Section::Goal, text: as_item(&format!("{cut} …")) });
                 self.recap.push(item);
             }
-            Place::Section(section) => self.lines.push(Line::Fact { section, text: as_item(words) }),
-            Place::Requests => self.requests.push(unquoted(words).to_owned()),
-            Place::Recap => self.recap.push(item),
+            Destination::Section(section) => self.lines.push(HandoffLine::Fact { section, text: as_item(words) }),
+            Destination::Requests => self.requests.push(unquoted(words).to_owned()),
+            Destination::Recap => self.recap.push(item),
         }
     }
 
     fn has_goal(&self) -> bool {
-        self.lines.iter().any(|line| matches!(line, Line::Fact { section: Section::Goal, .. }))
+        self.lines.iter().any(|line| matches!(line, HandoffLine::Fact { section: Section::Goal, .. }))
     }
 
-    fn finish(mut self) -> Vec<Line> {
+    fn finish(mut self) -> Vec<HandoffLine> {
         self.end_item();
-        let episode = |number: u32, words: String| Line::Episode {
+        let episode = |number: u32, words: String| HandoffLine::Episode {
             section: Section::CompletedActions,
             number,
             turns: None,
@@ -228,8 +233,8 @@ impl Reader {
             for (at, item) in self.recap.into_iter().enumerate() {
                 let (source, text) = (Source::Answer, as_item(item.trim()));
                 self.lines.push(match at {
-                    0 => Line::Step { title: RECAP.to_owned(), source, text },
-                    _ => Line::Passage { source, text },
+                    0 => HandoffLine::Step { title: RECAP.to_owned(), source, text },
+                    _ => HandoffLine::Passage { source, text },
                 });
             }
         }
@@ -279,19 +284,23 @@ const LONGEST_TITLE: usize = 60;
 
 /// Where a section belongs, by the words of its title. A heading below another that says nothing about its place stays
 /// where it is.
-fn place_of(title: &str, current: Place) -> Place {
+fn place_of(title: &str, current: Destination) -> Destination {
     let title = title.to_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| title.contains(word));
     match () {
-        () if has(&["user message", "user request", "user's message"]) => Place::Requests,
-        () if has(&["primary request", "goal", "objective"]) && !has(&["constraint"]) => Place::Section(Section::Goal),
-        () if has(&["constraint", "preference", "instruction", "user rule"]) => Place::Section(Section::Constraints),
-        () if has(&["decision"]) => Place::Section(Section::KeyDecisions),
+        () if has(&["user message", "user request", "user's message"]) => Destination::Requests,
+        () if has(&["primary request", "goal", "objective"]) && !has(&["constraint"]) => {
+            Destination::Section(Section::Goal)
+        }
+        () if has(&["constraint", "preference", "instruction", "user rule"]) => {
+            Destination::Section(Section::Constraints)
+        }
+        () if has(&["decision"]) => Destination::Section(Section::KeyDecisions),
         () if has(&["pending", "next step", "next move", "remaining", "left to do", "to do", "task_state"]) => {
-            Place::Section(Section::RemainingWork)
+            Destination::Section(Section::RemainingWork)
         }
         // What closes a wrapper ends its section.
-        () if title.starts_with('/') => Place::Recap,
+        () if title.starts_with('/') => Destination::Recap,
         () if has(&[
             "summary",
             "analysis",
@@ -314,10 +323,10 @@ fn place_of(title: &str, current: Place) -> Place {
             "task",
         ]) =>
         {
-            Place::Recap
+            Destination::Recap
         }
         () => match current {
-            Place::Requests => Place::Recap,
+            Destination::Requests => Destination::Recap,
             current => current,
         },
     }

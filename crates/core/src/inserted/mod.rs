@@ -16,6 +16,6 @@ pub use mark::{
 };
 pub(crate) use mark::{NOTHING, ORIGINALS, ROOT, USERS_WORDS};
 pub(crate) use previous::{GAP, IN_SHORT, SPEAKERS, STEP, UNDER, WORDLESS};
-pub use previous::{Line, recall};
+pub use previous::{HandoffLine, recall};
 pub use section::Section;
 pub use source::Source;

@@ -7,7 +7,7 @@ use super::source::{Source, source_of};
 
 /// Something that an earlier handoff said.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Line {
+pub enum HandoffLine {
     /// An episode begins with these words of the user.
     Episode {
         /// The section it stood in.
@@ -63,7 +63,7 @@ pub(crate) const GAP: &str = "[…]";
 pub(crate) const WORDLESS: &str = "…";
 
 /// Reads a handoff back, whoever made it.
-pub fn recall(record: &Record<'_>) -> Vec<Line> {
+pub fn recall(record: &Record<'_>) -> Vec<HandoffLine> {
     match record.maker {
         Maker::Foldline => {
             let framing = record.text.split_once("\n## ").map_or("", |(framing, _)| framing);
@@ -74,8 +74,8 @@ pub fn recall(record: &Record<'_>) -> Vec<Line> {
 }
 
 /// Reads the body of a handoff of ours back. What stands under no known heading becomes critical context.
-fn remember(body: &str, is_users_words: bool) -> Vec<Line> {
-    let mut reader = Reader {
+fn remember(body: &str, is_users_words: bool) -> Vec<HandoffLine> {
+    let mut reader = HandoffReader {
         section: Section::CriticalContext,
         lines: Vec::new(),
         source: Source::User,
@@ -88,9 +88,9 @@ fn remember(body: &str, is_users_words: bool) -> Vec<Line> {
     reader.lines
 }
 
-struct Reader {
+struct HandoffReader {
     section: Section,
-    lines: Vec<Line>,
+    lines: Vec<HandoffLine>,
     /// Where passages of the current step come from.
     source: Source,
     /// Whether a line that is indented further goes on with the last passage.
@@ -99,7 +99,7 @@ struct Reader {
     unnumbered: Option<u32>,
 }
 
-impl Reader {
+impl HandoffReader {
     fn read(&mut self, line: &str) {
         // A gap ends the passage that it stands behind.
         let (line, has_gap) = match line.strip_suffix(GAP) {
@@ -132,14 +132,14 @@ impl Reader {
         if let (Some(number), Some(words)) = (self.unnumbered.as_mut(), line.strip_prefix("- ")) {
             *number += 1;
             let words = words.to_owned();
-            self.lines.push(Line::Episode { section: self.section, number: *number, turns: None, words });
+            self.lines.push(HandoffLine::Episode { section: self.section, number: *number, turns: None, words });
             self.source = Source::User;
             self.is_open = true;
             return;
         }
         if let Some((number, turns, words)) = episode_line(line) {
             self.source = Source::User;
-            self.lines.push(Line::Episode { section: self.section, number, turns, words: words.to_owned() });
+            self.lines.push(HandoffLine::Episode { section: self.section, number, turns, words: words.to_owned() });
             self.is_open = true;
             return;
         }
@@ -155,7 +155,11 @@ impl Reader {
                 self.source = source_of(step);
                 let said = SPEAKERS.iter().find_map(|who| Some((*who, step.strip_prefix(who)?.strip_prefix(' ')?)));
                 let (title, text) = said.unwrap_or((step, ""));
-                self.lines.push(Line::Step { title: title.to_owned(), source: self.source, text: text.to_owned() });
+                self.lines.push(HandoffLine::Step {
+                    title: title.to_owned(),
+                    source: self.source,
+                    text: text.to_owned(),
+                });
                 self.is_open = !text.is_empty();
             }
             None => self.passage(inner),
@@ -166,14 +170,18 @@ impl Reader {
     fn passage(&mut self, line: &str) {
         let open = self.lines.last_mut().filter(|_| self.is_open);
         match open {
-            Some(Line::Episode { words: text, .. } | Line::Step { text, .. } | Line::Passage { text, .. }) => {
+            Some(
+                HandoffLine::Episode { words: text, .. }
+                | HandoffLine::Step { text, .. }
+                | HandoffLine::Passage { text, .. },
+            ) => {
                 if !text.is_empty() {
                     text.push('\n');
                 }
                 text.push_str(line);
             }
             _ => {
-                self.lines.push(Line::Passage { source: self.source, text: line.to_owned() });
+                self.lines.push(HandoffLine::Passage { source: self.source, text: line.to_owned() });
                 self.is_open = true;
             }
         }
@@ -182,26 +190,29 @@ impl Reader {
     fn read_file(&mut self, line: &str) {
         match (line.strip_prefix("  "), line.strip_prefix("- ")) {
             (Some(inner), _)
-                if self.lines.last().is_some_and(|last| matches!(last, Line::File { .. } | Line::Passage { .. })) =>
+                if self
+                    .lines
+                    .last()
+                    .is_some_and(|last| matches!(last, HandoffLine::File { .. } | HandoffLine::Passage { .. })) =>
             {
-                self.lines.push(Line::Passage { source: Source::Read, text: inner.to_owned() });
+                self.lines.push(HandoffLine::Passage { source: Source::Read, text: inner.to_owned() });
             }
-            (_, Some(title)) => self.lines.push(Line::File { title: title.to_owned() }),
-            _ => self.lines.push(Line::Fact { section: self.section, text: line.to_owned() }),
+            (_, Some(title)) => self.lines.push(HandoffLine::File { title: title.to_owned() }),
+            _ => self.lines.push(HandoffLine::Fact { section: self.section, text: line.to_owned() }),
         }
     }
 
     fn read_fact(&mut self, line: &str) {
         let begins =
             line.starts_with("- ") || line.starts_with("User: ") || line.starts_with(|c: char| c.is_ascii_digit());
-        if let (false, Some(Line::Fact { section, text })) = (begins, self.lines.last_mut())
+        if let (false, Some(HandoffLine::Fact { section, text })) = (begins, self.lines.last_mut())
             && *section == self.section
         {
             text.push('\n');
             text.push_str(line);
             return;
         }
-        self.lines.push(Line::Fact { section: self.section, text: line.to_owned() });
+        self.lines.push(HandoffLine::Fact { section: self.section, text: line.to_owned() });
     }
 }
 
@@ -230,17 +241,17 @@ fn turn_range(text: &str) -> Option<(u32, u32)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Line, episode_line, remember};
+    use super::{HandoffLine, episode_line, remember};
     use crate::inserted::{Section, Source};
 
     #[test]
     fn the_words_of_a_chat_are_read_back_message_by_message() {
         let body = "## Completed Actions\n- No nuts. […] Imke is allergic.\n   - Assistant: Noted.\n- See you.";
         let section = Section::CompletedActions;
-        let said = |number, words: &str| Line::Episode { section, number, turns: None, words: words.to_owned() };
-        let noted = Line::Step { title: "Assistant:".into(), source: Source::Answer, text: "Noted.".into() };
+        let said = |number, words: &str| HandoffLine::Episode { section, number, turns: None, words: words.to_owned() };
+        let noted = HandoffLine::Step { title: "Assistant:".into(), source: Source::Answer, text: "Noted.".into() };
         assert_eq!(remember(body, true), [said(1, "No nuts. […] Imke is allergic."), noted, said(2, "See you.")]);
-        assert!(matches!(remember(body, false).first(), Some(Line::Fact { .. })), "older ones are facts");
+        assert!(matches!(remember(body, false).first(), Some(HandoffLine::Fact { .. })), "older ones are facts");
     }
 
     #[test]

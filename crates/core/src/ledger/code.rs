@@ -26,7 +26,7 @@ pub(super) fn inside(text: &str) -> Vec<String> {
 
 /// What each line is to the outline of its file.
 pub(super) fn parts(lines: &[&str]) -> Vec<Part> {
-    parts_of(&lines.iter().map(|line| Line::of(line)).collect::<Vec<_>>())
+    parts_of(&lines.iter().map(|line| CodeLine::of(line)).collect::<Vec<_>>())
 }
 
 /// What a line is to the outline of its file.
@@ -42,20 +42,20 @@ pub(super) enum Part {
     Inside,
 }
 
-fn parts_of(lines: &[Line<'_>]) -> Vec<Part> {
+fn parts_of(lines: &[CodeLine<'_>]) -> Vec<Part> {
     let mut parts: Vec<Part> =
         lines.iter().map(|line| if line.is_outline() { Part::Definition } else { Part::Inside }).collect();
     for at in 0..lines.len() {
         // What has parameters is a function, whose body is work.
-        let is_type = |line: &&Line<'_>| !line.code.contains('(') && !line.is_constant();
+        let is_type = |line: &&CodeLine<'_>| !line.code.contains('(') && !line.is_constant();
         let Some(first) = lines.get(at).filter(|_| parts.get(at) == Some(&Part::Definition)).filter(is_type) else {
             continue;
         };
         let rest = lines.iter().zip(&parts).skip(at + 1).take(MOST_FIELDS + 1);
         let body = rest.take_while(|(line, _)| line.code.is_empty() || line.column() > first.column());
         // A body in which nothing is called and nothing else defined is data.
-        let is_field = |(line, part): &(&Line<'_>, &Part)| **part == Part::Inside && !line.code.contains('(');
-        let body: Vec<(&Line<'_>, &Part)> = body.collect();
+        let is_field = |(line, part): &(&CodeLine<'_>, &Part)| **part == Part::Inside && !line.code.contains('(');
+        let body: Vec<(&CodeLine<'_>, &Part)> = body.collect();
         if body.is_empty() || body.len() > MOST_FIELDS || !body.iter().all(is_field) {
             continue;
         }
@@ -77,7 +77,7 @@ fn pieces(text: &str, wanted: impl Fn(Part) -> bool) -> Vec<String> {
     let mut pieces = Vec::new();
     let mut piece = String::new();
     let mut count = 0;
-    let lines: Vec<Line<'_>> = text.lines().map(Line::of).collect();
+    let lines: Vec<CodeLine<'_>> = text.lines().map(CodeLine::of).collect();
     for (line, part) in lines.iter().zip(parts_of(&lines)) {
         let is_wanted = !line.is_blank() && wanted(part);
         let ends = match part {
@@ -103,17 +103,17 @@ fn pieces(text: &str, wanted: impl Fn(Part) -> bool) -> Vec<String> {
     pieces
 }
 
-struct Line<'a> {
+struct CodeLine<'a> {
     number: Option<&'a str>,
     /// With its indent.
     whole: &'a str,
     code: &'a str,
 }
 
-impl<'a> Line<'a> {
-    fn of(line: &'a str) -> Line<'a> {
+impl<'a> CodeLine<'a> {
+    fn of(line: &'a str) -> CodeLine<'a> {
         let (number, code) = numbered(line);
-        Line { number, whole: code, code: code.trim() }
+        CodeLine { number, whole: code, code: code.trim() }
     }
 
     fn is_blank(&self) -> bool {

@@ -1,8 +1,10 @@
 //! The backbone: a request, the work that followed it, the answer, and then the next request.
 
-use super::paragraphs::{self, ItemMark, option_mark};
+use super::assistant::goes_on_behind;
+use super::paragraphs;
+use super::reply::{is_short_reply, named_option, offered};
 use super::sentences::sentences;
-use super::statement::Place;
+use super::statement::SentencePlace;
 use super::terms::Voice;
 use super::work::first_line;
 use super::{Episode, Gathering, GroupKind, Source, Statement, speech};
@@ -11,7 +13,7 @@ use foldline_transcript::{PartKind, Role, Transcript};
 use std::ops::Range;
 
 /// A message longer than this is pasted material behind its first paragraphs.
-const LONGEST_TYPED: usize = 3_000;
+pub(super) const LONGEST_TYPED: usize = 3_000;
 /// One that is longer than this is more than a remark.
 const LONG_MESSAGE: usize = 500;
 /// Its first sentence is worth as much as one that lays something down with these odds.
@@ -20,38 +22,19 @@ const OPENING: f32 = 6.0;
 const OPENING_PARAGRAPHS: usize = 3;
 /// … and so many sentences.
 const OPENING_SENTENCES: usize = 5;
-/// Words in the middle of work that are longer than this explain something.
-const LONGEST_NARRATION: usize = 280;
-/// A question in an answer that is not longer and names no value hands over to the user, who has spoken since.
-const LONGEST_COURTESY: usize = 160;
-/// A reply of at most this many characters cannot be understood without what it answers.
-const SHORT_REPLY: usize = 60;
-/// One of at most this many refers to what was said last even when nothing was asked.
-const BARE_REPLY: usize = 20;
-/// What was agreed on comes right after the state, with at most so many bytes of reply and of what it answers.
+/// What was agreed on comes right after the state, with at most so many bytes of the reply.
 pub(super) const DECISION_WORTH: f32 = 36.0;
 const LONGEST_CHOICE: usize = 80;
-const LONGEST_OFFER: usize = 240;
 /// A request alone, without its words.
 const BARE_REQUEST_WORTH: f32 = 4.0;
 
-/// What it is all for is told before anything else, by the beginning of the first request.
-const GOAL_WORTH: f32 = 800.0;
-const LONGEST_GOAL: usize = 200;
-/// Who only talks has no goal from the first word on: it is told where there is room for it.
-const CHAT_GOAL_WORTH: f32 = 8.0;
 /// A request with fewer terms is a greeting.
 const FEWEST_TERMS: usize = 4;
-
-/// Where a question stands that is to be answered: in the last bytes of what was said.
-const LAST_WORDS: usize = 200;
 
 /// What stands in place of the words of a request that is a message beside the handoff.
 pub(crate) const REQUEST_BESIDE: &str = "the message beside this record";
 /// … with so many bytes of its words.
 const LONGEST_BESIDE: usize = 60;
-/// What comes between the beginning of a goal and the number of the request that the chronicle tells.
-pub(crate) const GOAL_BELOW: &str = " (request ";
 /// The heading of a request that the user stopped.
 const INTERRUPTED: &str = "interrupted";
 
@@ -59,9 +42,9 @@ const INTERRUPTED: &str = "interrupted";
 #[derive(Default)]
 pub(super) struct Talk {
     /// The end of the assistant's latest words.
-    latest_words: String,
+    pub(super) latest_words: String,
     /// Whether the assistant has done or said anything since the latest request.
-    answered: bool,
+    pub(super) answered: bool,
     /// The group of the latest request.
     request: Option<u32>,
     /// The entries of its words.
@@ -69,7 +52,7 @@ pub(super) struct Talk {
     /// For each episode, whether work was done in it.
     served: Vec<bool>,
     /// Whether the assistant's latest words end with a question.
-    asked: bool,
+    pub(super) asked: bool,
     /// Whether the latest request is a slash command: what follows it before any answer is the client's text for it.
     is_command: bool,
     /// The request that stood beside the latest handoff: its group, and how it is quoted there.
@@ -90,49 +73,8 @@ impl Talk {
     }
 }
 
-/// For each folded message, whether words of the assistant in it are its last before the user speaks again.
-pub(super) fn closing_words(transcript: &Transcript<'_>, folded: &[usize]) -> Vec<bool> {
-    let mut closing = vec![false; folded.len()];
-    let mut work_follows = goes_on_behind(transcript, folded);
-    for (at, &index) in folded.iter().enumerate().rev() {
-        let Some(message) = transcript.messages.get(index) else {
-            continue;
-        };
-        if is_request(transcript, index) {
-            work_follows = false;
-        }
-        let parts = transcript.parts_of(message);
-        work_follows |= parts.iter().any(|part| part.kind == PartKind::ToolCall);
-        if let Some(slot) = closing.get_mut(at) {
-            *slot = message.role == Role::Assistant && !work_follows;
-        }
-    }
-    closing
-}
-
-/// Whether work of the folded messages goes on in those behind them.
-fn goes_on_behind(transcript: &Transcript<'_>, folded: &[usize]) -> bool {
-    let behind = folded.last().map_or(0, |last| last + 1)..transcript.messages.len();
-    behind.take_while(|&index| !is_request(transcript, index)).any(|index| super::calls(transcript, index))
-}
-
-/// Whether a text has a number, a name in code marks or a quote, and does not end by announcing something.
-fn names_a_value(text: &str) -> bool {
-    !text.ends_with([':', '：', '…']) && text.bytes().any(|byte| byte.is_ascii_digit() || matches!(byte, b'`' | b'"'))
-}
-
-/// Splits what is announced off the end of a paragraph: the sentence that ends with a colon before something is done.
-fn announcement(paragraph: &str) -> (&str, &str) {
-    if !paragraph.ends_with([':', '：', '…']) {
-        return (paragraph, "");
-    }
-    let last = sentences(paragraph).last().unwrap_or_default().trim();
-    let found = paragraph.strip_suffix(last).unwrap_or_default().trim_end();
-    if paragraphs::item_number(last).is_some() { (paragraph, "") } else { (found, last) }
-}
-
 /// Whether a message is what a person says to the assistant.
-fn is_request(transcript: &Transcript<'_>, index: usize) -> bool {
+pub(super) fn is_request(transcript: &Transcript<'_>, index: usize) -> bool {
     let is_user = transcript.messages.get(index).is_some_and(|message| message.role == Role::User);
     is_user && !inserted::is_handoff(transcript, index) && speaks(transcript, index)
 }
@@ -192,7 +134,7 @@ impl Gathering<'_, '_> {
     }
 
     /// Notes that a message belongs to the current episode.
-    fn extend_episode(&mut self, index: usize) {
+    pub(super) fn extend_episode(&mut self, index: usize) {
         // Work that goes on where an earlier fold stopped has originals of its own.
         if let Some(episode) = self.ledger.episodes.last().filter(|episode| !episode.is_new) {
             self.begin_episode(index, episode.number);
@@ -310,7 +252,7 @@ impl Gathering<'_, '_> {
     }
 
     /// A paragraph, sentence by sentence.
-    fn sentences(&mut self, index: usize, group: u32, source: Source, paragraph: &str, worth: f32) {
+    pub(super) fn sentences(&mut self, index: usize, group: u32, source: Source, paragraph: &str, worth: f32) {
         let all: Vec<&str> = sentences(paragraph).collect();
         for (at, sentence) in all.iter().enumerate() {
             let place = self.passage(index, group, source, sentence, worth);
@@ -321,7 +263,8 @@ impl Gathering<'_, '_> {
                 if source == Source::User {
                     let is_first = at == 0 && !self.talk.is_remembering;
                     entry.statement = Some(statements.len() as u32);
-                    let statement = Statement::of(sentence, entry.terms.range().len(), Place { is_first, answers });
+                    let statement =
+                        Statement::of(sentence, entry.terms.range().len(), SentencePlace { is_first, answers });
                     statements.push(Statement { is_told: self.talk.is_remembering, ..statement });
                 }
             }
@@ -377,75 +320,6 @@ impl Gathering<'_, '_> {
             group.title.push_str(INTERRUPTED);
         }
         self.talk.answered = true;
-    }
-
-    /// Words of the assistant.
-    pub(super) fn assistant_text(&mut self, index: usize, part_index: usize, words: &str) {
-        let words = words.trim();
-        if words.is_empty() {
-            return;
-        }
-        self.terms.begin();
-        self.extend_episode(index);
-        self.talk.answered = true;
-        let at = self.stretches.folded.binary_search(&index).unwrap_or_default();
-        let is_closing = self.closing.get(at).copied().unwrap_or_default() && !self.calls_follow(index, part_index);
-        let source = match is_closing {
-            true => Source::Answer,
-            false if words.len() > LONGEST_NARRATION => Source::Explanation,
-            false => Source::Narration,
-        };
-        let group = self.group(index, Section::CompletedActions, GroupKind::Step, "Assistant:".to_owned(), Voice::Tool);
-        let mut places = Vec::new();
-        paragraphs::each(words, |range| places.push(range));
-        for range in places {
-            let paragraph = words.get(range.clone()).unwrap_or_default();
-            match (self.is_chat, source) {
-                (true, _) => self.sentences(index, group, source, paragraph, 0.0),
-                (false, Source::Answer) => {
-                    let place = self.passage(index, group, source, paragraph, 0.0);
-                    let is_polite =
-                        paragraph.len() <= LONGEST_COURTESY && has_question(paragraph) && !names_a_value(paragraph);
-                    if let Some(entry) = place.and_then(|place| self.ledger.entries.get_mut(place)) {
-                        entry.counts = if is_polite { self.weights.courtesy } else { 1.0 };
-                    }
-                }
-                (false, _) => {
-                    let is_last = range.end == words.len();
-                    self.narration(index, group, source, paragraph, is_last);
-                }
-            }
-        }
-        let end = |length: usize| words.get(words.ceil_char_boundary(words.len().saturating_sub(length))..);
-        self.talk.asked = has_question(end(LAST_WORDS).unwrap_or_default());
-        self.talk.latest_words.clear();
-        self.talk.latest_words.push_str(end(LONGEST_TYPED).unwrap_or_default());
-    }
-
-    /// A paragraph amid work: what was found, and at its end what is done next.
-    fn narration(&mut self, index: usize, group: u32, source: Source, paragraph: &str, is_last: bool) {
-        let (found, announced) = if is_last { announcement(paragraph) } else { (paragraph, "") };
-        for (text, counts) in [(found, None), (announced, Some(self.weights.announced))] {
-            let place = self.passage(index, group, source, text, 0.0);
-            let Some(entry) = place.and_then(|place| self.ledger.entries.get_mut(place)) else {
-                continue;
-            };
-            entry.counts = match counts {
-                Some(counts) => counts,
-                None if source != Source::Narration => 1.0,
-                None if names_a_value(text) => self.weights.finding,
-                None => self.weights.announcement,
-            };
-            entry.joined = counts.is_some() && !found.is_empty();
-        }
-    }
-
-    /// Whether calls follow in the same message.
-    fn calls_follow(&self, index: usize, part_index: usize) -> bool {
-        self.transcript.messages.get(index).is_some_and(|message| {
-            (part_index..message.parts.end as usize)
-                .any(|part| self.transcript.parts.get(part).is_some_and(|part| part.kind == PartKind::ToolCall))
-        })
     }
 
     /// Something was done: what it was done for is a request, and its first sentences say which.
@@ -534,56 +408,8 @@ impl Gathering<'_, '_> {
         again * 2 > terms.len()
     }
 
-    /// What all of it is for: how the first request begins.
-    fn tell_goal(&mut self, group: u32) {
-        // What an earlier fold left of a chat is not how it began.
-        let episode =
-            self.ledger.groups.get(group as usize).and_then(|group| self.ledger.episodes.get(group.episode as usize));
-        let is_late = self.is_chat && episode.is_some_and(|episode| !episode.is_new);
-        let told = self.ledger.entries.iter().find(|entry| entry.section == Section::Goal);
-        if let Some(told) = told.map(|entry| self.ledger.text(entry).trim_start_matches("User: ")) {
-            let words = self.ledger.entries.iter().find(|entry| entry.group == Some(group));
-            let words = words.map_or("", |entry| self.ledger.text(entry));
-            let is_told =
-                !words.is_empty() && (words.starts_with(told.trim_end_matches(" …")) || told.starts_with(words));
-            self.ledger.goal = is_told.then_some(group);
-            return;
-        }
-        if is_late {
-            return;
-        }
-        let mut entries = self.ledger.entries.iter().filter(|entry| entry.group == Some(group)).peekable();
-        let Some(message) = entries.peek().map(|entry| entry.message as usize) else {
-            return;
-        };
-        let mut words = String::new();
-        for entry in entries {
-            let more = format!("{words} {}", self.ledger.text(entry)).trim().to_owned();
-            // Whole sentences, unless the first alone is too long.
-            if !words.is_empty() && more.len() > LONGEST_GOAL {
-                break;
-            }
-            words = more;
-        }
-        let words = if words.is_empty() { self.live_words(message) } else { words };
-        if !words.is_empty() {
-            self.ledger.goal = Some(group);
-            let words: Vec<&str> = words.split_whitespace().collect();
-            self.fact(
-                message,
-                Section::Goal,
-                &format!("User: {}", first_line(&words.join(" "), LONGEST_GOAL)),
-                self.goal_worth(),
-            );
-        }
-    }
-
-    pub(super) fn goal_worth(&self) -> f32 {
-        if self.is_chat { CHAT_GOAL_WORTH } else { GOAL_WORTH }
-    }
-
     /// What a user says in a message that stays beside the handoff.
-    fn live_words(&self, index: usize) -> String {
+    pub(super) fn live_words(&self, index: usize) -> String {
         let parts = self.transcript.parts_at(index).iter().filter(|part| part.kind == PartKind::Text);
         let words: Vec<String> =
             parts.map(|part| speech::spoken(&inserted::own_words(self.transcript, part))).collect();
@@ -600,118 +426,4 @@ impl Gathering<'_, '_> {
 
 fn beside_title(words: &str) -> String {
     format!("{REQUEST_BESIDE}, \"{}\"", first_line(words, LONGEST_BESIDE))
-}
-
-/// Whether words cannot be understood without what they answer. A question asks, it does not answer.
-fn is_short_reply(words: &str) -> bool {
-    words.chars().count() <= SHORT_REPLY && !has_question(words)
-}
-
-/// The sentences of a text around its last question, those after it first: options stand on both sides.
-fn around_question(text: &str) -> String {
-    let all: Vec<&str> = sentences(text).collect();
-    let last = all.iter().rposition(|sentence| has_question(sentence)).unwrap_or(all.len().saturating_sub(1));
-    let (mut start, mut end) = (last, last + 1);
-    let length = |range: Range<usize>| all.get(range).unwrap_or_default().iter().map(|one| one.len()).sum::<usize>();
-    while end < all.len() && length(start..end + 1) <= LONGEST_OFFER {
-        end += 1;
-    }
-    while start > 0 && length(start - 1..end) <= LONGEST_OFFER {
-        start -= 1;
-    }
-    let part = all.get(start..end).unwrap_or_default().join(" ");
-    part.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// Which of the passages that came before a reply it refers to: the option it names, or else the last question.
-fn referred_to(passages: &[&str], reply: &str) -> Vec<usize> {
-    let named = named_option(reply);
-    let mut places: Vec<usize> = Vec::new();
-    if let Some(named) = named {
-        let is_named = |text: &&str| text.lines().any(|line| option_mark(line) == Some(named));
-        // The last list is the one that was offered.
-        places.extend(passages.iter().rposition(is_named));
-    }
-    let question = passages.iter().rposition(|text| has_question(text));
-    // A bare "yes" answers whatever was said last.
-    let is_bare = reply.chars().count() <= BARE_REPLY;
-    places.extend(question.or_else(|| passages.len().checked_sub(1).filter(|_| is_bare)));
-    places.sort_unstable();
-    places.dedup();
-    places
-}
-
-/// The option that a reply names: `2`, `2.`, `B`, `option 2`.
-fn named_option(reply: &str) -> Option<ItemMark> {
-    let words = || reply.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let number = words().find_map(|word| word.parse::<u32>().ok().filter(|number| *number <= 20));
-    if let Some(number) = number {
-        return Some(ItemMark::Number(number));
-    }
-    // A letter is an option when it stands for itself: alone, or as a capital that is no word.
-    let is_alone = words().count() == 1;
-    words().find_map(|word| {
-        let mut letters = word.chars();
-        let letter = letters.next().filter(char::is_ascii_alphabetic)?;
-        let is_option = letters.next().is_none() && (is_alone || (letter.is_ascii_uppercase() && letter != 'I'));
-        is_option.then_some(ItemMark::Letter(letter.to_ascii_uppercase()))
-    })
-}
-
-/// Question marks of all scripts.
-pub(super) fn has_question(text: &str) -> bool {
-    text.contains(['?', '？', '؟', '\u{37e}', '՞', '⁇', '፧'])
-}
-
-/// What the assistant had said that a short reply answers, for a reader who sees the reply alone: the line of an option,
-/// the sentences around a question.
-pub(crate) fn offered(words: &str, reply: &str) -> Option<Vec<String>> {
-    if !is_short_reply(reply) {
-        return None;
-    }
-    let mut passages: Vec<&str> = Vec::new();
-    paragraphs::each(words, |range| passages.extend(words.get(range)));
-    let named = named_option(reply);
-    let option = |text: &str| {
-        let option = text.lines().find(|line| named.is_some() && option_mark(line) == named)?;
-        // What the options are about stands above them.
-        let lead = text.lines().next().filter(|lead| option_mark(lead).is_none()).unwrap_or_default();
-        Some(format!("{lead} {}", option.trim()).trim().to_owned())
-    };
-    let places = referred_to(&passages, reply);
-    let texts = places.into_iter().filter_map(|at| passages.get(at).copied());
-    let found: Vec<String> = texts.map(|text| option(text).unwrap_or_else(|| around_question(text))).collect();
-    (!found.is_empty()).then_some(found)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_announced_is_split_off_what_was_found() {
-        let found = "One test fails: `resume` has no agent.";
-        assert_eq!(announcement(&format!("{found} Let me look at it:")), (found, "Let me look at it:"));
-        assert_eq!(announcement("接下来看测试："), ("", "接下来看测试："));
-        assert_eq!(announcement("All tests pass."), ("All tests pass.", ""));
-        assert_eq!(announcement("Two ways:\n1. this\n2. that:"), ("Two ways:\n1. this\n2. that:", ""));
-    }
-
-    #[test]
-    fn a_reply_finds_what_it_answers() {
-        let words = "Two ways:\n\n1. Rebuild the index\n2. Delete it\n\nWhich one?";
-        let answered = |words: &str, reply: &str| offered(words, reply).unwrap_or_default().join(" | ");
-        assert_eq!(answered(words, "let's try 2"), "Two ways: 2. Delete it | Which one?");
-        assert_eq!(answered(words, "1."), "Two ways: 1. Rebuild the index | Which one?");
-        assert_eq!(answered(words, "yes"), "Which one?");
-        assert_eq!(answered("**A) now**\n**B) later**", "I'd say B"), "**B) later**");
-        assert_eq!(answered("When it exists:\n- **A) skip**\n- **B) ask**", "B)"), "When it exists: - **B) ask**");
-        assert_eq!(answered("要我继续吗？", "好的"), "要我继续吗？");
-        assert_eq!(
-            answered("Which? One is steamed. The other is fried.", "the first"),
-            "Which? One is steamed. The other is fried."
-        );
-        assert_eq!(offered(words, &"long ".repeat(20)), None);
-        assert_eq!(offered("", "yes"), None);
-    }
 }

@@ -5,16 +5,19 @@
 //! output. Each carries its terms, so that a handoff can choose the passages that together tell most; that choice is
 //! made elsewhere. State, rules and what is left to do are entries of their own sections.
 
+mod assistant;
 mod code;
 mod corrections;
 mod diff;
 mod episodes;
 mod exits;
+mod goal;
 pub mod letters;
 pub mod names;
 mod paragraphs;
 mod pins;
 mod previous;
+mod reply;
 mod root;
 mod rules;
 mod sentences;
@@ -29,10 +32,12 @@ mod weights;
 mod work;
 
 pub use crate::inserted::Source;
-pub(crate) use episodes::{GOAL_BELOW, REQUEST_BESIDE, offered};
+pub(crate) use episodes::REQUEST_BESIDE;
 pub(crate) use exits::exit_code;
+pub(crate) use goal::GOAL_BELOW;
 pub(crate) use pins::PIN_WORTH;
 pub use pins::{Held, HeldKind, LONGEST_PIN, PinOrder, held_in};
+pub(crate) use reply::offered;
 pub(crate) use speech::spoken;
 pub use statement::Statement;
 pub use tool::{Act, Arguments, Call, understand, understand_with};
@@ -378,7 +383,7 @@ impl<'t, 'a> Gathering<'t, 'a> {
             terms: Terms::default(),
             quotable: quotable_from(transcript, stretches.folded),
             is_chat: !stretches.folded.iter().any(|&index| calls(transcript, index)),
-            closing: episodes::closing_words(transcript, stretches.folded),
+            closing: assistant::closing_words(transcript, stretches.folded),
             newest: FxHashMap::default(),
             files: FxHashMap::default(),
             record: state::Record::default(),

@@ -3,7 +3,7 @@
 
 use super::tool::Arguments;
 use super::{Gathering, Ledger};
-use crate::inserted::{self, Line, Section};
+use crate::inserted::{self, HandoffLine, Section};
 use serde::Serialize;
 
 /// Pins come before everything else.
@@ -76,7 +76,7 @@ impl Held {
 pub fn held_in(handoff: &str) -> Vec<Held> {
     let lines = inserted::record(handoff).map(|record| inserted::recall(&record)).unwrap_or_default();
     let facts = lines.into_iter().filter_map(|line| match line {
-        Line::Fact { section: Section::Constraints, text } => Some(Held::read(&text)),
+        HandoffLine::Fact { section: Section::Constraints, text } => Some(Held::read(&text)),
         _ => None,
     });
     facts.collect()

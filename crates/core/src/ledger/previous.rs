@@ -1,10 +1,11 @@
 //! Earlier handoffs among the folded messages: their episodes and facts go on.
 
-use super::episodes::{DECISION_WORTH, GOAL_BELOW, REQUEST_BESIDE};
+use super::episodes::{DECISION_WORTH, REQUEST_BESIDE};
+use super::goal::GOAL_BELOW;
 use super::sentences::sentences;
 use super::terms::Voice;
 use super::{Episode, Gathering, Group, GroupKind, Source, paragraphs, rules, state};
-use crate::inserted::{self, Line, Maker, RECAP, Record, Section};
+use crate::inserted::{self, HandoffLine, Maker, RECAP, Record, Section};
 
 /// What was chosen once is worth more than what was never weighed.
 const SURVIVOR_WORTH: f32 = 6.0;
@@ -37,7 +38,7 @@ impl Gathering<'_, '_> {
         let mut stands_in = Section::CompletedActions;
         for line in inserted::recall(record) {
             match line {
-                Line::Episode { section, number, turns, words } => {
+                HandoffLine::Episode { section, number, turns, words } => {
                     self.ledger.episodes.push(Episode { number, turns, is_new: false });
                     self.talk.close_request();
                     stands_in = section;
@@ -52,7 +53,7 @@ impl Gathering<'_, '_> {
                         }
                     }
                 }
-                Line::Step { title, source, text } => {
+                HandoffLine::Step { title, source, text } => {
                     let is_recap = title == RECAP;
                     let title = rooted_step(root, title);
                     let step = self.group(index, stands_in, GroupKind::Step, title, Voice::Tool);
@@ -63,8 +64,8 @@ impl Gathering<'_, '_> {
                         false => self.remembered(index, group, source, &text),
                     }
                 }
-                Line::Passage { source, text } => self.remembered(index, group, source, &text),
-                Line::File { title } => {
+                HandoffLine::Passage { source, text } => self.remembered(index, group, source, &text),
+                HandoffLine::File { title } => {
                     let title = rooted(root, &title);
                     let path = title.split(" — ").next().unwrap_or(&title).to_owned();
                     let file = self.file(index, &path);
@@ -74,11 +75,11 @@ impl Gathering<'_, '_> {
                     self.heading(index, file, Source::Read, SURVIVOR_WORTH);
                     group = Some(file);
                 }
-                Line::Fact { section: Section::ActiveState, text } => self.record.remember(index, &text, root),
-                Line::Fact { section: Section::Goal, text } if record.maker == Maker::Other => {
+                HandoffLine::Fact { section: Section::ActiveState, text } => self.record.remember(index, &text, root),
+                HandoffLine::Fact { section: Section::Goal, text } if record.maker == Maker::Other => {
                     self.goal_of_a_client(index, &text);
                 }
-                Line::Fact { section, text } => self.remembered_fact(index, section, &text),
+                HandoffLine::Fact { section, text } => self.remembered_fact(index, section, &text),
             }
         }
     }

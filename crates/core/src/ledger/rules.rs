@@ -1,6 +1,6 @@
 //! Rules: standing instructions of the user, kept word for word for as long as they hold.
 
-use super::episodes::has_question;
+use super::reply::has_question;
 use super::{Entry, Gathering, Statement};
 use crate::inserted::Section;
 

@@ -52,11 +52,11 @@ const LONGEST_KEY: usize = 160;
 pub(super) struct Record {
     pub(super) todo: Option<(usize, Vec<String>)>,
     pub(super) tasks: todo::Tasks,
-    place: Place,
+    place: Checkout,
     /// Where the latest command that changed its folder went.
     gone_to: Option<String>,
     /// Where things stood before the latest call, which may turn out not to have gone through.
-    before: Place,
+    before: Checkout,
     commits: Vec<(usize, String)>,
     /// The runs of each command, by what was typed.
     runs: FxHashMap<String, Runs>,
@@ -70,7 +70,7 @@ pub(super) struct Record {
 }
 
 #[derive(Clone, Default)]
-struct Place {
+struct Checkout {
     directory: Option<String>,
     branch: Option<String>,
 }
@@ -287,7 +287,7 @@ impl Gathering<'_, '_> {
     /// Tells how things stand, and what stands in the way.
     pub(super) fn close_state(&mut self) {
         let last = self.ledger.newest as usize;
-        let Place { directory, branch } = std::mem::take(&mut self.record.place);
+        let Checkout { directory, branch } = std::mem::take(&mut self.record.place);
         let place: Vec<String> = [
             directory.map(|directory| format!("working directory {directory}")),
             branch.map(|branch| format!("branch {branch}")),

@@ -4,8 +4,8 @@
 //! longer than reactions, have numbers and names, are no questions, answer one of the assistant's, and the assistant comes
 //! back to their words. `lab fit statements` fits both.
 
-use super::episodes::has_question;
 use super::letters::{KINDS, SLOTS, Table};
+use super::reply::has_question;
 
 /// What is looked at, in the order of [`Statement::seen`].
 pub const SIGNS: [&str; 15] = [
@@ -50,7 +50,7 @@ pub struct Statement {
 
 /// Where a sentence stands.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct SentencePlace {
     /// Whether it is known to open its message.
     pub(super) is_first: bool,
     /// Whether the assistant had asked something.
@@ -59,7 +59,7 @@ pub(super) struct Place {
 
 impl Statement {
     /// What can be seen of a sentence before the conversation is known to its end.
-    pub(super) fn of(sentence: &str, terms: usize, place: Place) -> Statement {
+    pub(super) fn of(sentence: &str, terms: usize, place: SentencePlace) -> Statement {
         let flag = |is: bool| f32::from(u8::from(is));
         let [rule, keep, once, rule_clause, keep_clause, once_clause] =
             letter_signs(sentence, |text| table().look_up(text));
@@ -87,7 +87,7 @@ impl Statement {
 
     /// A sentence by itself.
     pub fn alone(sentence: &str) -> Statement {
-        Statement::of(sentence, sentence.split_whitespace().count(), Place { is_first: false, answers: false })
+        Statement::of(sentence, sentence.split_whitespace().count(), SentencePlace { is_first: false, answers: false })
     }
 
     /// Notes how many of its words the assistant came back to.

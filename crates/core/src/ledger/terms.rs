@@ -22,7 +22,7 @@ pub(super) enum Voice {
 }
 
 /// One term in a text.
-struct Found<'a> {
+struct FoundTerm<'a> {
     word: &'a str,
     /// Written as programs write: `snake_case`, `camelCase`.
     coined: bool,
@@ -97,7 +97,7 @@ impl Terms {
         self.usage.get(term as usize).is_some_and(|usage| usage.number)
     }
 
-    fn intern(&mut self, found: &Found<'_>) -> u32 {
+    fn intern(&mut self, found: &FoundTerm<'_>) -> u32 {
         let next = self.usage.len() as u32;
         let id = *self.ids.entry(digest(found)).or_insert(next);
         if id == next {
@@ -162,7 +162,7 @@ fn dedup_from(terms: &mut Vec<u32>, start: usize) {
 }
 
 /// A digest that does not mind the case.
-fn digest(found: &Found<'_>) -> u64 {
+fn digest(found: &FoundTerm<'_>) -> u64 {
     let mut hasher = FxHasher::default();
     if found.word.is_ascii() {
         // In letters, digits and `_` this bit is the case of a letter or says nothing.
@@ -184,7 +184,7 @@ const LOWER: u64 = 0x2020_2020_2020_2020;
 const LONGEST: usize = 64;
 
 /// Calls `found` for every term of a text.
-fn scan<'a>(text: &'a str, found: &mut impl FnMut(Found<'a>)) {
+fn scan<'a>(text: &'a str, found: &mut impl FnMut(FoundTerm<'a>)) {
     let bytes = text.as_bytes();
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
@@ -228,7 +228,7 @@ fn is_word_byte(byte: u8) -> bool {
 }
 
 /// Reads a run that has letters beyond ASCII; returns where it ends.
-fn scan_letters<'a>(text: &'a str, start: usize, found: &mut impl FnMut(Found<'a>)) -> usize {
+fn scan_letters<'a>(text: &'a str, start: usize, found: &mut impl FnMut(FoundTerm<'a>)) -> usize {
     let mut end = start;
     let mut previous: Option<(usize, char)> = None;
     let mut begun = start;
@@ -249,7 +249,7 @@ fn scan_letters<'a>(text: &'a str, start: usize, found: &mut impl FnMut(Found<'a
             if let Some((before, _)) = previous
                 && let Some(pair) = text.get(before..at + c.len_utf8())
             {
-                found(Found { word: pair, coined: false, number: false });
+                found(FoundTerm { word: pair, coined: false, number: false });
             }
             previous = Some((at, c));
             begun = at + c.len_utf8();
@@ -281,7 +281,7 @@ fn is_joined_mark(c: char) -> bool {
     matches!(c as u32, 0x0300..=0x036F | 0x064B..=0x065F | 0x0900..=0x0DFF | 0x200C..=0x200D)
 }
 
-fn word<'a>(text: &'a str, start: usize, end: usize, found: &mut impl FnMut(Found<'a>)) {
+fn word<'a>(text: &'a str, start: usize, end: usize, found: &mut impl FnMut(FoundTerm<'a>)) {
     let Some(word) = text.get(start..end).filter(|word| (2..=LONGEST).contains(&word.len())) else {
         return;
     };
@@ -296,7 +296,7 @@ fn word<'a>(text: &'a str, start: usize, end: usize, found: &mut impl FnMut(Foun
             _ => {}
         }
     }
-    found(Found { word, coined, number });
+    found(FoundTerm { word, coined, number });
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ const LONGEST_LINE: usize = 2_000;
 
 /// One line of what will be shown.
 #[derive(Clone, Debug)]
-pub(super) struct Entry<'r> {
+pub(super) struct PageLine<'r> {
     /// The turn, by its place in the reading.
     pub(super) turn: usize,
     /// The line's number.
@@ -44,7 +44,7 @@ pub(super) enum Look {
 /// What a choice names.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Entries<'r> {
-    pub(super) list: Vec<Entry<'r>>,
+    pub(super) list: Vec<PageLine<'r>>,
     /// Lines that match.
     pub(super) matches: usize,
     /// Turns with such lines.
@@ -172,12 +172,12 @@ impl<'r> Gathering<'_, '_, 'r> {
     fn heading(&mut self, turn: usize, found: &Turn<'_>) {
         if self.shape == Shape::Turns {
             let text = Cow::Owned(found.heading());
-            self.found.list.push(Entry { turn, line: 0, kind: LineKind::Mark, look: Look::Heading, text });
+            self.found.list.push(PageLine { turn, line: 0, kind: LineKind::Mark, look: Look::Heading, text });
         }
     }
 
     fn line(&mut self, index: usize, turn: &'r Turn<'r>, line: &'r Line<'r>) {
-        let entry = |look, text| Entry { turn: index, line: line.number, kind: line.kind, look, text };
+        let entry = |look, text| PageLine { turn: index, line: line.number, kind: line.kind, look, text };
         if !self.choice.is_one_line() {
             let text = self.shortened(turn, line, 0);
             return self.found.list.push(entry(Look::Line, text));
@@ -218,7 +218,7 @@ impl<'r> Gathering<'_, '_, 'r> {
                     (false, true) => Look::AroundAfterGap,
                 };
                 let text = self.shortened(turn, line, if at == hit { range.start } else { 0 });
-                self.found.list.push(Entry { turn: index, line: line.number, kind: line.kind, look, text });
+                self.found.list.push(PageLine { turn: index, line: line.number, kind: line.kind, look, text });
             }
             next = until;
         }

@@ -1,7 +1,7 @@
 //! Pages: as much as fits, cut between turns where that wastes little, between lines otherwise.
 
 use super::choice::{Choice, ChoiceError, PAGE_SIZES};
-use super::entry::{Entries, Entry, Look, entries};
+use super::entry::{Entries, Look, PageLine, entries};
 use super::way::Way;
 use super::{INDENT, LineKind, Reading, Shape};
 use serde::Serialize;
@@ -111,7 +111,7 @@ pub fn page(reading: &Reading<'_>, choice: &Choice<'_>, way: &Way, handle: &str)
     let is_last = choice.page == count;
     let last_turn = found.list.get(range.clone()).unwrap_or_default().last().map(|entry| entry.turn);
     let after = found.list.get(range.end..).unwrap_or_default();
-    let is_counted = |entry: &&Entry<'_>| !matches!(entry.look, Look::Heading | Look::Rest);
+    let is_counted = |entry: &&PageLine<'_>| !matches!(entry.look, Look::Heading | Look::Rest);
     let has_pattern = choice.grep.is_some();
     Ok(Page {
         handle: handle.to_owned(),
@@ -150,7 +150,7 @@ fn cut(shape: Shape, found: &Entries<'_>, room: usize) -> Vec<Range<usize>> {
 }
 
 /// Where the page that begins at `start` ends: behind it at least, so that pages come to an end.
-fn end_of_page(shape: Shape, list: &[Entry<'_>], start: usize, room: usize) -> usize {
+fn end_of_page(shape: Shape, list: &[PageLine<'_>], start: usize, room: usize) -> usize {
     let begins_inside = list.get(start).is_some_and(|entry| entry.look != Look::Heading);
     let mut used = if begins_inside && shape == Shape::Turns { HEADING } else { 0 };
     // The last turn that begins on this page, and what stands before it.
@@ -175,7 +175,7 @@ fn end_of_page(shape: Shape, list: &[Entry<'_>], start: usize, room: usize) -> u
 }
 
 /// Whether the turn that begins at `heading` fits a page.
-fn fits(list: &[Entry<'_>], heading: usize, room: usize) -> bool {
+fn fits(list: &[PageLine<'_>], heading: usize, room: usize) -> bool {
     let mut used = 0;
     for (at, entry) in list.iter().enumerate().skip(heading) {
         if entry.look == Look::Heading && at > heading {
@@ -190,7 +190,7 @@ fn fits(list: &[Entry<'_>], heading: usize, room: usize) -> bool {
 }
 
 /// What an entry takes at most.
-fn cost(entry: &Entry<'_>) -> usize {
+fn cost(entry: &PageLine<'_>) -> usize {
     let text = entry.text.chars().count();
     match entry.look {
         Look::Heading => HEADING.max(text + 2),
@@ -200,7 +200,7 @@ fn cost(entry: &Entry<'_>) -> usize {
     }
 }
 
-fn passages(reading: &Reading<'_>, list: &[Entry<'_>]) -> Vec<Passage> {
+fn passages(reading: &Reading<'_>, list: &[PageLine<'_>]) -> Vec<Passage> {
     let mut passages: Vec<Passage> = Vec::new();
     let mut current = None;
     for entry in list {

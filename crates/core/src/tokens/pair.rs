@@ -1,6 +1,6 @@
 //! Bytes as the fitted weights tell them apart: which bytes share a weight when they stand next to each other.
 
-use super::place::Kind;
+use super::place::PieceKind;
 
 /// Classes below are ASCII bytes: control, the small letters, the digits as one, blanks and breaks, the marks, the capitals.
 pub(super) const LEADS_AT: usize = 90;
@@ -58,31 +58,31 @@ impl Ahead {
     pub(super) const CHARACTERS: usize = 10;
     pub(super) const ASCIIS: usize = 9;
 
-    pub(super) const fn of(kind: Kind) -> Self {
+    pub(super) const fn of(kind: PieceKind) -> Self {
         match kind {
-            Kind::Greek => Self::Character(0),
-            Kind::Cyrillic => Self::Character(1),
-            Kind::Hebrew => Self::Character(2),
-            Kind::Arabic => Self::Character(3),
-            Kind::Indic => Self::Character(4),
-            Kind::Kana => Self::Character(5),
-            Kind::Han => Self::Character(6),
-            Kind::Hangul => Self::Character(7),
-            Kind::SymbolLead => Self::Character(8),
-            Kind::PlaneLead => Self::Character(9),
-            Kind::LowerBare | Kind::LowerSpaced | Kind::LowerMarked => Self::Ascii(0),
-            Kind::ForeignBare | Kind::ForeignSpaced | Kind::ForeignMarked => Self::Ascii(1),
-            Kind::UpperBare
-            | Kind::UpperSpaced
-            | Kind::UpperMarked
-            | Kind::CapitalBare
-            | Kind::CapitalSpaced
-            | Kind::CapitalMarked => Self::Ascii(2),
-            Kind::Mark => Self::Ascii(3),
-            Kind::Marks | Kind::SpacedMarks => Self::Ascii(4),
-            Kind::Spaces | Kind::IndentSpaces | Kind::Tabs | Kind::IndentTabs => Self::Ascii(5),
-            Kind::Breaks | Kind::BreaksAfterMarks | Kind::BreaksAfterBlanks => Self::Ascii(6),
-            Kind::Digits => Self::Ascii(7),
+            PieceKind::Greek => Self::Character(0),
+            PieceKind::Cyrillic => Self::Character(1),
+            PieceKind::Hebrew => Self::Character(2),
+            PieceKind::Arabic => Self::Character(3),
+            PieceKind::Indic => Self::Character(4),
+            PieceKind::Kana => Self::Character(5),
+            PieceKind::Han => Self::Character(6),
+            PieceKind::Hangul => Self::Character(7),
+            PieceKind::SymbolLead => Self::Character(8),
+            PieceKind::PlaneLead => Self::Character(9),
+            PieceKind::LowerBare | PieceKind::LowerSpaced | PieceKind::LowerMarked => Self::Ascii(0),
+            PieceKind::ForeignBare | PieceKind::ForeignSpaced | PieceKind::ForeignMarked => Self::Ascii(1),
+            PieceKind::UpperBare
+            | PieceKind::UpperSpaced
+            | PieceKind::UpperMarked
+            | PieceKind::CapitalBare
+            | PieceKind::CapitalSpaced
+            | PieceKind::CapitalMarked => Self::Ascii(2),
+            PieceKind::Mark => Self::Ascii(3),
+            PieceKind::Marks | PieceKind::SpacedMarks => Self::Ascii(4),
+            PieceKind::Spaces | PieceKind::IndentSpaces | PieceKind::Tabs | PieceKind::IndentTabs => Self::Ascii(5),
+            PieceKind::Breaks | PieceKind::BreaksAfterMarks | PieceKind::BreaksAfterBlanks => Self::Ascii(6),
+            PieceKind::Digits => Self::Ascii(7),
             _ => Self::Ascii(8),
         }
     }

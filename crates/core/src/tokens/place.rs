@@ -125,7 +125,7 @@ impl Class {
 
 /// What kind of piece the automaton is in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum PieceKind {
     Start,
     // Words, by case and by what stands before them in their own piece: nothing, a space, a mark. Foreign words have a
     // letter that English lacks, or follow such a word: fewer of them are a token of their own.
@@ -179,50 +179,50 @@ pub(super) enum Kind {
 }
 
 /// Every kind with the length at which its states stop counting, because longer tells no more. In declaration order.
-pub(super) const KINDS: [(Kind, u8); 43] = [
-    (Kind::Start, 1),
-    (Kind::LowerBare, 9),
-    (Kind::LowerSpaced, 9),
-    (Kind::LowerMarked, 9),
-    (Kind::UpperBare, 9),
-    (Kind::UpperSpaced, 9),
-    (Kind::UpperMarked, 9),
-    (Kind::CapitalBare, 9),
-    (Kind::CapitalSpaced, 9),
-    (Kind::CapitalMarked, 9),
-    (Kind::ForeignBare, 9),
-    (Kind::ForeignSpaced, 9),
-    (Kind::ForeignMarked, 9),
-    (Kind::Digits, 3),
-    (Kind::Mark, 1),
-    (Kind::Marks, 8),
-    (Kind::SpacedMarks, 8),
-    (Kind::Spaces, 3),
-    (Kind::IndentSpaces, 3),
-    (Kind::Tabs, 3),
-    (Kind::IndentTabs, 3),
-    (Kind::ForeignSpace, 1),
-    (Kind::Breaks, 3),
-    (Kind::BreaksAfterMarks, 3),
-    (Kind::BreaksAfterBlanks, 3),
-    (Kind::Greek, 5),
-    (Kind::Cyrillic, 5),
-    (Kind::Hebrew, 5),
-    (Kind::Arabic, 5),
-    (Kind::Indic, 5),
-    (Kind::Kana, 5),
-    (Kind::Han, 5),
-    (Kind::Hangul, 5),
-    (Kind::SymbolLead, 14),
-    (Kind::BoxMiddle, 14),
-    (Kind::Line, 14),
-    (Kind::Box, 1),
-    (Kind::Punctuation, 1),
-    (Kind::Sign, 1),
-    (Kind::Wide, 1),
-    (Kind::PlaneLead, 1),
-    (Kind::Emoji, 1),
-    (Kind::RareScript, 1),
+pub(super) const KINDS: [(PieceKind, u8); 43] = [
+    (PieceKind::Start, 1),
+    (PieceKind::LowerBare, 9),
+    (PieceKind::LowerSpaced, 9),
+    (PieceKind::LowerMarked, 9),
+    (PieceKind::UpperBare, 9),
+    (PieceKind::UpperSpaced, 9),
+    (PieceKind::UpperMarked, 9),
+    (PieceKind::CapitalBare, 9),
+    (PieceKind::CapitalSpaced, 9),
+    (PieceKind::CapitalMarked, 9),
+    (PieceKind::ForeignBare, 9),
+    (PieceKind::ForeignSpaced, 9),
+    (PieceKind::ForeignMarked, 9),
+    (PieceKind::Digits, 3),
+    (PieceKind::Mark, 1),
+    (PieceKind::Marks, 8),
+    (PieceKind::SpacedMarks, 8),
+    (PieceKind::Spaces, 3),
+    (PieceKind::IndentSpaces, 3),
+    (PieceKind::Tabs, 3),
+    (PieceKind::IndentTabs, 3),
+    (PieceKind::ForeignSpace, 1),
+    (PieceKind::Breaks, 3),
+    (PieceKind::BreaksAfterMarks, 3),
+    (PieceKind::BreaksAfterBlanks, 3),
+    (PieceKind::Greek, 5),
+    (PieceKind::Cyrillic, 5),
+    (PieceKind::Hebrew, 5),
+    (PieceKind::Arabic, 5),
+    (PieceKind::Indic, 5),
+    (PieceKind::Kana, 5),
+    (PieceKind::Han, 5),
+    (PieceKind::Hangul, 5),
+    (PieceKind::SymbolLead, 14),
+    (PieceKind::BoxMiddle, 14),
+    (PieceKind::Line, 14),
+    (PieceKind::Box, 1),
+    (PieceKind::Punctuation, 1),
+    (PieceKind::Sign, 1),
+    (PieceKind::Wide, 1),
+    (PieceKind::PlaneLead, 1),
+    (PieceKind::Emoji, 1),
+    (PieceKind::RareScript, 1),
 ];
 
 const FIRST_ROWS: [usize; KINDS.len()] = {
@@ -235,7 +235,7 @@ const FIRST_ROWS: [usize; KINDS.len()] = {
     rows
 };
 
-impl Kind {
+impl PieceKind {
     const fn cap(self) -> u8 {
         KINDS[self as usize].1
     }
@@ -284,13 +284,13 @@ enum Case {
 /// Where the automaton stands after a byte: in which kind of piece, and how far into it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct State {
-    pub(super) kind: Kind,
+    pub(super) kind: PieceKind,
     len: u8,
 }
 
 impl State {
-    pub(super) const START: Self = Self { kind: Kind::Start, len: 1 };
-    pub(super) const COUNT: usize = Kind::RareScript.first_row() + 1;
+    pub(super) const START: Self = Self { kind: PieceKind::Start, len: 1 };
+    pub(super) const COUNT: usize = PieceKind::RareScript.first_row() + 1;
 
     pub(super) const fn row(self) -> usize {
         self.kind.first_row() + self.len as usize - 1
@@ -316,35 +316,35 @@ impl State {
             Class::Lower => self.after_letter(Case::Lower),
             Class::Upper => self.after_letter(Case::Upper),
             Class::Latin => self.after_letter(Case::Foreign),
-            Class::Digit if matches!(self.kind, Kind::Digits) && self.len == 3 => first(Kind::Digits),
-            Class::Digit => self.longer(Kind::Digits),
-            Class::Space => self.after_blank(Kind::Spaces, Kind::IndentSpaces),
-            Class::Tab => self.after_blank(Kind::Tabs, Kind::IndentTabs),
+            Class::Digit if matches!(self.kind, PieceKind::Digits) && self.len == 3 => first(PieceKind::Digits),
+            Class::Digit => self.longer(PieceKind::Digits),
+            Class::Space => self.after_blank(PieceKind::Spaces, PieceKind::IndentSpaces),
+            Class::Tab => self.after_blank(PieceKind::Tabs, PieceKind::IndentTabs),
             Class::Break => self.after_break(),
             Class::Mark | Class::Control => self.after_mark(),
             Class::Cont80 | Class::ContLine | Class::ContBox | Class::ContMiddle | Class::ContOther => {
                 self.after_continuation(class)
             }
-            Class::Greek => self.longer(Kind::Greek),
-            Class::Cyrillic => self.longer(Kind::Cyrillic),
-            Class::Hebrew => self.longer(Kind::Hebrew),
-            Class::Arabic => self.longer(Kind::Arabic),
-            Class::Indic => self.longer(Kind::Indic),
-            Class::Kana => self.longer(Kind::Kana),
-            Class::Han => self.longer(Kind::Han),
-            Class::Hangul => self.longer(Kind::Hangul),
-            Class::Symbol if matches!(self.kind, Kind::Line) => self.counted(Kind::SymbolLead),
-            Class::Symbol => first(Kind::SymbolLead),
-            Class::Latin1Sign => first(Kind::Sign),
-            Class::Wide => first(Kind::Wide),
-            Class::Plane => first(Kind::PlaneLead),
+            Class::Greek => self.longer(PieceKind::Greek),
+            Class::Cyrillic => self.longer(PieceKind::Cyrillic),
+            Class::Hebrew => self.longer(PieceKind::Hebrew),
+            Class::Arabic => self.longer(PieceKind::Arabic),
+            Class::Indic => self.longer(PieceKind::Indic),
+            Class::Kana => self.longer(PieceKind::Kana),
+            Class::Han => self.longer(PieceKind::Han),
+            Class::Hangul => self.longer(PieceKind::Hangul),
+            Class::Symbol if matches!(self.kind, PieceKind::Line) => self.counted(PieceKind::SymbolLead),
+            Class::Symbol => first(PieceKind::SymbolLead),
+            Class::Latin1Sign => first(PieceKind::Sign),
+            Class::Wide => first(PieceKind::Wide),
+            Class::Plane => first(PieceKind::PlaneLead),
             Class::End => self,
         }
     }
 
     const fn after_letter(self, letter: Case) -> Self {
-        if matches!(self.kind, Kind::ForeignSpace) {
-            return first(Kind::ForeignSpaced);
+        if matches!(self.kind, PieceKind::ForeignSpace) {
+            return first(PieceKind::ForeignSpaced);
         }
         if !self.kind.is_word() {
             return first(self.kind.word(letter));
@@ -352,21 +352,25 @@ impl State {
         match (self.kind.case(), letter) {
             (Case::Upper, Case::Upper) => self.longer(self.kind),
             // A capital after a small letter starts a piece without a lead.
-            (_, Case::Upper) => first(Kind::UpperBare),
+            (_, Case::Upper) => first(PieceKind::UpperBare),
             (Case::Foreign, _) | (_, Case::Foreign) => self.counted_on(self.kind.word(Case::Foreign)),
             (Case::Lower, _) => self.longer(self.kind),
             _ => self.counted_on(self.kind.word(Case::Capital)),
         }
     }
 
-    const fn after_blank(self, blanks: Kind, indent: Kind) -> Self {
+    const fn after_blank(self, blanks: PieceKind, indent: PieceKind) -> Self {
         match self.kind {
-            Kind::Spaces | Kind::Tabs => self.counted_on(blanks),
-            Kind::IndentSpaces | Kind::IndentTabs => self.counted_on(indent),
-            Kind::ForeignSpace => first(blanks).counted_on(blanks),
-            Kind::Start | Kind::Breaks | Kind::BreaksAfterMarks | Kind::BreaksAfterBlanks => first(indent),
-            Kind::ForeignBare | Kind::ForeignSpaced | Kind::ForeignMarked if matches!(blanks, Kind::Spaces) => {
-                first(Kind::ForeignSpace)
+            PieceKind::Spaces | PieceKind::Tabs => self.counted_on(blanks),
+            PieceKind::IndentSpaces | PieceKind::IndentTabs => self.counted_on(indent),
+            PieceKind::ForeignSpace => first(blanks).counted_on(blanks),
+            PieceKind::Start | PieceKind::Breaks | PieceKind::BreaksAfterMarks | PieceKind::BreaksAfterBlanks => {
+                first(indent)
+            }
+            PieceKind::ForeignBare | PieceKind::ForeignSpaced | PieceKind::ForeignMarked
+                if matches!(blanks, PieceKind::Spaces) =>
+            {
+                first(PieceKind::ForeignSpace)
             }
             _ => first(blanks),
         }
@@ -374,49 +378,51 @@ impl State {
 
     const fn after_break(self) -> Self {
         match self.kind {
-            Kind::Breaks | Kind::BreaksAfterMarks | Kind::BreaksAfterBlanks => self.longer(self.kind),
-            Kind::Mark | Kind::Marks | Kind::SpacedMarks => first(Kind::BreaksAfterMarks),
-            Kind::Spaces | Kind::IndentSpaces | Kind::Tabs | Kind::IndentTabs | Kind::ForeignSpace => {
-                first(Kind::BreaksAfterBlanks)
-            }
-            _ => first(Kind::Breaks),
+            PieceKind::Breaks | PieceKind::BreaksAfterMarks | PieceKind::BreaksAfterBlanks => self.longer(self.kind),
+            PieceKind::Mark | PieceKind::Marks | PieceKind::SpacedMarks => first(PieceKind::BreaksAfterMarks),
+            PieceKind::Spaces
+            | PieceKind::IndentSpaces
+            | PieceKind::Tabs
+            | PieceKind::IndentTabs
+            | PieceKind::ForeignSpace => first(PieceKind::BreaksAfterBlanks),
+            _ => first(PieceKind::Breaks),
         }
     }
 
     const fn after_mark(self) -> Self {
         match self.kind {
-            Kind::Mark => self.counted_on(Kind::Marks),
-            Kind::Marks | Kind::SpacedMarks => self.longer(self.kind),
-            Kind::Spaces | Kind::IndentSpaces | Kind::ForeignSpace => first(Kind::SpacedMarks),
-            _ => first(Kind::Mark),
+            PieceKind::Mark => self.counted_on(PieceKind::Marks),
+            PieceKind::Marks | PieceKind::SpacedMarks => self.longer(self.kind),
+            PieceKind::Spaces | PieceKind::IndentSpaces | PieceKind::ForeignSpace => first(PieceKind::SpacedMarks),
+            _ => first(PieceKind::Mark),
         }
     }
 
     const fn after_continuation(self, class: Class) -> Self {
         match (self.kind, class) {
-            (Kind::SymbolLead, Class::ContBox) => self.counted(Kind::BoxMiddle),
-            (Kind::SymbolLead, Class::Cont80) => first(Kind::Punctuation),
-            (Kind::SymbolLead, _) => first(Kind::Sign),
-            (Kind::BoxMiddle, Class::Cont80 | Class::ContLine) => self.counted_on(Kind::Line),
-            (Kind::BoxMiddle, _) => first(Kind::Box),
-            (Kind::PlaneLead, Class::ContMiddle) => first(Kind::Emoji),
-            (Kind::PlaneLead, _) => first(Kind::RareScript),
+            (PieceKind::SymbolLead, Class::ContBox) => self.counted(PieceKind::BoxMiddle),
+            (PieceKind::SymbolLead, Class::Cont80) => first(PieceKind::Punctuation),
+            (PieceKind::SymbolLead, _) => first(PieceKind::Sign),
+            (PieceKind::BoxMiddle, Class::Cont80 | Class::ContLine) => self.counted_on(PieceKind::Line),
+            (PieceKind::BoxMiddle, _) => first(PieceKind::Box),
+            (PieceKind::PlaneLead, Class::ContMiddle) => first(PieceKind::Emoji),
+            (PieceKind::PlaneLead, _) => first(PieceKind::RareScript),
             _ => self,
         }
     }
 
     /// One further in a piece of this kind, or its first state.
-    const fn longer(self, kind: Kind) -> Self {
+    const fn longer(self, kind: PieceKind) -> Self {
         if self.kind as u8 == kind as u8 { self.counted_on(kind) } else { first(kind) }
     }
 
     /// Another kind with the same count.
-    const fn counted(self, kind: Kind) -> Self {
+    const fn counted(self, kind: PieceKind) -> Self {
         Self { kind, len: self.len }
     }
 
     /// Another kind with the next count.
-    const fn counted_on(self, kind: Kind) -> Self {
+    const fn counted_on(self, kind: PieceKind) -> Self {
         let cap = kind.cap();
         Self { kind, len: if self.len < cap { self.len + 1 } else { cap } }
     }
@@ -425,7 +431,7 @@ impl State {
 /// The tables keep a state in a byte.
 const _: () = assert!(State::COUNT <= 256);
 
-const fn first(kind: Kind) -> State {
+const fn first(kind: PieceKind) -> State {
     State { kind, len: 1 }
 }
 
@@ -451,21 +457,21 @@ mod tests {
     fn pieces_end_where_the_tokeniser_ends_them() {
         let after = |text: &str| text.bytes().fold(State::START, |state, byte| state.after(Class::of(byte)));
         for (text, kind, len) in [
-            ("word", Kind::LowerBare, 4),
-            ("a word", Kind::LowerSpaced, 4),
-            ("(word", Kind::LowerMarked, 4),
-            ("((word", Kind::LowerBare, 4),
-            ("camelCase", Kind::CapitalBare, 4),
-            ("HTTPServer", Kind::CapitalBare, 9),
-            (" UPPER", Kind::UpperSpaced, 5),
-            ("12345", Kind::Digits, 2),
-            ("x = ", Kind::Spaces, 1),
-            ("{\n\n", Kind::BreaksAfterMarks, 2),
-            ("\n\t\t", Kind::IndentTabs, 2),
-            ("  →", Kind::Sign, 1),
-            ("───", Kind::Line, 4),
-            ("über alles", Kind::ForeignSpaced, 5),
-            ("слово", Kind::Cyrillic, 5),
+            ("word", PieceKind::LowerBare, 4),
+            ("a word", PieceKind::LowerSpaced, 4),
+            ("(word", PieceKind::LowerMarked, 4),
+            ("((word", PieceKind::LowerBare, 4),
+            ("camelCase", PieceKind::CapitalBare, 4),
+            ("HTTPServer", PieceKind::CapitalBare, 9),
+            (" UPPER", PieceKind::UpperSpaced, 5),
+            ("12345", PieceKind::Digits, 2),
+            ("x = ", PieceKind::Spaces, 1),
+            ("{\n\n", PieceKind::BreaksAfterMarks, 2),
+            ("\n\t\t", PieceKind::IndentTabs, 2),
+            ("  →", PieceKind::Sign, 1),
+            ("───", PieceKind::Line, 4),
+            ("über alles", PieceKind::ForeignSpaced, 5),
+            ("слово", PieceKind::Cyrillic, 5),
         ] {
             assert_eq!(after(text), State { kind, len }, "{text}");
         }

@@ -1,7 +1,7 @@
 //! Places, pairs and weights, folded at compile time into the three tables that the estimate walks.
 
 use super::pair::{Ahead, CONTS_AT, LEADS_AT, pair_class};
-use super::place::{Class, Kind, State};
+use super::place::{Class, PieceKind, State};
 use super::weights;
 
 /// By state (upper byte) and byte that follows (lower byte): the weight of the place given that byte in the lower half,
@@ -63,7 +63,7 @@ const fn moves() -> [u16; 1 << 16] {
     let mut aheads = [0; 256];
     while row < State::COUNT {
         let state = State::of_row(row);
-        if row == state.kind.first_row() && !matches!(state.kind, Kind::Start) {
+        if row == state.kind.first_row() && !matches!(state.kind, PieceKind::Start) {
             aheads = aheads_of(state.kind);
         }
         let places = moves_by_class(state);
@@ -89,7 +89,7 @@ const fn moves_by_class(state: State) -> [(u16, u16); Class::ALL.len()] {
         let class = Class::ALL[at];
         let place = match state.kind {
             // Nothing stands before the start that could be a token.
-            Kind::Start => 0,
+            PieceKind::Start => 0,
             _ => weight(letters[from + class.column()]) as u16,
         };
         moves[class as usize] = (state.after(class).row() as u16, place);
@@ -99,7 +99,7 @@ const fn moves_by_class(state: State) -> [(u16, u16); Class::ALL.len()] {
 }
 
 /// The weight of each byte that can follow.
-const fn aheads_of(kind: Kind) -> [u16; 256] {
+const fn aheads_of(kind: PieceKind) -> [u16; 256] {
     let ahead = Ahead::of(kind);
     let mut table = [ZERO as u16; 256];
     let mut byte = 0;

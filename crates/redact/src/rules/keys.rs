@@ -10,7 +10,7 @@ pub(super) const RULES: &[Rule] = &[
             "-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: GnuPG v2\n\n<b64>\n<b64>\n=<a4>\n-----END PGP PRIVATE KEY BLOCK-----",
             "key.pem:1:-----BEGIN RSA PRIVATE KEY-----\nkey.pem:2:<b64>\nkey.pem:3:<b64>\nkey.pem:4:-----END RSA PRIVATE KEY-----",
             "+-----BEGIN RSA PRIVATE KEY-----\n+<b64>\n+<b64>\n+-----END RSA PRIVATE KEY-----", "> -----BEGIN RSA PRIVATE KEY-----\n> <b64>\n> <b64>\n> <b30>\n> -----END RSA PRIVATE KEY-----"])
-        .misses(&["-----BEGIN CERTIFICATE-----\n<b64>\n-----END CERTIFICATE-----", "-----BEGIN PUBLIC KEY-----\n<b64>\n", "if s == \"-----BEGIN PRIVATE KEY-----\" { return Kind::Key }",
+        .misses(&["-----BEGIN CERTIFICATE-----\n<b64>\n-----END CERTIFICATE-----", "-----BEGIN PUBLIC KEY-----\n<b64>\n", "if s == \"-----BEGIN PRIVATE KEY-----\" { return NameKind::Key }",
             "-----BEGIN RSA PRIVATE KEY-----\n...\n-----END RSA PRIVATE KEY-----"]),
     Rule::special("private-key-end", "The end of a private key whose beginning was cut off", &["-END "], Shape::KeyEnd).label("[REDACTED PRIVATE KEY]")
         .hits(&["… 40 lines left out …\n<b64>\n<b64>\n<b20>\n-----END RSA PRIVATE KEY-----"])

@@ -6,7 +6,7 @@ use crate::transcript::{Format, Shape};
 
 /// What was found out about a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct Detected {
     /// Whose format it is.
     pub format: Format,
     /// How the messages lie in it.
@@ -19,7 +19,7 @@ pub struct Found {
 const LISTS: [&str; 4] = ["messages", "input", "conversations", "contents"];
 
 /// Finds shape and format; `wanted` overrides the format.
-pub(super) fn detect(text: &str, wanted: Option<Format>) -> Result<Found> {
+pub(super) fn detect(text: &str, wanted: Option<Format>) -> Result<Detected> {
     let mut scanner = Scanner::new(text, 0);
     let found = match scanner.next_byte() {
         None => {
@@ -31,7 +31,7 @@ pub(super) fn detect(text: &str, wanted: Option<Format>) -> Result<Found> {
         Some(b'[') => {
             let mut evidence = Evidence::default();
             unless_stopped(look_at_list(&mut scanner, &mut evidence))?;
-            Found { format: evidence.format(), shape: Shape::List, field: "message" }
+            Detected { format: evidence.format(), shape: Shape::List, field: "message" }
         }
         Some(b'{') if is_lines(text, &scanner) => detect_lines(&mut scanner, wanted)?,
         Some(b'{') => detect_body(&mut scanner)?,
@@ -46,7 +46,7 @@ pub(super) fn detect(text: &str, wanted: Option<Format>) -> Result<Found> {
             return Err(scanner.error(format!("not a transcript: expected an object or array, found {found}")));
         }
     };
-    Ok(Found { format: wanted.unwrap_or(found.format), ..found })
+    Ok(Detected { format: wanted.unwrap_or(found.format), ..found })
 }
 
 /// What speaks against a document being of the format that somebody says it has; `None` when nothing does. Plain texts
@@ -118,7 +118,7 @@ fn is_lines(text: &str, scanner: &Scanner<'_>) -> bool {
 }
 
 /// The format of messages without a document around them.
-pub(super) fn detect_stretch(text: &str) -> Result<Found> {
+pub(super) fn detect_stretch(text: &str) -> Result<Detected> {
     let mut scanner = Scanner::new(text, 0);
     let mut evidence = Evidence::default();
     while scanner.next_in_stretch().is_some() && !evidence.is_decided() {
@@ -128,12 +128,12 @@ pub(super) fn detect_stretch(text: &str) -> Result<Found> {
         evidence.look_at(&mut scanner)?;
     }
     match evidence.any_role || evidence.is_decided() {
-        true => Ok(Found { format: evidence.format(), shape: Shape::Lines, field: "message" }),
+        true => Ok(Detected { format: evidence.format(), shape: Shape::Lines, field: "message" }),
         false => Err(scanner.error("expected messages with a `role`")),
     }
 }
 
-fn detect_lines(scanner: &mut Scanner<'_>, wanted: Option<Format>) -> Result<Found> {
+fn detect_lines(scanner: &mut Scanner<'_>, wanted: Option<Format>) -> Result<Detected> {
     let mut evidence = Evidence::default();
     let mut lines = 0;
     while scanner.next_byte().is_some() && !evidence.is_decided() {
@@ -151,10 +151,10 @@ fn detect_lines(scanner: &mut Scanner<'_>, wanted: Option<Format>) -> Result<Fou
         };
         return Err(JsonError { offset: 0, message: message.into(), element: None });
     }
-    Ok(Found { format: evidence.format(), shape: Shape::Lines, field: "line" })
+    Ok(Detected { format: evidence.format(), shape: Shape::Lines, field: "line" })
 }
 
-fn detect_body(scanner: &mut Scanner<'_>) -> Result<Found> {
+fn detect_body(scanner: &mut Scanner<'_>) -> Result<Detected> {
     let start = scanner.offset();
     let mut evidence = Evidence::default();
     let mut field = None;
@@ -204,7 +204,7 @@ fn detect_body(scanner: &mut Scanner<'_>) -> Result<Found> {
         "contents" => Format::Gemini,
         _ => evidence.format(),
     };
-    Ok(Found { format, shape: Shape::Body, field })
+    Ok(Detected { format, shape: Shape::Body, field })
 }
 
 /// The offset of the error that ends a look when enough is known: no text is that long.

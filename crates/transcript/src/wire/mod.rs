@@ -20,7 +20,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 pub use blocks::is_media;
-pub use detect::Found;
+pub use detect::Detected;
 
 /// Why a text is no transcript: what, where, what was expected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -109,7 +109,7 @@ pub fn read_stretch(text: &str) -> Result<Transcript<'_>, WireError> {
 
 /// Reads a single element in a known format, as a list of one.
 pub fn read_one(text: &str, format: Format) -> Result<Transcript<'_>, WireError> {
-    let found = Found { format, shape: Shape::Lines, field: "message" };
+    let found = Detected { format, shape: Shape::Lines, field: "message" };
     let mut reader = Reader { text, found: &found, gathered: Gathered::default(), body: BodyFields::default() };
     let list = reader.read_lines().map_err(|error| WireError::new(text, found.field, error))?;
     Ok(reader.finish(list))
@@ -117,7 +117,7 @@ pub fn read_one(text: &str, format: Format) -> Result<Transcript<'_>, WireError>
 
 struct Reader<'a, 'f> {
     text: &'a str,
-    found: &'f Found,
+    found: &'f Detected,
     gathered: Gathered,
     body: BodyFields<'a>,
 }
