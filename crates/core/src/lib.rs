@@ -102,7 +102,7 @@ pub use setting::Setting;
 pub use sound::Sound;
 pub use state::SessionState;
 
-/// The examples of the README compile.
+/// The examples of the documentation compile.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;
+#[doc = include_str!("../../../docs/library.md")]
+struct Library;
