@@ -75,13 +75,15 @@ def main(client, window, parts=(24, 30, 10), sizes=(4_000, 7_000), settings=None
     sys.exit(1 if faults else 0)
 
 
-def read_arguments():
+def read_arguments(choices=()):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     parser.add_argument("--provider", type=Path, default=target / "debug" / "examples" / "working_model")
     parser.add_argument("--foldline", type=Path, default=target / "debug" / "foldline")
     parser.add_argument("--room", type=Path, default=target / "agents", help="where hosts are installed")
     parser.add_argument("--keep", type=Path, help="keep all files of the run here")
+    if choices:
+        parser.add_argument("--client", action="append", choices=choices)
     arguments = parser.parse_args()
     arguments.provider, arguments.foldline, arguments.room = (
         path.resolve() for path in (arguments.provider, arguments.foldline, arguments.room)

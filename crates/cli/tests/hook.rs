@@ -66,6 +66,12 @@ fn after_a_compaction_the_handoff_of_the_session_is_told() {
     let (said, errors) = answer(&desk, &event);
     assert_eq!(errors, "");
     assert!(said.starts_with("[FOLDLINE HANDOFF") && said.contains("foldline_recall"), "{said}");
+    // Where the plugin has compacted itself, there is nothing to add.
+    let newer = std::fs::read_to_string(session).unwrap() + "{\"type\":\"system\",\"version\":\"2.1.326\"}\n";
+    desk.write("newer.jsonl", &newer);
+    let event =
+        json!({ "hook_event_name": "SessionStart", "source": "compact", "transcript_path": desk.path("newer.jsonl") });
+    assert_eq!(answer(&desk, &event), (String::new(), String::new()));
 }
 
 #[test]

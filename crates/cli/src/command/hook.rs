@@ -117,9 +117,16 @@ fn words(response: &mut Value) -> Option<&mut Value> {
     }
 }
 
+/// From this version on Claude Code lets plugins compact, and ours has done it.
+const COMPACTS: [u32; 3] = [2, 1, 287];
+
 /// Prints the handoff of the session so far: what a hook prints at the start of a session is added to its context.
 fn after_compaction(args: &HookArgs, event: &Value) -> Result<(), String> {
     let transcript = event["transcript_path"].as_str().ok_or("`transcript_path` is missing")?;
+    let text = std::fs::read_to_string(transcript).map_err(|error| format!("cannot read {transcript}: {error}"))?;
+    if text.lines().rev().find_map(version).is_some_and(|version| version >= COMPACTS) {
+        return Ok(());
+    }
     let compress = Compress {
         source: Source { file: Some(PathBuf::from(transcript)), format: FormatName::ClaudeCode },
         tuning: Tuning { config: args.config.clone(), store: args.store.clone(), ..Tuning::default() },
@@ -140,4 +147,11 @@ fn after_compaction(args: &HookArgs, event: &Value) -> Result<(), String> {
         quiet: true,
     };
     compress::run(&compress).map(drop).map_err(|failure| failure.message)
+}
+
+/// The version that wrote a line of a session file.
+fn version(line: &str) -> Option<[u32; 3]> {
+    let line: Value = serde_json::from_str(line).ok()?;
+    let mut numbers = line["version"].as_str()?.split('.').map(|number| number.parse().ok());
+    Some([numbers.next()??, numbers.next()??, numbers.next()??])
 }
