@@ -42,6 +42,7 @@ pub enum Command {
     Validate(Validate),
     // These are described where their options are: `--help` says more than one line.
     Reduce(crate::command::reduce::ReduceArgs),
+    Hook(crate::command::hook::HookArgs),
     Recall(crate::command::recall::RecallArgs),
     Search(crate::command::search::SearchArgs),
     Forget(crate::command::forget::ForgetArgs),
@@ -161,6 +162,7 @@ pub fn tokens(text: &str) -> Result<u64, String> {
   foldline compress session.json --target-tokens 12k -o smaller.json
   foldline compress session.json --force --summarizer http://127.0.0.1:8080 --summarizer-model qwen
   FOLDLINE_SUMMARIZER_KEY=… foldline compress session.json --summarizer https://api.example/v1 --summarizer-model small
+  foldline compress session.json --handoff --recall tool > summary.md
   foldline compress request.json --cache-marks system-and-3 --set model.cache_ttl=1h
   foldline compress session.json --dry-run")]
 pub struct Compress {
@@ -201,6 +203,10 @@ pub struct Compress {
     /// `tool:NAME`, or `none`.
     #[arg(long, value_name = "WAY", default_value = "command")]
     pub recall: RecallBy,
+    /// Print the handoff and what followed it, as text, instead of the conversation; implies --force. For agents that take a
+    /// summary.
+    #[arg(long, conflicts_with = "cache_marks")]
+    pub handoff: bool,
     /// File for the JSON report; `-` is standard error.
     #[arg(long, value_name = "FILE")]
     pub report: Option<String>,

@@ -25,6 +25,7 @@ fn main() -> ExitCode {
         Command::Inspect(args) => command::inspect::run(&args),
         Command::Validate(args) => command::validate::run(&args),
         Command::Reduce(args) => command::reduce::run(&args),
+        Command::Hook(args) => command::hook::run(&args),
         Command::Recall(args) => command::recall::run(&args),
         Command::Search(args) => command::search::run(&args),
         Command::Forget(args) => command::forget::run(&args),

@@ -29,6 +29,9 @@ pub struct Plan {
     /// What is run instead at these calls.
     #[serde(default)]
     pub commands: BTreeMap<usize, String>,
+    /// At these calls the model asks an original back instead: the first that its request names, and lines that match this.
+    #[serde(default)]
+    pub recalls: BTreeMap<usize, String>,
     /// What the model says besides, at these calls.
     #[serde(default)]
     pub words: BTreeMap<usize, String>,
@@ -139,7 +142,8 @@ impl Worker {
                 let command = command.replace("{n}", &self.calls.to_string());
                 let words = self.plan.words.get(&self.calls).cloned();
                 let text = words.unwrap_or_else(|| format!("Step {} is next.", self.calls));
-                Reply { number, text, call: Some(shell.call(&command)) }
+                let recall = self.plan.recalls.get(&self.calls).and_then(|grep| recall(request, grep));
+                Reply { number, text, call: Some(recall.unwrap_or_else(|| shell.call(&command))) }
             }
             _ if request.text().contains("application/json") => {
                 say(r#"{"reasoning":"Nothing is left.","next_speaker":"user"}"#.to_owned())
@@ -213,18 +217,43 @@ struct Shell {
     schema: Value,
 }
 
-/// What clients call that tool.
-const SHELLS: [&str; 8] =
-    ["Bash", "bash", "exec_command", "shell_command", "shell", "run_shell_command", "terminal", "execute_command"];
+/// How the tool's name ends that brings originals back.
+const RECALL: &str = "foldline_recall";
 
-fn shell(request: &Received) -> Option<Shell> {
-    let body = request.json();
-    let tools = body["tools"].as_array()?;
-    let declared = tools.iter().flat_map(|tool| match tool["functionDeclarations"].as_array() {
+/// A call of that tool, where the request offers it and names an original.
+fn recall(request: &Received, grep: &str) -> Option<Call> {
+    let tool = declared(&request.json())
+        .iter()
+        .find_map(|tool| tool["name"].as_str().map(str::to_owned).filter(|name| name.ends_with(RECALL)))?;
+    let handle = handle_in(&request.text(), &tool)?;
+    Some(Call { tool, arguments: json!({ "handle": handle, "grep": grep }) })
+}
+
+/// The first handle of a handoff: it names the tool after its handles.
+fn handle_in(text: &str, tool: &str) -> Option<String> {
+    let handoff = text.split("[FOLDLINE HANDOFF").skip(1).find(|handoff| handoff.contains(tool))?;
+    let after = handoff.split("fl-").nth(1)?;
+    let digits: String = after.chars().take_while(char::is_ascii_hexdigit).collect();
+    (!digits.is_empty()).then(|| format!("fl-{digits}"))
+}
+
+/// What clients call that tool.
+const SHELLS: [&str; 9] =
+    ["Bash", "bash", "exec_command", "shell_command", "shell", "run_shell_command", "terminal", "execute_command", "exec"];
+
+/// The tools of a request.
+fn declared(body: &Value) -> Vec<Value> {
+    let tools = body["tools"].as_array().into_iter().flatten();
+    let declared = tools.flat_map(|tool| match tool["functionDeclarations"].as_array() {
         Some(declared) => declared.clone(),
         None => vec![if tool["function"].is_object() { tool["function"].clone() } else { tool.clone() }],
     });
-    let mut shells = declared.filter_map(|tool| {
+    declared.collect()
+}
+
+fn shell(request: &Received) -> Option<Shell> {
+    let declared = declared(&request.json());
+    let mut shells = declared.iter().filter_map(|tool| {
         let name = tool["name"].as_str().filter(|name| SHELLS.contains(name))?;
         let schema = ["input_schema", "parameters", "parametersJsonSchema"].iter().find_map(|key| tool.get(*key));
         Some(Shell { tool: name.to_owned(), schema: schema.cloned().unwrap_or_default() })

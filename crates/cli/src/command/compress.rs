@@ -12,6 +12,7 @@ use crate::progress::{self, ProgressDisplay};
 use crate::settings::{Flag, Settings, Surroundings, model_table};
 use foldline_core::Outcome;
 use foldline_core::cache::marks;
+use foldline_core::handoff::latest;
 use foldline_core::planning::{Inputs, assess, count, finish, plan, read, resume};
 use foldline_core::{
     Compaction, EngineError, Job, Plan, Policy, Report, Request, SessionState, Sound, Trigger, explain,
@@ -23,7 +24,12 @@ use std::time::Instant;
 /// Runs the command.
 pub fn run(args: &Compress) -> Result<Verdict, Failure> {
     let started = Instant::now();
-    let settings = settings(&args.tuning, summariser_flags(args))?;
+    let mut flags = summariser_flags(args);
+    if args.handoff {
+        // What is kept as it is would have to stand beside the handoff.
+        flags.push(Flag { flag: "--handoff", key: "compression.protect_first_n", value: "0".to_owned() });
+    }
+    let settings = settings(&args.tuning, flags)?;
     let report = args.report.as_deref().map(Path::new);
     for path in [args.output.as_deref(), report, args.state.as_deref()].into_iter().flatten() {
         if path != Path::new("-") && !args.dry_run {
@@ -72,7 +78,10 @@ pub fn run(args: &Compress) -> Result<Verdict, Failure> {
     let kept = started.elapsed();
     let mut report = Report::of(&done);
     report.warnings.extend(warnings);
-    write_body(args, &marked(args, &done, settings.policy()))?;
+    match args.handoff {
+        true => write_body(args, &handoff(&done)?)?,
+        false => write_body(args, &marked(args, &done, settings.policy()))?,
+    }
     if let Some(path) = &args.state {
         let state = serde_json::to_string_pretty(&done.state).map_err(Failure::input)?;
         output::write_file(path, &state)?;
@@ -114,7 +123,7 @@ fn job(args: &Compress, settings: &Settings) -> Result<Job, Failure> {
         format: input::format_of(args.source.format),
         models: Some(models),
         request: Request {
-            trigger: if args.force || args.focus.is_some() { Trigger::Manual } else { Trigger::Engine },
+            trigger: if args.force || args.handoff || args.focus.is_some() { Trigger::Manual } else { Trigger::Engine },
             focus: args.focus.clone(),
             pins: args.pins.clone(),
             target: args.target_tokens,
@@ -178,6 +187,13 @@ fn load_state(path: Option<&Path>) -> Result<SessionState, Failure> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(SessionState::default()),
         Err(error) => Err(Failure::input(format!("cannot read {}: {error}", path.display()))),
     }
+}
+
+/// The handoff of the result and what followed it.
+fn handoff(done: &Compaction<'_>) -> Result<String, Failure> {
+    let told =
+        latest(&done.transcript()).ok_or_else(|| Failure::input("there is no handoff: nothing could be folded"))?;
+    Ok(format!("{told}\n"))
 }
 
 /// The result with the cache marks that were asked for.

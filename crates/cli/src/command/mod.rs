@@ -7,6 +7,7 @@ pub mod eval;
 pub mod export;
 mod feedback;
 pub mod forget;
+pub mod hook;
 pub mod inspect;
 pub mod mcp;
 pub mod recall;

@@ -82,7 +82,7 @@ pub fn run(args: &ReduceArgs) -> Result<Verdict, Failure> {
 }
 
 /// The shorter form, or why there is none although there should be.
-fn attempt(args: &ReduceArgs, text: &str) -> (Option<Shorter>, Option<String>) {
+pub(super) fn attempt(args: &ReduceArgs, text: &str) -> (Option<Shorter>, Option<String>) {
     // A fault of ours is told in one line, without the words of the panic.
     std::panic::set_hook(Box::new(|_| {}));
     let made = catch_unwind(AssertUnwindSafe(|| reduce(args, text)));

@@ -1,6 +1,7 @@
 //! The handoff: the structured record that stands for folded messages.
 
 mod frame;
+mod latest;
 mod lookalike;
 mod quote;
 mod render;
@@ -11,6 +12,7 @@ pub use crate::inserted::{
     is_only_handoff, originals, own_words, recall, record, record_in, root,
 };
 pub use frame::{Fill, Frame, Standing};
+pub use latest::latest;
 pub use render::{Handoff, tell, write};
 pub use select::MODEL_SHARE;
 pub(crate) use select::in_turn;

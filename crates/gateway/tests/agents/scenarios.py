@@ -1,4 +1,6 @@
 """What the clients are put through, and what must still be there in the end."""
+import subprocess
+import sys
 from dataclasses import dataclass, field
 
 MEMORY = "Amounts are integers in cents: rule HOUSE-9 of this project."
@@ -54,6 +56,8 @@ class Scenario:
     kills: dict = field(default_factory=dict)  # after so many calls: what is killed
     compacts_after: int = -1  # the part after which the client compacts by itself
     least_share: float = 0.0  # of the input that has to come from the cache
+    commands: dict = field(default_factory=dict)  # at these calls: what is run instead, besides `COMMANDS`
+    recalls: dict = field(default_factory=dict)  # at these calls: an original is asked back, lines that match
 
     def prompts(self):
         """What the user says before each part."""
@@ -69,12 +73,17 @@ class Scenario:
         kills = {max(1, round(call * share)): what for call, what in self.kills.items()}
         return Scenario(**{**vars(self), "parts": parts, "kills": kills, "least_share": 0.0})
 
+    def output(self, number):
+        """What `./step` prints."""
+        return subprocess.run([sys.executable, "-c", STEP % self.sizes, str(number)], capture_output=True, text=True, check=True).stdout
+
     def plan(self):
         return {
             "window": self.window,
             "parts": self.parts,
             "command": "./step {n}",
-            "commands": COMMANDS,
+            "commands": {**COMMANDS, **self.commands},
+            "recalls": self.recalls,
             "words": WORDS,
             "summary": SUMMARY,
         }

@@ -92,7 +92,8 @@ impl Client {
                     files.json(&folder.join("settings.json"), &["env", "ANTHROPIC_BASE_URL"], &json!(base))
                 })?;
                 files.mcp(wiring, |files, command, args| {
-                    let server = json!({ "type": "stdio", "command": command, "args": args });
+                    // Tools that are loaded on demand are not in the requests, by which the gateway knows how to name them.
+                    let server = json!({ "type": "stdio", "command": command, "args": args, "alwaysLoad": true });
                     files.json(&state, &["mcpServers", "foldline"], &server)
                 })?;
             }
