@@ -43,6 +43,7 @@ pub enum Command {
     Recall(crate::command::recall::RecallArgs),
     Search(crate::command::search::SearchArgs),
     Forget(crate::command::forget::ForgetArgs),
+    Undo(crate::command::undo::UndoArgs),
     /// Show the state of the store, make its keys, encrypt it with other ones.
     #[command(subcommand)]
     Store(crate::command::store::StoreCommand),

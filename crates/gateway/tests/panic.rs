@@ -7,7 +7,8 @@ use foldline_core::Policy;
 use foldline_core::policy::{AutoOr, Preset};
 use foldline_core::summary::Summary;
 use foldline_gateway::conversation::{
-    Ask, Conversations, Fault, FoldTask, Planned, Prepared, Refusal, ReportedUsage, Rewriter, Timestamp, Turn,
+    Ask, Compacted, Conversations, Fault, FoldTask, Planned, Prepared, Refusal, ReportedUsage, Rewriter, Timestamp,
+    Turn,
 };
 use foldline_gateway::serve::{self, Gateway, Plan};
 use foldline_gateway::settings::GatewaySettings;
@@ -78,7 +79,7 @@ impl Rewriter for Clumsy {
         self.conversations.plan(task)
     }
 
-    fn run(&self, task: FoldTask, summary: Option<Summary>, now: Timestamp) -> Result<(), Fault> {
+    fn run(&self, task: FoldTask, summary: Option<Summary>, now: Timestamp) -> Result<Option<Compacted>, Fault> {
         self.conversations.run(task, summary, now)
     }
 }

@@ -15,6 +15,7 @@ pub mod search;
 pub mod serve;
 pub mod store;
 mod summarise;
+pub mod undo;
 pub mod validate;
 
 use crate::args::Tuning;

@@ -5,7 +5,7 @@ use crate::failure::{Failure, Verdict};
 use crate::settings::{Flag, Settings, Surroundings, model_table};
 use crate::{keep, output, store_keys};
 use foldline_core::policy::CacheTtl;
-use foldline_gateway::serve::{self, Gateway, Load, Plan, StartError, Stopped};
+use foldline_gateway::serve::{self, Gateway, Load, Plan, ShownSetting, StartError, Stopped};
 use foldline_store::Keyring;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -23,6 +23,19 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 /// Runs the command: until a signal ends it.
 pub fn run(args: &Serve) -> Result<Verdict, Failure> {
+    let served = serve_until_stopped(args);
+    match (args.log_format, served) {
+        // Whoever reads the log as JSON reads its last line so, too.
+        (LogFormat::Json, Err(failure)) => {
+            let line = serde_json::json!({ "level": "ERROR", "message": failure.message, "exit_code": failure.code });
+            output::tell(&format!("{line}\n"));
+            Err(Failure { message: String::new(), ..failure })
+        }
+        (_, served) => served,
+    }
+}
+
+fn serve_until_stopped(args: &Serve) -> Result<Verdict, Failure> {
     let settings = super::settings(&args.tuning, flags(args))?;
     let plan = plan(&settings)?;
     log(args);
@@ -46,7 +59,7 @@ pub fn run(args: &Serve) -> Result<Verdict, Failure> {
     runtime.shutdown_background();
     match stopped.map_err(|error: std::io::Error| Failure::input(format!("signals cannot be received: {error}")))? {
         Stopped::Finished => {}
-        Stopped::CutOff => output::tell("some requests took too long to finish and were cut off\n"),
+        Stopped::CutOff => tracing::warn!("some requests took too long to finish and were cut off"),
     }
     Ok(Verdict::Fine)
 }
@@ -73,7 +86,13 @@ fn plan(settings: &Settings) -> Result<Plan, Failure> {
     let keys =
         if store.is_some() { store_keys::keys(&settings.store).map_err(Failure::input)? } else { Keyring::none() };
     let limits = settings.store.limits();
-    Ok(Plan { store, limits, keys, models: Some(models), policy, gateway: settings.gateway.clone() })
+    let shown = settings.resolved.entries().map(|(key, value, origin)| ShownSetting {
+        key: key.to_owned(),
+        value: super::config::plain(value),
+        origin: origin.to_string(),
+    });
+    let shown = shown.collect();
+    Ok(Plan { store, limits, keys, models: Some(models), policy, gateway: settings.gateway.clone(), shown })
 }
 
 /// Reads the same settings again.
@@ -170,7 +189,7 @@ fn greeting(gateway: &Gateway, plan: &Plan, settings: &Settings, address: Socket
          upstreams  {}, {} and {}\n\
          store      {store}\n\
          settings   {file}, preset {}\n\
-         sessions   http://{address}/foldline/sessions\n\
+         pages      http://{address}/foldline/\n\
          {}\n",
         setup.anthropic.text(),
         setup.openai.text(),
@@ -185,6 +204,8 @@ fn greeting(gateway: &Gateway, plan: &Plan, settings: &Settings, address: Socket
 fn greeting_json(gateway: &Gateway, plan: &Plan, settings: &Settings, address: SocketAddr) -> String {
     let setup = gateway.setup();
     let line = serde_json::json!({
+        "timestamp": serve::when::iso(jiff::Timestamp::now().as_millisecond()),
+        "level": "INFO",
         "message": "listening",
         "version": env!("CARGO_PKG_VERSION"),
         "address": format!("http://{address}"),
@@ -233,7 +254,7 @@ fn log(args: &Serve) {
     let lines = || fmt::layer().with_writer(std::io::stderr).with_target(false);
     let lines = match args.log_format {
         LogFormat::Text => lines().boxed(),
-        LogFormat::Json => lines().json().boxed(),
+        LogFormat::Json => lines().json().flatten_event(true).with_current_span(false).with_span_list(false).boxed(),
     };
     tracing_subscriber::registry().with(lines).with(ours).init();
 }

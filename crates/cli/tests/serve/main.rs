@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod disk;
+mod journal;
 mod kills;
 mod process;
 mod running;

@@ -1,14 +1,16 @@
 //! Folds: the engine on a conversation as it is forwarded, and the checkpoint that comes of it.
 
+use super::account::Account;
 use super::ask::{CredentialId, Timestamp};
 use super::checkpoint::{Checkpoint, Marks, Seals};
+use super::compacted::{Caching, Compacted};
 use super::fault::Fault;
 use super::memory::Session;
 use super::parsed_request::ParsedRequest;
 use super::prepare::usage_for;
 use super::prepared::Durability;
 use super::shared::{Keeping, Rules, Shared, name};
-use super::state::{Conversation, ConversationEvent};
+use super::state::{Conversation, ConversationEvent, FoldMark};
 use super::tally;
 use foldline_core::Outcome as PlanOutcome;
 use foldline_core::planning::{Inputs, Sound, Verdict, assess, finish, plan};
@@ -27,6 +29,8 @@ pub(super) struct Done {
     pub(super) events: Vec<ConversationEvent>,
     /// The middle became a handoff; otherwise outputs were only reduced.
     pub(super) is_fold: bool,
+    /// What was done, in numbers; none where a fold was only adopted.
+    pub(super) compacted: Option<Compacted>,
     pub(super) warnings: Vec<String>,
     /// Where it is kept.
     pub(super) durability: Durability,
@@ -112,10 +116,18 @@ impl Fold<'_, '_> {
         let warnings = compaction.plan.warnings.clone();
         let mut events: Vec<_> = compaction.events.iter().cloned().map(ConversationEvent::Engine).collect();
         let changed = !matches!(compaction.plan.outcome, PlanOutcome::Unchanged | PlanOutcome::Aborted);
+        let account = Account::of(&compaction);
         let Some(cut) = changed.then(|| self.cut(&compaction)).flatten() else {
             return Ok(Attempt::Nothing { events, warnings });
         };
-        events.push(ConversationEvent::Replaced { checkpoint: name(&cut.key) });
+        let mark = FoldMark {
+            at: self.now.0,
+            kind: account.kind.clone(),
+            reason: account.reason.clone(),
+            tokens: account.tokens,
+            ..FoldMark::default()
+        };
+        events.push(ConversationEvent::Replaced { checkpoint: name(&cut.key), mark: Some(mark) });
         let texts: Vec<_> =
             compaction.plan.originals.iter().map(|original| (original, original.text(&compaction.source))).collect();
         let originals: Vec<NewOriginal<'_>> = match self.request.keeps_originals {
@@ -126,9 +138,11 @@ impl Fold<'_, '_> {
             false => Vec::new(),
         };
         let is_fold = compaction.plan.fold.is_some();
-        Ok(match self.keep(cut, &originals, &events) {
+        let caching = if self.conversation.caches { Caching::Seen } else { Caching::NotSeen };
+        let compacted = Some(Compacted::of(&compaction, self.parsed.model(), caching));
+        Ok(match self.keep(cut, Some(&account), &originals, &events) {
             Ok(checkpoint) => {
-                Attempt::Done(Done { checkpoint, events, is_fold, warnings, durability: self.durability })
+                Attempt::Done(Done { checkpoint, events, is_fold, compacted, warnings, durability: self.durability })
             }
             Err(error) => {
                 self.shared.let_rest(self.now.0);
@@ -176,6 +190,7 @@ impl Fold<'_, '_> {
     fn keep(
         &self,
         checkpoint: Checkpoint,
+        account: Option<&Account>,
         originals: &[NewOriginal<'_>],
         events: &[ConversationEvent],
     ) -> Result<Arc<Checkpoint>, StoreError> {
@@ -188,6 +203,7 @@ impl Fold<'_, '_> {
             dialect: self.parsed.dialect,
             root: self.root,
             checkpoint,
+            account,
             originals,
             precedence: self.precedence,
             session: &session.row(&self.parsed.session),
@@ -227,12 +243,13 @@ impl Fold<'_, '_> {
         let Some(cut) = Checkpoint::cut(self.parsed, &compacted, &measure, Seals::Sound) else {
             return Ok(nothing());
         };
-        let events = vec![ConversationEvent::Replaced { checkpoint: name(&cut.key) }];
-        Ok(match self.keep(cut, &[], &events) {
+        let events = vec![ConversationEvent::Replaced { checkpoint: name(&cut.key), mark: None }];
+        Ok(match self.keep(cut, None, &[], &events) {
             Ok(checkpoint) => Attempt::Done(Done {
                 checkpoint,
                 events,
                 is_fold: true,
+                compacted: None,
                 warnings: Vec::new(),
                 durability: self.durability,
             }),

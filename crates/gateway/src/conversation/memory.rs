@@ -98,6 +98,17 @@ impl Record {
         self.conversations.iter().find(|conversation| conversation.root() == root)
     }
 
+    /// All conversations.
+    pub(super) fn conversations(&self) -> impl Iterator<Item = &Conversation> {
+        self.conversations.iter()
+    }
+
+    /// The conversation whose fold is the latest that can be taken back.
+    pub(super) fn latest_folded(&self) -> Option<&Conversation> {
+        let folded = self.conversations.iter().filter(|conversation| conversation.latest.is_some());
+        folded.max_by_key(|conversation| conversation.latest_fold().map_or(0, |mark| mark.at))
+    }
+
     /// Changes the conversation of a root; the latest used come last.
     pub(super) fn with_conversation<T>(&mut self, root: &str, change: impl FnOnce(&mut Conversation) -> T) -> T {
         let at = self.conversations.iter().position(|conversation| conversation.root() == root);

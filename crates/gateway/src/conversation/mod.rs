@@ -5,10 +5,13 @@
 //! (`schedule`, `fold`): at once without a model, or beside the conversation with one. What was rewritten
 //! once is rewritten to the same bytes for ever, because it is on the disk before it is first used.
 
+mod account;
 mod ask;
 mod checkpoint;
+mod compacted;
 mod fault;
 mod fold;
+mod folds;
 mod memory;
 mod money;
 mod observe;
@@ -29,18 +32,23 @@ mod tally;
 mod task;
 #[cfg(test)]
 mod tests;
+mod undo;
 mod windows;
 
 pub use crate::refusal::{Refusal, RefusalKind, read_refusal};
+pub use account::{Account, EditNote, HeldNote};
 pub use ask::{Ask, Bypass, CredentialId, Dialect, PurposeHint, SessionId, Timestamp, Writer};
+pub use compacted::{Compacted, CompactionKind};
 pub use fault::Fault;
 
 pub use foldline_transcript::wire::reply::ReportedUsage;
+pub use folds::{FoldText, FoldView};
 pub use prepared::{Durability, Outcome, Prepared, Turn};
 pub use rewriter::Rewriter;
 pub use sessions::{SessionView, Sums, Totals, TurnEvent};
 pub use settings::{ConversationSettings, Mode};
 pub use task::{FoldTask, Planned};
+pub use undo::Undo;
 
 use foldline_core::models::{ApiFamily, ModelTable};
 use foldline_core::reading::{Findings, Way};
@@ -125,8 +133,8 @@ impl Conversations {
     }
 
     /// Finishes a fold in the background with a model's words, its failure, or without one. The next
-    /// request of the conversation finds it.
-    pub fn run(&self, task: FoldTask, summary: Option<Summary>, now: Timestamp) -> Result<(), Fault> {
+    /// request of the conversation finds it. Says what was done, if anything was.
+    pub fn run(&self, task: FoldTask, summary: Option<Summary>, now: Timestamp) -> Result<Option<Compacted>, Fault> {
         task.run(&self.shared, summary, now)
     }
 
@@ -141,20 +149,50 @@ impl Conversations {
     /// Asks for a fold: the next request of that session is folded, with a focus if there is one. `false`
     /// when no such session is known.
     pub fn compact_now(&self, session: &SessionId, focus: Option<&str>) -> Result<bool, StoreError> {
-        if self.shared.memory().session(session).is_none() {
-            let stored = match self.shared.store() {
-                Some(store) => store.session(session.as_str())?,
-                None => None,
-            };
-            let Some(row) = stored else {
-                return Ok(false);
-            };
-            let all = Bounds { sessions: usize::MAX, text_bytes: usize::MAX };
-            self.shared.memory().admit(session, Session::of_row(&row), all);
+        if !self.hold(session)? {
+            return Ok(false);
         }
         if let Some(session) = self.shared.memory().session(session) {
             session.manual = Some(focus.map(str::to_owned));
         }
+        Ok(true)
+    }
+
+    /// Takes back the latest prune or fold of a session: its next request goes out without it, as long as it fits.
+    pub fn undo(&self, session: &SessionId, now: Timestamp) -> Result<Undo, StoreError> {
+        if !self.hold(session)? {
+            return Ok(Undo::NoSession);
+        }
+        undo::undo(&self.shared, session, now)
+    }
+
+    /// Prunes and folds of a session that are remembered, the latest first.
+    pub fn folds(&self, session: &SessionId) -> Result<Vec<FoldView>, StoreError> {
+        folds::list(&self.shared, session)
+    }
+
+    /// One of them with what stands in place of the messages, if it is this credential's and still kept.
+    pub fn fold(
+        &self,
+        credential: &CredentialId,
+        session: &SessionId,
+        id: &str,
+    ) -> Result<Option<FoldText>, StoreError> {
+        folds::one(&self.shared, credential, session, id)
+    }
+
+    /// Whether a session is known; brings it into memory.
+    fn hold(&self, session: &SessionId) -> Result<bool, StoreError> {
+        if self.shared.memory().session(session).is_some() {
+            return Ok(true);
+        }
+        let stored = match self.shared.store() {
+            Some(store) => store.session(session.as_str())?,
+            None => None,
+        };
+        let Some(row) = stored else { return Ok(false) };
+        let all = Bounds { sessions: usize::MAX, text_bytes: usize::MAX };
+        self.shared.memory().admit(session, Session::of_row(&row), all);
         Ok(true)
     }
 

@@ -2,6 +2,7 @@
 
 use super::ask::{Ask, Bypass};
 use super::checkpoint::{Checkpoint, Marks, Seals};
+use super::compacted::Compacted;
 use super::fault::Fault;
 use super::fold::{Attempt, Fold};
 use super::parsed_request::ParsedRequest;
@@ -52,6 +53,7 @@ pub(super) fn prepare<'a>(shared: &Arc<Shared>, ask: &Ask<'a>) -> Result<Prepare
         window,
         warnings: Vec::new(),
         durability: Durability::Disk,
+        compacted: None,
         events: Vec::new(),
     };
     let passed = match (root, alone) {
@@ -129,6 +131,7 @@ struct Path<'p, 'a> {
     window: Option<Window>,
     warnings: Vec<String>,
     durability: Durability,
+    compacted: Option<Compacted>,
     /// What has happened to the conversation in this turn.
     events: Vec<ConversationEvent>,
 }
@@ -143,7 +146,8 @@ struct Passed {
 impl<'a> Path<'_, 'a> {
     /// Swaps what is known, and folds if it is time.
     fn go(&mut self, root: Key, purpose: Purpose) -> Result<Passed, Fault> {
-        let mut checkpoint = self.shared.best(self.rules, self.ask, self.parsed)?;
+        let undone = &self.conversation.undone;
+        let mut checkpoint = self.shared.best(self.rules, self.ask, self.parsed, undone)?;
         {
             let mut memory = self.shared.memory();
             match checkpoint {
@@ -178,6 +182,11 @@ impl<'a> Path<'_, 'a> {
             let situation = self.situation(checkpoint, &budgets);
             match (&manual, purpose) {
                 (Some(_), Purpose::Turn) => schedule::on_request(&situation),
+                (_, Purpose::Turn) if self.conversation.spared.is_some() => {
+                    let since = self.conversation.spared.and_then(|spared| spared.tokens);
+                    schedule::after_undo(&situation, since)
+                        .unwrap_or_else(|| schedule(&situation, self.beside(root), self.conversation.reports))
+                }
                 (_, Purpose::Turn) => schedule(&situation, self.beside(root), self.conversation.reports),
                 // Its own compaction is at work.
                 _ => schedule::only_if_needed(&situation),
@@ -189,7 +198,9 @@ impl<'a> Path<'_, 'a> {
         if next != Schedule::Never && can_ask {
             // Another process may have folded this conversation already.
             let learnt = self.shared.learn_root(self.rules, self.ask.credential, &root);
-            let known = match learnt.and_then(|()| self.shared.best(self.rules, self.ask, self.parsed)) {
+            let known = match learnt
+                .and_then(|()| self.shared.best(self.rules, self.ask, self.parsed, &self.conversation.undone))
+            {
                 Ok(known) => known,
                 // What is known here still counts; whether the fold can be kept will show.
                 Err(fault) => {
@@ -209,6 +220,13 @@ impl<'a> Path<'_, 'a> {
         let can_wait = next != Schedule::Never && !matches!(next.now(), Some(Trigger::TooLarge | Trigger::Manual));
         if can_wait && self.shared.store_rests(self.ask.now.0) {
             return Ok(Passed { outcome: Outcome::FailedOpen, checkpoint, task: None });
+        }
+        if next == Schedule::Never
+            && purpose == Purpose::Turn
+            && self.conversation.spared.is_some_and(|spared| spared.tokens.is_none())
+        {
+            let tokens = self.tokens(checkpoint.as_deref());
+            self.note(vec![ConversationEvent::Spared { tokens }]);
         }
         let swapped = if checkpoint.is_some() { Outcome::Checkpoint } else { Outcome::Unchanged };
         match next {
@@ -309,6 +327,7 @@ impl<'a> Path<'_, 'a> {
                 self.note(done.events);
                 self.warnings.extend(done.warnings);
                 self.durability = done.durability;
+                self.compacted = done.compacted;
                 let outcome = if done.is_fold { Outcome::Folded } else { Outcome::Pruned };
                 Passed { outcome, checkpoint: Some(done.checkpoint), task: None }
             }
@@ -418,6 +437,7 @@ impl<'a> Path<'_, 'a> {
                 _ => Recovery::Forbidden,
             },
             tokens: (as_it_came, goes_out),
+            decided,
             counted: self.counted(sent),
             end: (self.parsed.key(self.parsed.len()).map(|key| name(&key)).unwrap_or_default(), self.parsed.len()),
             sent: sent.map_or(messages, |sent| messages - sent.facts.position + sent.facts.messages),
@@ -437,6 +457,7 @@ impl<'a> Path<'_, 'a> {
             tokens: (as_it_came, decided),
             turn,
             durability: self.durability,
+            compacted: self.compacted,
             background: task,
             warnings: self.warnings,
         }
@@ -470,6 +491,7 @@ impl<'a> Path<'_, 'a> {
             tokens_before: turn.tokens.0,
             tokens_after: turn.tokens.1,
             swaps: u64::from(is_swapped),
+            shadow_tokens: turn.tokens.1.saturating_sub(turn.decided),
             ..Sums::default()
         };
         match turn.outcome {

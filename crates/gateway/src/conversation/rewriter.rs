@@ -4,7 +4,7 @@ use super::ask::{Ask, Timestamp};
 use super::fault::Fault;
 use super::prepared::{Prepared, Turn};
 use super::task::{FoldTask, Planned};
-use super::{Conversations, ReportedUsage};
+use super::{Compacted, Conversations, ReportedUsage};
 use crate::refusal::Refusal;
 use foldline_core::summary::Summary;
 
@@ -27,7 +27,7 @@ pub trait Rewriter: Send + Sync {
     /// Plans a fold in the background.
     fn plan(&self, task: &mut FoldTask) -> Result<Planned, Fault>;
     /// Finishes a fold in the background.
-    fn run(&self, task: FoldTask, summary: Option<Summary>, now: Timestamp) -> Result<(), Fault>;
+    fn run(&self, task: FoldTask, summary: Option<Summary>, now: Timestamp) -> Result<Option<Compacted>, Fault>;
 }
 
 impl Rewriter for Conversations {
@@ -57,7 +57,7 @@ impl Rewriter for Conversations {
         Conversations::plan(self, task)
     }
 
-    fn run(&self, task: FoldTask, summary: Option<Summary>, now: Timestamp) -> Result<(), Fault> {
+    fn run(&self, task: FoldTask, summary: Option<Summary>, now: Timestamp) -> Result<Option<Compacted>, Fault> {
         Conversations::run(self, task, summary, now)
     }
 }

@@ -1,5 +1,6 @@
 //! The shared middle: settings, store and memory, and the calls between them that every path needs.
 
+use super::account::{self, Account};
 use super::ask::{Ask, CredentialId, Dialect, SessionId};
 use super::checkpoint::{Checkpoint, Facts};
 use super::fault::Fault;
@@ -23,7 +24,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 /// Checkpoints under one root that are looked at. Conversations that all begin with the same message are
 /// many in some set-ups; the latest used are the ones that go on.
-const MOST_UNDER_A_ROOT: usize = 4_096;
+pub(super) const MOST_UNDER_A_ROOT: usize = 4_096;
 
 /// Share of the trigger at which a prune alone must land, unless the settings say where. Every rewrite costs
 /// the cached prefix once. A loop of 300 turns through 32,000 tokens is rewritten twice as often when a prune
@@ -119,6 +120,8 @@ pub(super) struct Keeping<'a> {
     pub(super) dialect: Dialect,
     pub(super) root: Key,
     pub(super) checkpoint: Checkpoint,
+    /// What people are told about it.
+    pub(super) account: Option<&'a Account>,
     pub(super) originals: &'a [NewOriginal<'a>],
     pub(super) precedence: Precedence,
     pub(super) session: &'a SessionRow,
@@ -310,19 +313,20 @@ impl Shared {
         Ok(())
     }
 
-    /// The longest checkpoint that fits a request.
+    /// The longest checkpoint that fits a request and was not taken back.
     pub(super) fn best(
         &self,
         rules: &Rules,
         ask: &Ask<'_>,
         parsed: &ParsedRequest<'_>,
+        undone: &[String],
     ) -> Result<Option<Arc<Checkpoint>>, Fault> {
         let Some(root) = parsed.root() else {
             return Ok(None);
         };
         let fitting = self.memory().fitting(&root, |position| parsed.key(position));
         for (key, facts) in fitting {
-            if !facts.fits(parsed) {
+            if !facts.fits(parsed) || (!undone.is_empty() && undone.contains(&name(&key))) {
                 continue;
             }
             if let Some(checkpoint) = self.memory().text(&key) {
@@ -347,13 +351,24 @@ impl Shared {
     /// Makes a fold durable, then known. What comes back is the checkpoint that counts: another node, or
     /// another turn of the same conversation, may have been first.
     pub(super) fn keep(&self, rules: &Rules, keeping: Keeping<'_>) -> Result<Arc<Checkpoint>, StoreError> {
-        let Keeping { credential, dialect, root, mut checkpoint, originals, precedence, session, durability, now } =
-            keeping;
+        let Keeping {
+            credential,
+            dialect,
+            root,
+            mut checkpoint,
+            account,
+            originals,
+            precedence,
+            session,
+            durability,
+            now,
+        } = keeping;
         // What a provider rejected is in nobody's way.
         let precedence = if self.memory().is_rejected(&checkpoint.key) { Precedence::Latest } else { precedence };
         if let Some(store) = self.store_for(rules).filter(|_| durability == Durability::Disk) {
             let namespace = credential.namespace();
-            let record = serde_json::to_string(&checkpoint.facts).unwrap_or_default();
+            let record = account::Record { facts: &checkpoint.facts, account };
+            let record = serde_json::to_string(&record).unwrap_or_default();
             let new = NewCheckpoint {
                 key: checkpoint.key,
                 root,

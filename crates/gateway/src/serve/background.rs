@@ -1,12 +1,13 @@
 //! Work beside the requests: folds, and writing down what may wait.
 
 use super::gateway::{Gateway, now};
+use super::journal::{self, Carried, Figures, Totals};
 use super::rewriting::Trouble;
 use crate::conversation::{FoldTask, Planned, SessionId};
 use crate::summariser::{Spent, Summary, SummaryJob};
 use foldline_core::summary::{Failure, FailureClass};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tracing::{info, warn};
 
 /// How often sums and events are written down: a crash loses at most this much of them.
@@ -30,6 +31,7 @@ pub fn fold(gateway: &Arc<Gateway>, task: FoldTask) {
 }
 
 async fn fold_now(gateway: &Arc<Gateway>, mut task: FoldTask) -> Result<(), Trouble> {
+    let began = Instant::now();
     let rewriter = gateway.rewriter.clone();
     let (task, planned) = tokio::task::spawn_blocking(move || {
         let planned = rewriter.plan(&mut task);
@@ -44,11 +46,13 @@ async fn fold_now(gateway: &Arc<Gateway>, mut task: FoldTask) -> Result<(), Trou
     };
     let rewriter = gateway.rewriter.clone();
     let session = task.session().clone();
-    tokio::task::spawn_blocking(move || rewriter.run(task, summary, now()))
+    let done = tokio::task::spawn_blocking(move || rewriter.run(task, summary, now()))
         .await
         .map_err(|_| Trouble::Panic)?
         .map_err(Trouble::Fault)?;
-    info!(session = session.as_str(), "folded in the background");
+    if let Some(done) = done {
+        journal::compacted(&session, &done, Carried::Beside, began.elapsed());
+    }
     Ok(())
 }
 
@@ -94,6 +98,7 @@ pub async fn keep_books(gateway: Arc<Gateway>, stop: impl Future<Output = ()>) {
     tokio::pin!(stop);
     // Said when it begins and when it ends, not four times a second.
     let mut books = Books::Written;
+    let mut totals = Totals::new(Instant::now());
     loop {
         let stopped = tokio::select! {
             () = tokio::time::sleep(FLUSH_EVERY) => false,
@@ -112,6 +117,7 @@ pub async fn keep_books(gateway: Arc<Gateway>, stop: impl Future<Output = ()>) {
         if let Ok(flushed) = flushed {
             books = books.after(&gateway, flushed.err());
         }
+        totals.tell(Instant::now(), || Figures::of(&gateway));
         if stopped {
             return;
         }

@@ -4,7 +4,7 @@ use super::answer::{Refusal, text_answer};
 use super::gateway::Gateway;
 use super::presence::Visit;
 use super::route::{Route, route};
-use super::{Body, inbound, own, pass, path, turn, vendor};
+use super::{Body, inbound, journal, own, pass, path, turn, vendor};
 use http::request::Parts;
 use http::{Request, Response, StatusCode, Uri};
 use hyper::body::Incoming;
@@ -17,13 +17,14 @@ pub async fn answer(gateway: Arc<Gateway>, request: Request<Incoming>, visit: Vi
     let straight = straighten(&mut parts).and_then(|()| vendor::lift_key(&mut parts));
     let route = route(&parts);
     let provider = route.provider();
+    let what = route.name();
     let answer = match straight.and_then(|()| gateway.setup().names.check(&parts, visit.presence().entrance)) {
         Ok(()) => served(&gateway, route, parts, body, &visit).await,
         Err(refusal) => Err(refusal),
     };
     let answer = answer.unwrap_or_else(|refusal| {
         gateway.metrics.refusal(refusal.name());
-        tracing::debug!(kind = refusal.name(), "refused");
+        journal::refused(&refusal, what);
         refusal.answer(provider)
     });
     answer.map(|body| visit.until_the_end_of(body))

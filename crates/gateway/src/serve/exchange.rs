@@ -4,6 +4,7 @@ use super::answer::{Refusal, whole};
 use super::budget::Weighed;
 use super::decode::{Coding, decode};
 use super::gateway::{Gateway, Place, now};
+use super::journal;
 use super::passage::{Passage, Pieces};
 use super::reply::{Again, Opening, Reply};
 use super::rewriting::{FAILED_OPEN, Known, Question, Rewritten, Usage};
@@ -21,7 +22,7 @@ use hyper::body::Incoming;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
-use tracing::{debug, info};
+use tracing::debug;
 
 /// A request on its way through the gateway.
 pub struct Exchange {
@@ -164,7 +165,11 @@ impl Sent {
             .await
             .ok_or_else(|| Refusal::Silent { host: host(), seconds: patience.as_secs() })?
             .map_err(|error| Refusal::Unreachable { host: host(), reason: error.to_string() })?;
-        exchange.gateway.metrics.reply(exchange.provider, reply.status().as_u16(), began.elapsed());
+        let status = reply.status();
+        exchange.gateway.metrics.reply(exchange.provider, status.as_u16(), began.elapsed());
+        if status.is_client_error() || status.is_server_error() {
+            journal::upstream_failed(&host(), status.as_u16(), self.session.as_ref(), began.elapsed());
+        }
         if reply.status().is_success() && exchange.question.credential != exchange.admitted {
             exchange.gateway.accepted.note(exchange.admitted, exchange.question.credential);
         }
@@ -219,7 +224,6 @@ impl Sent {
         let gateway = self.exchange.gateway.clone();
         let rewritten = self.exchange.question.shorten(&gateway, &turn, refusal, self.attempt, self.usage).await?;
         gateway.metrics.retry("too_large");
-        info!(attempt = self.attempt, outcome = rewritten.outcome, "refused for its size, folded harder");
         self.take_note(&rewritten);
         if let Some(task) = rewritten.known.and_then(|known| known.background) {
             background::fold(&gateway, task);
@@ -235,7 +239,11 @@ impl Sent {
         }
         gateway.metrics.retry("rejected");
         gateway.metrics.fallback("rejected");
-        tracing::warn!(kind = "rejected", "forwarded as it came");
+        tracing::warn!(
+            kind = "rejected",
+            session = self.session.as_ref().map(SessionId::as_str),
+            "fallback: forwarded as it came"
+        );
         self.outcome = FAILED_OPEN;
         self.usage = Usage::Theirs;
         // A refusal for its size can still be recovered.

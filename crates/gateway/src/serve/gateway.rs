@@ -5,6 +5,7 @@ use super::budget::Budget;
 use super::identity::Accepted;
 use super::lending::Owners;
 use super::metrics::Metrics;
+use super::pages::Visitors;
 use super::ready::Readiness;
 use super::setup::{self, Setup, SetupError};
 use crate::conversation::{ConversationSettings, Conversations, Mode, Rewriter, Timestamp};
@@ -36,6 +37,19 @@ pub struct Plan {
     pub limits: Limits,
     /// What it is encrypted with.
     pub keys: Keyring,
+    /// The settings as people are shown them; none where nobody knows where they come from.
+    pub shown: Vec<ShownSetting>,
+}
+
+/// A setting in force.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShownSetting {
+    /// Its key.
+    pub key: String,
+    /// Its value, as a person would type it.
+    pub value: String,
+    /// Where it comes from.
+    pub origin: String,
 }
 
 impl Default for Plan {
@@ -47,6 +61,7 @@ impl Default for Plan {
             store: None,
             limits: StoreSettings::default().limits(),
             keys: Keyring::none(),
+            shown: Vec::new(),
         }
     }
 }
@@ -71,6 +86,11 @@ pub struct Gateway {
     pub(super) owners: Owners,
     /// Whose the tokens are that providers have accepted.
     pub(super) accepted: Accepted,
+    /// Browsers that are signed in.
+    pub(super) visitors: Visitors,
+    /// Places for pages that update themselves.
+    pub(super) viewers: Arc<Semaphore>,
+    shown: ArcSwap<Vec<ShownSetting>>,
     /// Whether the store can be written.
     pub(super) readiness: Readiness,
     /// Places for work on threads that may block.
@@ -111,6 +131,9 @@ pub enum StartError {
 /// conversation that finds no place tries again with its next request.
 const MOST_FOLDS: usize = 64;
 
+/// Pages that update themselves at once: each looks at sessions about once a second.
+const MOST_VIEWERS: usize = 32;
+
 /// The part of all places that requests have beside them whose bodies are passed on while they come.
 const UPLOADS_PART: usize = 4;
 
@@ -147,6 +170,9 @@ impl Gateway {
             outbound,
             metrics,
             readiness: Readiness::default(),
+            visitors: Visitors::default(),
+            viewers: Arc::new(Semaphore::new(MOST_VIEWERS)),
+            shown: ArcSwap::from_pointee(plan.shown.clone()),
             accepted: Accepted::default(),
             owners: Owners::default(),
             reported: Notify::new(),
@@ -171,6 +197,16 @@ impl Gateway {
         self.setup.load_full()
     }
 
+    /// The settings as people are shown them.
+    pub(super) fn shown_settings(&self) -> Arc<Vec<ShownSetting>> {
+        self.shown.load_full()
+    }
+
+    /// Where connections come in, once they do.
+    pub(super) fn address(&self) -> Option<SocketAddr> {
+        self.bound.get().copied()
+    }
+
     /// Other settings from the next request on. On an error the old ones stay in force.
     ///
     /// Store and limits of concurrency stay what they were at the start. Another address is refused, and so is to admit
@@ -193,6 +229,7 @@ impl Gateway {
         self.conversations.set_keys(&plan.keys)?;
         self.conversations.reload(conversation_settings(plan));
         self.setup.store(Arc::new(setup));
+        self.shown.store(Arc::new(plan.shown.clone()));
         self.usage_refused.store(false, std::sync::atomic::Ordering::Relaxed);
         Ok(())
     }

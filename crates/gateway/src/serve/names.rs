@@ -36,7 +36,7 @@ impl Names {
     pub fn check(&self, parts: &Parts, entrance: IpAddr) -> Result<(), Refusal> {
         self.check_host(parts, entrance)?;
         self.check_page(&parts.headers, entrance)?;
-        if parts.method == Method::POST && !needs_leave(&parts.headers) {
+        if parts.method == Method::POST && !needs_leave(&parts.headers) && !is_own_form(parts) {
             return Err(Refusal::Simple);
         }
         Ok(())
@@ -118,6 +118,13 @@ impl Names {
 
 /// Characters of a name that are repeated in an answer.
 const SHOWN: usize = 100;
+
+/// Whether a form of one of our own pages sent this: no page can write `sec-fetch-site`, and a browser says `same-origin`
+/// only for pages of this very address.
+fn is_own_form(parts: &Parts) -> bool {
+    let site = parts.headers.get(FETCH_SITE).map(|site| site.as_bytes());
+    parts.uri.path().starts_with("/foldline/") && site == Some(b"same-origin")
+}
 
 /// Whether a browser would have had to ask before it sent this from another site's page: for JSON, and for headers
 /// that no form has.
@@ -221,5 +228,11 @@ mod tests {
         assert_eq!(post(&[("authorization", "Basic eDp5")]), Some("simple"));
         assert_eq!(post(&[("content-type", "Application/JSON; charset=utf-8")]), None);
         assert_eq!(post(&[("x-foldline-key", "k")]), None);
+        // Forms of our own pages are what a browser says they are.
+        let form = ("content-type", "application/x-www-form-urlencoded");
+        assert_eq!(post(&[form, ("sec-fetch-site", "same-origin")]), None);
+        for site in ["same-site", "none"] {
+            assert_eq!(post(&[form, ("sec-fetch-site", site)]), Some("simple"), "{site}");
+        }
     }
 }

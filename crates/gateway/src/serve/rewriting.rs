@@ -5,12 +5,13 @@ use super::assistant_answer::Delivery;
 use super::budget::Weighed;
 use super::gateway::{Gateway, now};
 use super::hints::Hints;
+use super::journal::{self, Carried};
 use super::marks::Marking;
 use super::route::ModelCall;
 use super::{marks, usage};
 use crate::conversation::{
-    Ask, Bypass, CredentialId, Dialect, Durability, Fault, FoldTask, Outcome, Prepared, Refusal, SessionId, Turn,
-    Writer,
+    Ask, Bypass, Compacted, CredentialId, Dialect, Durability, Fault, FoldTask, Outcome, Prepared, Refusal, SessionId,
+    Turn, Writer,
 };
 use bytes::Bytes;
 use foldline_core::reading::Site;
@@ -19,7 +20,7 @@ use http::Uri;
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tracing::warn;
 
 /// A request as it came, unpacked.
@@ -104,6 +105,8 @@ pub struct Known {
     pub tokens: (u64, u64),
     /// To be handed back with the reported usage.
     pub turn: Turn,
+    /// What was done in this turn.
+    pub compacted: Option<Compacted>,
     /// Work for later.
     pub background: Option<FoldTask>,
 }
@@ -128,6 +131,7 @@ impl Question {
     /// Makes the request ready. Never fails.
     pub async fn prepare(&self, gateway: &Arc<Gateway>) -> Rewritten {
         let limit = gateway.setup().patience.prepare;
+        let began = Instant::now();
         let wants_usage = gateway.setup().gateway.force_usage
             && self.dialect == Dialect::Chat
             && self.hints.bypass == Bypass::No
@@ -140,7 +144,10 @@ impl Question {
             Ok(finish(prepared, question.dialect, marking, if wants_usage { Usage::Ours } else { Usage::Theirs }))
         };
         match guarded(gateway, limit, work).await {
-            Ok(rewritten) => rewritten.counted(gateway),
+            Ok(rewritten) => {
+                rewritten.tell(began.elapsed());
+                rewritten.counted(gateway)
+            }
             Err(trouble) => {
                 trouble.record(gateway, trouble.kind());
                 let outcome = trouble.outcome();
@@ -160,6 +167,7 @@ impl Question {
     ) -> Option<Rewritten> {
         let (question, rewriter, turn) = (self.clone(), gateway.rewriter.clone(), turn.clone());
         let marking = Marking::of(&gateway.setup());
+        let began = Instant::now();
         let work = move || {
             let text = std::str::from_utf8(&question.body).map_err(|_| Trouble::NoText)?;
             let prepared = rewriter.overflow(&question.ask(text), &turn, &refusal, attempt).map_err(Trouble::Fault)?;
@@ -167,7 +175,12 @@ impl Question {
         };
         // The alternative is an error for the client, so there is more time than on the way of every request.
         match guarded(gateway, SHORTEN_PATIENCE, work).await {
-            Ok(rewritten) => rewritten.map(|rewritten| rewritten.counted(gateway)),
+            Ok(rewritten) => rewritten.map(|rewritten| {
+                if let Some(Known { session, compacted: Some(done), .. }) = &rewritten.known {
+                    journal::recovered(session, done, attempt, began.elapsed());
+                }
+                rewritten.counted(gateway)
+            }),
             Err(trouble) => {
                 trouble.record(gateway, trouble.kind());
                 None
@@ -230,7 +243,8 @@ async fn guarded<T: Send + 'static>(
 
 /// From a prepared request to bytes.
 fn finish(prepared: Prepared<'_>, dialect: Dialect, marking: Marking, wanted: Usage) -> Rewritten {
-    let Prepared { body, mut structure, session, outcome, tokens, turn, durability, background, warnings } = prepared;
+    let Prepared { body, mut structure, session, outcome, tokens, turn, durability, compacted, background, warnings } =
+        prepared;
     for warning in warnings {
         warn!(session = session.as_str(), "{warning}");
     }
@@ -251,7 +265,13 @@ fn finish(prepared: Prepared<'_>, dialect: Dialect, marking: Marking, wanted: Us
         (Outcome::FailedOpen, _) | (_, Durability::Memory) => Served::Badly,
         _ => Served::Well,
     };
-    Rewritten { body, usage, outcome: outcome.name(), known: Some(Known { session, tokens, turn, background }), store }
+    Rewritten {
+        body,
+        usage,
+        outcome: outcome.name(),
+        known: Some(Known { session, tokens, turn, compacted, background }),
+        store,
+    }
 }
 
 /// The transcript of a body, by its structure where that is known.
@@ -263,6 +283,14 @@ pub fn transcript(body: &str, dialect: Dialect, structure: Option<Arc<Structure>
 }
 
 impl Rewritten {
+    /// Tells what was done in this turn.
+    fn tell(&self, took: Duration) {
+        if let Some(Known { session, compacted: Some(done), .. }) = &self.known {
+            let carried = if self.outcome == Outcome::Shadow.name() { Carried::NotInShadow } else { Carried::Out };
+            journal::compacted(session, done, carried, took);
+        }
+    }
+
     /// The same, with its fault counted if there was one.
     fn counted(self, gateway: &Gateway) -> Rewritten {
         if self.store == Served::Badly {
@@ -297,8 +325,8 @@ impl Trouble {
         gateway.metrics.fallback(name);
         let kind = self.kind();
         match self {
-            Self::Fault(Fault::Store(error)) => warn!(kind, %error, "requests go out without this"),
-            _ => warn!(kind, "requests go out without this"),
+            Self::Fault(Fault::Store(error)) => warn!(kind, %error, "fallback: requests go out without this"),
+            _ => warn!(kind, "fallback: requests go out without this"),
         }
     }
 }

@@ -67,6 +67,19 @@ impl Route {
             Route::Own(_) | Route::Alive | Route::Upgrade | Route::Doubt | Route::Foreign => Provider::OpenAi,
         }
     }
+
+    /// What was asked for, as logs tell it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Route::Turn(dialect) => dialect.name(),
+            Route::Pass(_) => "passing",
+            Route::Own(_) => "own page",
+            Route::Alive => "alive",
+            Route::Upgrade => "upgrade",
+            Route::Doubt => "doubt",
+            Route::Foreign => "foreign",
+        }
+    }
 }
 
 /// Where the gateway's own pages are.

@@ -23,5 +23,6 @@ mod reloads;
 mod streams;
 mod summaries;
 mod tenants;
+mod undoing;
 mod uploads;
 mod vendors;

@@ -25,6 +25,9 @@ async fn sessions_are_listed_shown_and_folded_by_hand() {
     assert_eq!(list["sessions"][0]["id"], id.as_str(), "{list}");
     let session = desk.get(&format!("/foldline/sessions/{id}")).await.json();
     assert_eq!(session["sums"]["requests"], 1, "{session}");
+    assert!(session["last_at"].as_str().is_some_and(|at| at.ends_with('Z')), "times as people read them: {session}");
+    assert!(session["context_tokens"].as_u64() > Some(1_000) && session["sums"]["saved_dollars"].is_f64(), "{session}");
+    assert!(session["turns"][0]["prompt_tokens"].is_u64() && session["turns"][0]["at"].is_string(), "{session}");
     let asked = desk.post(&format!("/foldline/sessions/{id}/compact"), r#"{"focus":"orders"}"#).await;
     assert_eq!(asked.status, 202, "{}", asked.text());
     let second = desk.post_with(MESSAGES, &[("x-foldline-session", "my work")], body.as_bytes()).await;
