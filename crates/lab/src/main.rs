@@ -116,7 +116,7 @@ enum Command {
         upstream: std::net::SocketAddr,
     },
     /// Measure whether 32 clients notice thousands of silent and slow connections beside them.
-    Crowd {
+    ConnectionFlood {
         /// The binary; build it with --release.
         #[arg(long, default_value = "target/release/foldline")]
         binary: PathBuf,
@@ -350,15 +350,15 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             print(&if json { format!("{:#}\n", times.to_json()) } else { times.to_string() })?;
         }
         Command::Load { binary, requests, many, pin, json } => {
-            let figures = load::measure(&load::Plan { binary, requests, many, pin }, tell)?;
+            let figures = load::measure(&load::LoadTest { binary, requests, many, pin }, tell)?;
             print(&if json { format!("{:#}\n", figures.to_json()) } else { figures.to_string() })?;
         }
         Command::PassThrough { upstream } => {
             load::pass_through(upstream, |address| print(&format!("http://{address}\n")))?;
         }
-        Command::Crowd { binary, silent, slow, pin } => {
-            let plan = load::Plan { binary, requests: 0, many: 0, pin };
-            print(&format!("{}\n", load::crowded(&plan, load::Crowd { silent, slow }, tell)?))?;
+        Command::ConnectionFlood { binary, silent, slow, pin } => {
+            let plan = load::LoadTest { binary, requests: 0, many: 0, pin };
+            print(&format!("{}\n", load::crowded(&plan, load::ConnectionFlood { silent, slow }, tell)?))?;
         }
         Command::Redact { what } => match what {
             RedactMeasure::Figures { folders, without, runs } => {

@@ -1,4 +1,4 @@
-//! Keys that what is kept is encrypted with: 32 random bytes each, the one that writes first.
+//! Encryption keys: 32 random bytes each; the first one encrypts.
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
@@ -28,15 +28,18 @@ pub struct KeyId(pub(crate) [u8; 8]);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
     /// Nothing is there.
-    #[error("holds no key; expected 32 random bytes as 64 hex digits or base64, as `foldline store key` makes them")]
+    #[error(
+        "contains no key; expected 32 random bytes as 64 hex digits or base64, as `foldline store key` creates them"
+    )]
     Absent,
     /// One of them is something else.
     #[error(
-        "its key {0} cannot be read; expected 32 random bytes as 64 hex digits or base64, as `foldline store key` makes them"
+        "its key {0} is invalid; expected 32 random bytes as 64 hex digits or base64, as `foldline store key` creates \
+         them"
     )]
     Unreadable(usize),
     /// One of them repeats itself.
-    #[error("its key {0} is not random; make one with `foldline store key`")]
+    #[error("its key {0} is not random; create one with `foldline store key`")]
     Weak(usize),
 }
 
@@ -125,7 +128,12 @@ impl StoreKey {
 
 /// Fills a buffer with random bytes of the system.
 pub(crate) fn random(bytes: &mut [u8]) -> io::Result<()> {
-    getrandom::fill(bytes).map_err(|error| io::Error::other(format!("the system has no random numbers: {error}")))
+    getrandom::fill(bytes).map_err(|error| {
+        io::Error::other(format!(
+            "cannot read random numbers from the system: \
+     {error}"
+        ))
+    })
 }
 
 impl fmt::Display for KeyId {

@@ -31,6 +31,7 @@
 mod address;
 mod conversation;
 mod error;
+mod file_identity;
 mod forget;
 mod keys;
 mod limits;
@@ -40,12 +41,12 @@ mod location;
 mod noise;
 mod original;
 mod pack;
-mod presence;
 mod seal;
 mod search;
 mod settings;
 mod sqlite;
 mod store;
+mod wanted;
 
 pub use address::{Address, AddressError, Digest};
 pub use conversation::{
@@ -60,3 +61,4 @@ pub use original::{Candidate, NewOriginal, Original, Pruned, Recall, Stats, Stor
 pub use search::{Query, QueryError, Search, Whose};
 pub use settings::StoreSettings;
 pub use store::{Opening, Store};
+pub use wanted::{Wanted, tell};

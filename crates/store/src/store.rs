@@ -3,11 +3,11 @@
 use crate::address::Address;
 use crate::conversation::{CheckpointEntry, EventRow, Kept, Key, NewFold, SessionRow, WindowRow};
 use crate::error::{Fault, StoreError};
+use crate::file_identity::OpenFiles;
 use crate::forget::{Cleaning, Forget, Gone, Rekeyed};
 use crate::keys::{KeyId, Keyring};
 use crate::limits::{Limits, USE_GRAIN, millis};
 use crate::original::{NewOriginal, Pruned, Recall, Stats, Stored};
-use crate::presence::Files;
 use crate::seal::Vault;
 use crate::search::Search;
 use crate::sqlite::{self, Absent, Opened, lock};
@@ -29,7 +29,7 @@ pub struct Store {
     writer: Mutex<Connection>,
     reader: Mutex<Connection>,
     /// The file that the connections are to, and its log; absent when it could not be opened again.
-    open: Mutex<Files>,
+    open: Mutex<OpenFiles>,
     keys: RwLock<Keyring>,
     vault: RwLock<Arc<Vault>>,
 }
@@ -69,7 +69,7 @@ impl Store {
             limits,
             writer: Mutex::new(writer),
             reader: Mutex::new(reader),
-            open: Mutex::new(Files::at(place)),
+            open: Mutex::new(OpenFiles::at(place)),
             keys: RwLock::new(keys),
             vault: RwLock::new(Arc::new(vault)),
         })
@@ -90,7 +90,7 @@ impl Store {
         let opened = self.told(sqlite::open(&self.place, self.limits.wait, Absent::Create, &keys))?;
         (*writer, *reader) = (opened.writer, opened.reader);
         *self.vault.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(opened.vault);
-        *open = Files::at(&self.place);
+        *open = OpenFiles::at(&self.place);
         Ok(())
     }
 

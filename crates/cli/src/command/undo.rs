@@ -1,4 +1,4 @@
-//! `foldline undo`: takes back the latest fold of a session, in the gateway that runs or in the store of one that does not.
+//! `foldline undo`: undoes the latest fold of a session, in the running gateway or, if none runs, in the store.
 
 use crate::args::Tuning;
 use crate::failure::{Failure, Verdict};
@@ -8,11 +8,11 @@ use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
 use std::time::Duration;
 
-/// Take back the latest fold of a session: its next request goes out without it, as long as it fits the window
+/// Undo the latest fold of a session: its next request is forwarded without it if it fits the window
 ///
-/// The fold before it, if there was one, is in force again. The conversation is not folded at the same place again until
-/// it no longer fits, reaches the safety net, or has grown as it must between two folds. The gateway that runs is asked; when
-/// none does, the decision is written into the store. A gateway with client keys wants one in FOLDLINE_KEY.
+/// The fold before it, if there was one, applies again. The conversation is not folded again until it no longer fits,
+/// reaches the safety net, or has grown by compression.min_growth. The command asks the running gateway; if none runs, it
+/// writes the decision to the store. A gateway with client keys requires one in FOLDLINE_KEY.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   foldline undo fs-3f9a0c51d2e70b84
@@ -21,12 +21,12 @@ use std::time::Duration;
 Over HTTP:
   POST /foldline/sessions/{id}/undo
 
-Exit codes: 0 done, 1 there is nothing to take back or it would not fit, 2 bad usage, or neither gateway nor store.")]
+Exit codes: 0 undone, 1 nothing to undo or the request would not fit, 2 invalid usage, or neither gateway nor store.")]
 pub struct UndoArgs {
-    /// The session, as `/foldline/sessions` and the reply header `x-foldline-session` name it
+    /// Session id, from `/foldline/sessions` or the reply header `x-foldline-session`
     #[arg(value_name = "SESSION")]
     pub session: String,
-    /// The gateway; the address of the settings when not given
+    /// URL of the gateway [default: the address in the settings]
     #[arg(long, value_name = "URL")]
     pub gateway: Option<String>,
     #[command(flatten)]
@@ -39,7 +39,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Runs the command.
 pub fn run(args: &UndoArgs) -> Result<Verdict, Failure> {
     let session = SessionId::parse(&args.session).ok_or_else(|| {
-        Failure::input(format!("`{}` is no session; expected something like fs-0123456789abcdef", args.session))
+        Failure::input(format!("invalid session id `{}`; expected fs- and 16 hex digits", args.session))
     })?;
     let settings = super::settings(&args.tuning, Vec::new())?;
     let listen = settings.gateway.listen.clone().unwrap_or_else(|| "127.0.0.1:8787".to_owned());
@@ -49,11 +49,11 @@ pub fn run(args: &UndoArgs) -> Result<Verdict, Failure> {
         Ok(stream) => ask(stream, host, &session)?,
         Err(error) if args.gateway.is_none() && error.kind() == ErrorKind::ConnectionRefused => {
             let place = keep::path_of(&settings.store).ok_or_else(|| {
-                Failure::input(format!("no gateway listens on {host}, and there is no store; name one with --store"))
+                Failure::input(format!("no gateway listens on {host}, and no store is set; name one with --store or a gateway with --gateway"))
             })?;
             in_store(&settings.store, place, &session)?
         }
-        Err(error) => return Err(Failure::input(format!("the gateway at {host} cannot be reached: {error}"))),
+        Err(error) => return Err(Failure::input(format!("cannot connect to the gateway at {host}: {error}"))),
     };
     output::print(&format!("{words}\n"))?;
     Ok(Verdict::Fine)
@@ -71,11 +71,11 @@ fn connect(host: &str) -> std::io::Result<TcpStream> {
     Err(last)
 }
 
-/// Asks a gateway that runs; what it says.
+/// Asks the running gateway; returns its message.
 fn ask(mut stream: TcpStream, host: &str, session: &SessionId) -> Result<String, Failure> {
     let key = std::env::var("FOLDLINE_KEY").unwrap_or_default();
     if key.contains(|c: char| c.is_control()) {
-        return Err(Failure::input("FOLDLINE_KEY has characters that no header can carry"));
+        return Err(Failure::input("FOLDLINE_KEY contains control characters, which a header cannot carry"));
     }
     let key = if key.is_empty() { String::new() } else { format!("x-foldline-key: {key}\r\n") };
     let request = format!(
@@ -96,11 +96,11 @@ fn ask(mut stream: TcpStream, host: &str, session: &SessionId) -> Result<String,
         ("202", Some(words), _) => Ok(words),
         ("404" | "409", _, Some(message)) => Err(Failure { code: 1, message }),
         (_, _, Some(message)) => Err(Failure::input(format!("the gateway at {host} refused: {message}"))),
-        _ => Err(Failure::input(format!("what answers at {host} is no Foldline gateway"))),
+        _ => Err(Failure::input(format!("the server at {host} is not a Foldline gateway"))),
     }
 }
 
-/// Writes the decision into the store of a gateway that does not run.
+/// Writes the decision to the store, without a gateway.
 fn in_store(
     settings: &foldline_store::StoreSettings,
     place: std::path::PathBuf,
@@ -116,13 +116,11 @@ fn in_store(
     let now = Timestamp(jiff::Timestamp::now().as_millisecond());
     let none = |message: String| Err(Failure { code: 1, message });
     match conversations.undo(session, now).map_err(Failure::input)? {
-        Undo::Done { .. } => {
-            Ok("the latest fold is taken back in the store; no gateway runs that would have to know".to_owned())
-        }
-        Undo::NoSession => none(format!("nothing is known of session {session}")),
-        Undo::Nothing => none("nothing of this session is folded, so there is nothing to take back".to_owned()),
+        Undo::Done { .. } => Ok("the latest fold is undone in the store (no gateway runs)".to_owned()),
+        Undo::NoSession => none(format!("session {session} not found in the store")),
+        Undo::Nothing => none("nothing to undo: no fold of this session applies".to_owned()),
         Undo::TooLarge { tokens, window } => none(format!(
-            "without its latest fold the next request would have about {tokens} tokens and not fit the window of {window}"
+            "without its latest fold the next request would have about {tokens} tokens and would not fit the window of {window}"
         )),
     }
 }

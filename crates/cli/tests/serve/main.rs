@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 mod disk;
-mod journal;
 mod kills;
+mod log_lines;
 mod process;
 mod running;
 mod silence;

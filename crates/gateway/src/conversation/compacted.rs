@@ -1,6 +1,6 @@
-//! What a prune or a fold did, in numbers and words of our own: what logs tell about it.
+//! What a prune or a fold did, without content: for logs.
 
-use super::money;
+use super::cost;
 use foldline_core::models::ModelProfile;
 use foldline_core::{Compaction, Plan};
 use foldline_transcript::wire::reply::ReportedUsage;
@@ -14,13 +14,13 @@ pub struct Compacted {
     pub model: String,
     /// Tokens of the conversation before and after.
     pub tokens: (u64, u64),
-    /// Why it was time, and what was done.
+    /// Why it was due, and what was done.
     pub reason: String,
-    /// Dollars that each further request costs less, as far as prices are known.
+    /// Dollars that each further request costs less, where prices are known.
     pub dollars_per_request: f64,
 }
 
-/// The two ways to make a conversation shorter.
+/// The two ways to shorten a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompactionKind {
     /// Old outputs were reduced.
@@ -44,7 +44,7 @@ impl CompactionKind {
     }
 }
 
-/// How the provider is seen to treat what it was sent before.
+/// Whether the provider has reported cache reads for this conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Caching {
     Seen,
@@ -65,7 +65,7 @@ impl Compacted {
     }
 }
 
-/// Why it was time, and what was done.
+/// Why it was due, and what was done.
 pub(super) fn reason(plan: &Plan) -> String {
     match plan.verdict.reason() {
         why if plan.reason.starts_with(why) => plan.reason.clone(),
@@ -73,11 +73,11 @@ pub(super) fn reason(plan: &Plan) -> String {
     }
 }
 
-/// What so many tokens of a prompt cost that was sent before.
+/// What these tokens cost in a prompt that was sent before.
 fn worth(model: &ModelProfile, tokens: u64, caching: Caching) -> f64 {
     let usage = match caching {
         Caching::Seen => ReportedUsage { cache_read: tokens, ..ReportedUsage::default() },
         Caching::NotSeen => ReportedUsage { input: tokens, ..ReportedUsage::default() },
     };
-    money::charged(model, &usage)
+    cost::charged(model, &usage)
 }

@@ -1,17 +1,17 @@
-//! Folds: the engine on a conversation as it is forwarded, and the checkpoint that comes of it.
+//! Runs the engine on a conversation and stores the resulting checkpoint.
 
-use super::account::Account;
-use super::ask::{CredentialId, Timestamp};
-use super::checkpoint::{Checkpoint, Marks, Seals};
+use super::checkpoint::{Checkpoint, Marks, SignedReasoningState};
 use super::compacted::{Caching, Compacted};
-use super::fault::Fault;
+use super::error::PrepareError;
+use super::fold_details::FoldDetails;
+use super::incoming::{CredentialId, Timestamp};
 use super::memory::Session;
 use super::parsed_request::ParsedRequest;
 use super::prepare::usage_for;
 use super::prepared::Durability;
-use super::shared::{Keeping, Rules, Shared, name};
+use super::shared::{FoldToStore, Rules, Shared, name};
 use super::state::{Conversation, ConversationEvent, FoldMark};
-use super::tally;
+use super::token_counts;
 use foldline_core::Outcome as PlanOutcome;
 use foldline_core::planning::{Inputs, Sound, Verdict, assess, finish, plan};
 use foldline_core::policy::SignedReasoning;
@@ -23,7 +23,7 @@ use foldline_transcript::{Parsed, PartKind, wire};
 use std::sync::Arc;
 
 /// A fold that was made and kept.
-pub(super) struct Done {
+pub(super) struct MadeFold {
     pub(super) checkpoint: Arc<Checkpoint>,
     /// What has happened to the conversation.
     pub(super) events: Vec<ConversationEvent>,
@@ -38,7 +38,7 @@ pub(super) struct Done {
 
 /// What came of trying to fold.
 pub(super) enum Attempt {
-    Done(Done),
+    Made(MadeFold),
     /// There was nothing to do, or it cannot be done.
     Nothing {
         events: Vec<ConversationEvent>,
@@ -64,14 +64,14 @@ pub(super) struct Fold<'f, 'a> {
     /// Why it is made; without one the engine decides by its own count.
     pub(super) verdict: Option<Verdict>,
     pub(super) precedence: Precedence,
-    pub(super) seals: Seals,
+    pub(super) seals: SignedReasoningState,
     pub(super) durability: Durability,
 }
 
 impl Fold<'_, '_> {
     /// As [`make`](Self::make), for a request that cannot be sent as it is: a store that cannot keep the fold does not
     /// keep the conversation from going on. It is held in memory, and shows no handles that nobody could follow.
-    pub(super) fn make_at_any_rate(self) -> Result<Attempt, Fault> {
+    pub(super) fn make_at_any_rate(self) -> Result<Attempt, PrepareError> {
         let again = Fold {
             request: self.request.clone(),
             verdict: self.verdict.clone(),
@@ -83,9 +83,9 @@ impl Fold<'_, '_> {
         }
         Ok(match self.make()? {
             Attempt::Unkept(error) => match again.make()? {
-                Attempt::Done(mut done) => {
-                    done.warnings.push(format!("a fold could not be kept and is held in memory: {error}"));
-                    Attempt::Done(done)
+                Attempt::Made(mut done) => {
+                    done.warnings.push(format!("failed to store a fold; it is kept in memory only: {error}"));
+                    Attempt::Made(done)
                 }
                 other => other,
             },
@@ -94,7 +94,7 @@ impl Fold<'_, '_> {
     }
 
     /// Compacts the conversation as it is forwarded, and makes what comes of it durable.
-    pub(super) fn make(mut self) -> Result<Attempt, Fault> {
+    pub(super) fn make(mut self) -> Result<Attempt, PrepareError> {
         self.request.keeps_originals =
             self.durability == Durability::Disk && self.shared.store_for(self.rules).is_some();
         let (job, state) = (self.job(), self.state());
@@ -105,7 +105,7 @@ impl Fold<'_, '_> {
     }
 
     /// Makes a compaction durable, together with what the conversation remembers of it.
-    pub(super) fn keep_compaction(&self, made: Result<Compaction<'_>, EngineError>) -> Result<Attempt, Fault> {
+    pub(super) fn keep_compaction(&self, made: Result<Compaction<'_>, EngineError>) -> Result<Attempt, PrepareError> {
         let compaction = match made {
             Ok(compaction) => compaction,
             Err(EngineError::CannotFit(why)) => {
@@ -116,15 +116,15 @@ impl Fold<'_, '_> {
         let warnings = compaction.plan.warnings.clone();
         let mut events: Vec<_> = compaction.events.iter().cloned().map(ConversationEvent::Engine).collect();
         let changed = !matches!(compaction.plan.outcome, PlanOutcome::Unchanged | PlanOutcome::Aborted);
-        let account = Account::of(&compaction);
+        let details = FoldDetails::of(&compaction);
         let Some(cut) = changed.then(|| self.cut(&compaction)).flatten() else {
             return Ok(Attempt::Nothing { events, warnings });
         };
         let mark = FoldMark {
             at: self.now.0,
-            kind: account.kind.clone(),
-            reason: account.reason.clone(),
-            tokens: account.tokens,
+            kind: details.kind.clone(),
+            reason: details.reason.clone(),
+            tokens: details.tokens,
             ..FoldMark::default()
         };
         events.push(ConversationEvent::Replaced { checkpoint: name(&cut.key), mark: Some(mark) });
@@ -140,10 +140,15 @@ impl Fold<'_, '_> {
         let is_fold = compaction.plan.fold.is_some();
         let caching = if self.conversation.caches { Caching::Seen } else { Caching::NotSeen };
         let compacted = Some(Compacted::of(&compaction, self.parsed.model(), caching));
-        Ok(match self.keep(cut, Some(&account), &originals, &events) {
-            Ok(checkpoint) => {
-                Attempt::Done(Done { checkpoint, events, is_fold, compacted, warnings, durability: self.durability })
-            }
+        Ok(match self.keep(cut, Some(&details), &originals, &events) {
+            Ok(checkpoint) => Attempt::Made(MadeFold {
+                checkpoint,
+                events,
+                is_fold,
+                compacted,
+                warnings,
+                durability: self.durability,
+            }),
             Err(error) => {
                 self.shared.let_rest(self.now.0);
                 Attempt::Unkept(error)
@@ -152,7 +157,7 @@ impl Fold<'_, '_> {
     }
 
     /// The conversation as it is forwarded.
-    pub(super) fn view(&self) -> Result<Parsed<'_>, Fault> {
+    pub(super) fn view(&self) -> Result<Parsed<'_>, PrepareError> {
         let swapped = self.checkpoint.and_then(|checkpoint| checkpoint.swap(self.parsed, Marks::Plain));
         Ok(match swapped {
             Some(text) => Parsed::read(text, Some(self.parsed.dialect.format()))?,
@@ -180,9 +185,9 @@ impl Fold<'_, '_> {
         // Bound to their prefix, signatures of messages that come while the fold is made are bound to the old one.
         let seals = match compaction.budgets.signed_reasoning {
             SignedReasoning::PrefixBound => self.seals,
-            _ => Seals::Sound,
+            _ => SignedReasoningState::Sound,
         };
-        let measure = tally::measure(compaction.budgets.image_tokens);
+        let measure = token_counts::measure(compaction.budgets.image_tokens);
         Checkpoint::cut(self.parsed, &compaction.transcript(), &measure, seals)
     }
 
@@ -190,7 +195,7 @@ impl Fold<'_, '_> {
     fn keep(
         &self,
         checkpoint: Checkpoint,
-        account: Option<&Account>,
+        details: Option<&FoldDetails>,
         originals: &[NewOriginal<'_>],
         events: &[ConversationEvent],
     ) -> Result<Arc<Checkpoint>, StoreError> {
@@ -198,12 +203,12 @@ impl Fold<'_, '_> {
             self.shared.memory().session(&self.parsed.session).cloned().unwrap_or_else(|| Session::of(self.credential));
         session.record.last_at = session.record.last_at.max(self.now.0);
         session.record.with_conversation(&name(&self.root), |stored| stored.apply_all(events.iter().cloned()));
-        let keeping = Keeping {
+        let keeping = FoldToStore {
             credential: self.credential,
             dialect: self.parsed.dialect,
             root: self.root,
             checkpoint,
-            account,
+            details,
             originals,
             precedence: self.precedence,
             session: &session.row(&self.parsed.session),
@@ -215,7 +220,7 @@ impl Fold<'_, '_> {
 
     /// Adopts a fold that was made beside the conversation: signed reasoning that came meanwhile is bound
     /// to the old prefix and goes, and that decision sticks.
-    pub(super) fn adopt(self, image_tokens: u32) -> Result<Attempt, Fault> {
+    pub(super) fn adopt(self, image_tokens: u32) -> Result<Attempt, PrepareError> {
         let nothing = || Attempt::Nothing { events: Vec::new(), warnings: Vec::new() };
         let Some(stale) = self.checkpoint else {
             return Ok(nothing());
@@ -239,13 +244,13 @@ impl Fold<'_, '_> {
         unmet.into_iter().for_each(|index| reasoning::release(&transcript, &mut rewrite, index));
         let unsealed = rewrite.apply(&transcript);
         let compacted = wire::read(&unsealed, Some(transcript.format))?;
-        let measure = tally::measure(image_tokens);
-        let Some(cut) = Checkpoint::cut(self.parsed, &compacted, &measure, Seals::Sound) else {
+        let measure = token_counts::measure(image_tokens);
+        let Some(cut) = Checkpoint::cut(self.parsed, &compacted, &measure, SignedReasoningState::Sound) else {
             return Ok(nothing());
         };
         let events = vec![ConversationEvent::Replaced { checkpoint: name(&cut.key), mark: None }];
         Ok(match self.keep(cut, None, &[], &events) {
-            Ok(checkpoint) => Attempt::Done(Done {
+            Ok(checkpoint) => Attempt::Made(MadeFold {
                 checkpoint,
                 events,
                 is_fold: true,

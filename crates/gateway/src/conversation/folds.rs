@@ -1,8 +1,8 @@
-//! Prunes and folds as people see them: which there were, and what one of them put in place of what.
+//! The prunes and folds of a session for people: a list, and one of them with its text.
 
-use super::account::{Account, Told};
-use super::ask::{CredentialId, Dialect, SessionId};
-use super::memory::{Record, Session};
+use super::fold_details::{FoldDetails, StoredDetails};
+use super::incoming::{CredentialId, Dialect, SessionId};
+use super::memory::{Session, SessionRecord};
 use super::shared::{MOST_UNDER_A_ROOT, Shared, name};
 use foldline_store::{Key, StoreError};
 use foldline_transcript::wire;
@@ -10,38 +10,38 @@ use foldline_transcript::wire;
 /// One prune or fold of a session, without content.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoldView {
-    /// Its name in addresses.
+    /// Its name in URLs.
     pub id: String,
     /// When, in milliseconds since 1970.
     pub at: i64,
     /// `prune` or `fold`.
     pub kind: String,
-    /// Why it was time, and what was done.
+    /// Why it was due, and what was done.
     pub reason: String,
     /// Tokens before and after.
     pub tokens: (u64, u64),
-    /// Whether somebody took it back.
+    /// Whether it was undone.
     pub is_undone: bool,
-    /// Whether it is the one that can be taken back.
+    /// Whether it is the one that can be undone.
     pub is_latest: bool,
 }
 
 /// One prune or fold with content.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoldText {
-    /// What is told about it without content.
+    /// Everything except content.
     pub view: FoldView,
-    /// Why, what was done part by part, what is held; none for one of an earlier release.
-    pub account: Option<Account>,
-    /// What stands in place of the messages: role and words of each.
+    /// Reason, edits, kept rules; none for a fold of an earlier release.
+    pub details: Option<FoldDetails>,
+    /// The messages that replaced the originals: role and text of each.
     pub messages: Vec<(String, String)>,
 }
 
-/// Digits of a checkpoint's name that stand in addresses.
+/// Digits of a checkpoint's name that are used in URLs.
 const ID_DIGITS: usize = 16;
 
 /// Folds of a record, the latest first, with the root and the name of the checkpoint of each.
-fn marks(record: &Record) -> Vec<(FoldView, String, String)> {
+fn marks(record: &SessionRecord) -> Vec<(FoldView, String, String)> {
     let latest = record.latest_folded().and_then(|c| c.latest_fold()).map(|mark| mark.checkpoints.clone());
     let mut found: Vec<_> = record
         .conversations()
@@ -79,7 +79,7 @@ pub(super) fn list(shared: &Shared, id: &SessionId) -> Result<Vec<FoldView>, Sto
     Ok(session.map(|session| marks(&session.record)).unwrap_or_default().into_iter().map(|(view, ..)| view).collect())
 }
 
-/// One fold with what it put in place of the messages.
+/// One fold with the messages that replaced the originals.
 pub(super) fn one(
     shared: &Shared,
     credential: &CredentialId,
@@ -97,12 +97,12 @@ pub(super) fn one(
     let entries = store.checkpoints(&namespace, &root, MOST_UNDER_A_ROOT)?;
     let Some(entry) = entries.into_iter().find(|entry| name(&entry.key) == checkpoint) else { return Ok(None) };
     let Some(text) = store.checkpoint_text(view.at, &namespace, &entry.key)? else { return Ok(None) };
-    let account = serde_json::from_str::<Told>(&entry.record).ok().and_then(|told| told.account);
+    let details = serde_json::from_str::<StoredDetails>(&entry.record).ok().and_then(|told| told.details);
     let dialect = Dialect::ALL.into_iter().find(|dialect| dialect.name() == session.record.dialect);
-    Ok(Some(FoldText { view, account, messages: dialect.map(|dialect| words(&text, dialect)).unwrap_or_default() }))
+    Ok(Some(FoldText { view, details, messages: dialect.map(|dialect| words(&text, dialect)).unwrap_or_default() }))
 }
 
-/// Role and words of messages as they stand in a list.
+/// Role and text of each message of a list.
 fn words(text: &str, dialect: Dialect) -> Vec<(String, String)> {
     let list = format!("[{text}]");
     let Ok(transcript) = wire::read(&list, Some(dialect.format())) else { return Vec::new() };

@@ -1,8 +1,8 @@
-//! What is held in memory, bounded: sessions, which checkpoints exist, the texts of those in use, and
-//! which folds are under way. Behind it is the store; what is let go here is read again.
+//! Bounded in-memory state: sessions, known checkpoints, texts of checkpoints in use, folds in progress. What is
+//! evicted here is read again from the store.
 
-use super::ask::{CredentialId, SessionId};
-use super::checkpoint::{Checkpoint, Facts};
+use super::checkpoint::{Checkpoint, CheckpointFacts};
+use super::incoming::{CredentialId, SessionId};
 use super::sessions::{Sums, Totals};
 use super::state::{Conversation, Reports};
 use super::windows::Windows;
@@ -49,7 +49,7 @@ pub(super) struct Bounds {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Session {
     pub(super) namespace: String,
-    pub(super) record: Record,
+    pub(super) record: SessionRecord,
     /// Somebody asked for a fold, with a focus perhaps.
     pub(super) manual: Option<Option<String>>,
     /// Whether the store has an older version.
@@ -60,7 +60,7 @@ pub(super) struct Session {
 /// What is stored of a session. Counts only.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Record {
+pub(super) struct SessionRecord {
     pub(super) label: String,
     pub(super) dialect: String,
     pub(super) model: String,
@@ -77,14 +77,14 @@ pub(super) struct Record {
 /// The checkpoints of all conversations that begin with the same message.
 #[derive(Debug, Default)]
 struct Root {
-    facts: HashMap<Key, Facts>,
+    facts: HashMap<Key, CheckpointFacts>,
     /// Positions at which there is one, in order.
     positions: Vec<usize>,
     tick: u64,
 }
 
 impl Root {
-    fn add(&mut self, key: Key, facts: Facts) {
+    fn add(&mut self, key: Key, facts: CheckpointFacts) {
         self.facts.insert(key, facts);
         if let Err(at) = self.positions.binary_search(&facts.position) {
             self.positions.insert(at, facts.position);
@@ -92,7 +92,7 @@ impl Root {
     }
 }
 
-impl Record {
+impl SessionRecord {
     /// The conversation of a root, as it stands.
     pub(super) fn conversation(&self, root: &str) -> Option<&Conversation> {
         self.conversations.iter().find(|conversation| conversation.root() == root)
@@ -103,10 +103,15 @@ impl Record {
         self.conversations.iter()
     }
 
-    /// The conversation whose fold is the latest that can be taken back.
+    /// The conversation with the latest fold that can be undone.
     pub(super) fn latest_folded(&self) -> Option<&Conversation> {
         let folded = self.conversations.iter().filter(|conversation| conversation.latest.is_some());
         folded.max_by_key(|conversation| conversation.latest_fold().map_or(0, |mark| mark.at))
+    }
+
+    /// The checkpoint that was made last in the conversation that was used last and has one.
+    pub(super) fn latest_checkpoint(&self) -> Option<&str> {
+        self.conversations.iter().rev().find_map(|conversation| conversation.latest.as_deref())
     }
 
     /// Changes the conversation of a root; the latest used come last.
@@ -144,7 +149,7 @@ impl Session {
 
     /// A session out of the store. A record of another release that cannot be read starts anew.
     pub(super) fn of_row(row: &SessionRow) -> Session {
-        let mut record: Record = serde_json::from_str(&row.record).unwrap_or_default();
+        let mut record: SessionRecord = serde_json::from_str(&row.record).unwrap_or_default();
         let is_unheard =
             |conversation: &&mut Conversation| conversation.base.is_none() && conversation.latest.is_none();
         for conversation in record.conversations.iter_mut().filter(is_unheard) {
@@ -187,7 +192,7 @@ impl Memory {
     }
 
     /// Takes in what the store knows about a root.
-    pub(super) fn admit_root(&mut self, root: Key, found: Vec<(Key, Facts)>, bounds: Bounds) {
+    pub(super) fn admit_root(&mut self, root: Key, found: Vec<(Key, CheckpointFacts)>, bounds: Bounds) {
         let tick = self.tick();
         let known = self.roots.entry(root).or_default();
         known.tick = tick;
@@ -202,7 +207,7 @@ impl Memory {
     }
 
     /// The checkpoints that may fit, longest first: those at the positions of a chain.
-    pub(super) fn fitting(&self, root: &Key, key_at: impl Fn(usize) -> Option<Key>) -> Vec<(Key, Facts)> {
+    pub(super) fn fitting(&self, root: &Key, key_at: impl Fn(usize) -> Option<Key>) -> Vec<(Key, CheckpointFacts)> {
         let Some(known) = self.roots.get(root) else {
             return Vec::new();
         };

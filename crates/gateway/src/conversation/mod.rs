@@ -1,19 +1,19 @@
-//! What a request becomes before it is forwarded: identity, checkpoints, folds. No HTTP.
+//! Prepares requests before they are forwarded: identity, checkpoints, folds. No HTTP.
 //!
 //! Clients send their whole history each time. [`Conversations::prepare`] recognises how it begins
 //! (`parsed`), swaps what an earlier fold has replaced (`checkpoint`), and folds when it is time
 //! (`schedule`, `fold`): at once without a model, or beside the conversation with one. What was rewritten
 //! once is rewritten to the same bytes for ever, because it is on the disk before it is first used.
 
-mod account;
-mod ask;
 mod checkpoint;
 mod compacted;
-mod fault;
+mod cost;
+mod error;
 mod fold;
+mod fold_details;
 mod folds;
+mod incoming;
 mod memory;
-mod money;
 mod observe;
 mod overflow;
 mod parsed_request;
@@ -28,32 +28,36 @@ mod sessions;
 mod settings;
 mod shared;
 mod state;
-mod tally;
 mod task;
 #[cfg(test)]
 mod tests;
+mod token_counts;
 mod undo;
 mod windows;
 
-pub use crate::refusal::{Refusal, RefusalKind, read_refusal};
-pub use account::{Account, EditNote, HeldNote};
-pub use ask::{Ask, Bypass, CredentialId, Dialect, PurposeHint, SessionId, Timestamp, Writer};
+pub use crate::refusal::{RefusalKind, SizeRefusal, read_refusal};
 pub use compacted::{Compacted, CompactionKind};
-pub use fault::Fault;
+pub use error::PrepareError;
+pub use fold_details::{EditDetails, FoldDetails, KeptText};
+pub use incoming::{
+    Bypass, CredentialId, Dialect, IncomingTurn, PurposeHint, SessionId, SummariserAt, Timestamp, Whom,
+};
 
 pub use foldline_transcript::wire::reply::ReportedUsage;
 pub use folds::{FoldText, FoldView};
 pub use prepared::{Durability, Outcome, Prepared, Turn};
+pub use purpose::is_compaction;
 pub use rewriter::Rewriter;
 pub use sessions::{SessionView, Sums, Totals, TurnEvent};
 pub use settings::{ConversationSettings, Mode};
 pub use task::{FoldTask, Planned};
 pub use undo::Undo;
 
+use foldline_core::ledger::Held;
 use foldline_core::models::{ApiFamily, ModelTable};
 use foldline_core::reading::{Findings, Way};
 use foldline_core::summary::Summary;
-use foldline_store::{Address, Forget, Gone, Key, Keyring, Query, Recall, Search, StoreError, Whose};
+use foldline_store::{Address, Forget, Gone, Key, Keyring, NewOriginal, Query, Recall, Search, StoreError, Whose};
 use memory::{Bounds, Session};
 use shared::Shared;
 use std::sync::Arc;
@@ -70,7 +74,7 @@ pub struct Conversations {
 
 impl Conversations {
     /// Opens the store and starts with what it knows.
-    pub fn open(settings: ConversationSettings) -> Result<Conversations, Fault> {
+    pub fn open(settings: ConversationSettings) -> Result<Conversations, PrepareError> {
         Ok(Conversations { shared: Arc::new(Shared::open(settings)?) })
     }
 
@@ -100,7 +104,7 @@ impl Conversations {
     }
 
     /// Makes a request ready to be forwarded. On a fault, forward it as it came.
-    pub fn prepare<'a>(&self, ask: &Ask<'a>) -> Result<Prepared<'a>, Fault> {
+    pub fn prepare<'a>(&self, ask: &IncomingTurn<'a>) -> Result<Prepared<'a>, PrepareError> {
         prepare::prepare(&self.shared, ask)
     }
 
@@ -113,11 +117,11 @@ impl Conversations {
     /// nothing is left to give: then the provider's error goes to the client.
     pub fn overflow<'a>(
         &self,
-        ask: &Ask<'a>,
+        ask: &IncomingTurn<'a>,
         turn: &Turn,
-        refusal: &Refusal,
+        refusal: &SizeRefusal,
         attempt: u8,
-    ) -> Result<Option<Prepared<'a>>, Fault> {
+    ) -> Result<Option<Prepared<'a>>, PrepareError> {
         overflow::overflow(&self.shared, ask, turn, refusal, attempt)
     }
 
@@ -128,13 +132,18 @@ impl Conversations {
     }
 
     /// Plans a fold in the background: first step, on a blocking thread.
-    pub fn plan(&self, task: &mut FoldTask) -> Result<Planned, Fault> {
+    pub fn plan(&self, task: &mut FoldTask) -> Result<Planned, PrepareError> {
         task.plan(&self.shared)
     }
 
     /// Finishes a fold in the background with a model's words, its failure, or without one. The next
-    /// request of the conversation finds it. Says what was done, if anything was.
-    pub fn run(&self, task: FoldTask, summary: Option<Summary>, now: Timestamp) -> Result<Option<Compacted>, Fault> {
+    /// request of the conversation finds it. Returns what was done, if anything was.
+    pub fn run(
+        &self,
+        task: FoldTask,
+        summary: Option<Summary>,
+        now: Timestamp,
+    ) -> Result<Option<Compacted>, PrepareError> {
         task.run(&self.shared, summary, now)
     }
 
@@ -142,7 +151,7 @@ impl Conversations {
     pub fn charge_summary(&self, session: &SessionId, model: &str, usage: ReportedUsage) {
         let rules = self.shared.rules();
         let table = rules.job.models.as_ref().unwrap_or(ModelTable::embedded());
-        let summaries = money::charged(&table.profile(model, ApiFamily::OpenAi), &usage);
+        let summaries = cost::charged(&table.profile(model, ApiFamily::OpenAi), &usage);
         self.shared.memory().add(session, &Sums { summaries, ..Sums::default() });
     }
 
@@ -158,7 +167,7 @@ impl Conversations {
         Ok(true)
     }
 
-    /// Takes back the latest prune or fold of a session: its next request goes out without it, as long as it fits.
+    /// Undoes the latest prune or fold of a session: its next request is forwarded without it, if it fits.
     pub fn undo(&self, session: &SessionId, now: Timestamp) -> Result<Undo, StoreError> {
         if !self.hold(session)? {
             return Ok(Undo::NoSession);
@@ -166,12 +175,12 @@ impl Conversations {
         undo::undo(&self.shared, session, now)
     }
 
-    /// Prunes and folds of a session that are remembered, the latest first.
+    /// The remembered prunes and folds of a session, the latest first.
     pub fn folds(&self, session: &SessionId) -> Result<Vec<FoldView>, StoreError> {
         folds::list(&self.shared, session)
     }
 
-    /// One of them with what stands in place of the messages, if it is this credential's and still kept.
+    /// One of them with its text, if it belongs to this credential and is still stored.
     pub fn fold(
         &self,
         credential: &CredentialId,
@@ -181,7 +190,7 @@ impl Conversations {
         folds::one(&self.shared, credential, session, id)
     }
 
-    /// Whether a session is known; brings it into memory.
+    /// Whether a session is known; loads it into memory.
     fn hold(&self, session: &SessionId) -> Result<bool, StoreError> {
         if self.shared.memory().session(session).is_some() {
             return Ok(true);
@@ -196,12 +205,37 @@ impl Conversations {
         Ok(true)
     }
 
-    /// An original that a fold of this credential removed.
-    pub fn recall(&self, credential: &CredentialId, address: Address, now: Timestamp) -> Result<Recall, StoreError> {
+    /// An original that a fold of this client removed; of the owner, whatever is in the store.
+    pub fn recall(&self, whom: impl Into<Whom>, address: Address, now: Timestamp) -> Result<Recall, StoreError> {
+        let Some(store) = self.shared.store() else { return Ok(Recall::Unknown) };
+        let namespace = match whom.into() {
+            Whom::Client(credential) => credential.namespace(),
+            // What the command line removed has no namespace.
+            Whom::Owner => {
+                let namespaces = store.namespaces(address)?;
+                let is_own = namespaces.iter().any(String::is_empty);
+                namespaces.into_iter().next().filter(|_| !is_own).unwrap_or_default()
+            }
+        };
+        store.get(now.0, &namespace, address)
+    }
+
+    /// Keeps originals that no fold removed; `false` where nothing is kept.
+    pub fn keep_originals(
+        &self,
+        credential: &CredentialId,
+        originals: &[NewOriginal<'_>],
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
         match self.shared.store() {
-            Some(store) => store.get(now.0, &credential.namespace(), address),
-            None => Ok(Recall::Unknown),
+            Some(store) => store.put(now.0, &credential.namespace(), originals).map(|_| true),
+            None => Ok(false),
         }
+    }
+
+    /// The rules and pins that the latest fold of a session carries.
+    pub fn held(&self, session: &SessionId, now: Timestamp) -> Result<Vec<Held>, StoreError> {
+        sessions::held(&self.shared, session, now.0)
     }
 
     /// Takes note that a credential made an object which a provider keeps.
@@ -218,18 +252,19 @@ impl Conversations {
         Ok(owner.flatten().is_some_and(|owner| owner == credential.namespace()))
     }
 
-    /// Places in originals that folds of this credential removed, or one session of it.
+    /// Places in originals that folds of this client removed, or one session of it; of the owner, in all.
     pub fn search(
         &self,
-        credential: &CredentialId,
+        whom: impl Into<Whom>,
         query: &Query,
         session: Option<&str>,
         limit: usize,
         way: &Way,
     ) -> Result<Findings, StoreError> {
-        let namespace = credential.namespace();
+        let namespace = whom.into().credential().map(CredentialId::namespace);
+        let whose = namespace.as_deref().map_or(Whose::Everybody, Whose::Namespace);
         match self.shared.store() {
-            Some(store) => store.search(&Search { query, whose: Whose::Namespace(&namespace), session, limit }, way),
+            Some(store) => store.search(&Search { query, whose, session, limit }, way),
             None => Ok(Findings { words: query.typed().to_owned(), ..Findings::default() }),
         }
     }

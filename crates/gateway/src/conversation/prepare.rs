@@ -1,21 +1,21 @@
-//! From a request to what is forwarded: recognise it, swap what is known, fold if it is time.
+//! Prepares a request: find its conversation, insert the checkpoint, fold if due.
 
-use super::ask::{Ask, Bypass};
-use super::checkpoint::{Checkpoint, Marks, Seals};
+use super::checkpoint::{Checkpoint, Marks, SignedReasoningState};
 use super::compacted::Compacted;
-use super::fault::Fault;
+use super::error::PrepareError;
 use super::fold::{Attempt, Fold};
+use super::incoming::{Bypass, IncomingTurn};
 use super::parsed_request::ParsedRequest;
-use super::prepared::{Durability, Outcome, Prepared, Recovery, Turn, Whole};
+use super::prepared::{Durability, OriginalSize, Outcome, Prepared, Recovery, Turn};
 use super::purpose::{Purpose, purpose};
 use super::request_context;
-use super::schedule::{self, Beside, Due, Schedule, schedule};
+use super::schedule::{self, BackgroundWork, Due, Schedule, schedule};
 use super::sessions::Sums;
 use super::settings::Mode;
 use super::shared::{Rules, Shared, name};
 use super::state::{Conversation, ConversationEvent};
-use super::tally::{self, Tally};
 use super::task::{FoldTask, Start};
+use super::token_counts::{self, TokenCounts};
 use super::windows::{self, Window};
 use foldline_core::planning::{SessionEvent, Situation, Size, Usage, Verdict, pressure};
 use foldline_core::policy::{BudgetInputs, Budgets};
@@ -25,7 +25,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Makes a request ready to be forwarded.
-pub(super) fn prepare<'a>(shared: &Arc<Shared>, ask: &Ask<'a>) -> Result<Prepared<'a>, Fault> {
+pub(super) fn prepare<'a>(shared: &Arc<Shared>, ask: &IncomingTurn<'a>) -> Result<Prepared<'a>, PrepareError> {
     let rules = shared.rules();
     let parsed = ParsedRequest::of(ask)?;
     let purpose = purpose(ask.purpose, &parsed.transcript);
@@ -38,7 +38,8 @@ pub(super) fn prepare<'a>(shared: &Arc<Shared>, ask: &Ask<'a>) -> Result<Prepare
     let window = windows::learnt(shared, ask.credential, parsed.model(), ask.now.0);
     let policy = rules.policy(window, parsed.transcript.max_output, ask.model);
     let setting = rules.job.setting(&parsed.transcript, &policy, &conversation.state);
-    let tally = Tally::of(&parsed, &tally::measure(setting.budgets.image_tokens), &mut conversation.measured);
+    let tally =
+        TokenCounts::of(&parsed, &token_counts::measure(setting.budgets.image_tokens), &mut conversation.measured);
     let outside = tally.outside as f64 * conversation.state.calibration.ratio();
     let setting = setting.beside(outside as u64, &policy);
     let mut path = Path {
@@ -64,7 +65,7 @@ pub(super) fn prepare<'a>(shared: &Arc<Shared>, ask: &Ask<'a>) -> Result<Prepare
 }
 
 /// Why a request is left alone, if it is.
-fn left_alone(rules: &Rules, ask: &Ask<'_>, parsed: &ParsedRequest<'_>, purpose: Purpose) -> Option<Outcome> {
+fn left_alone(rules: &Rules, ask: &IncomingTurn<'_>, parsed: &ParsedRequest<'_>, purpose: Purpose) -> Option<Outcome> {
     let settings = &rules.settings;
     if ask.bypass == Bypass::Wanted
         || purpose == Purpose::Side
@@ -122,11 +123,11 @@ pub(super) fn usage_for(
 struct Path<'p, 'a> {
     shared: &'p Arc<Shared>,
     rules: &'p Arc<Rules>,
-    ask: &'p Ask<'a>,
+    ask: &'p IncomingTurn<'a>,
     parsed: &'p ParsedRequest<'a>,
     policy: &'p Policy,
     setting: Setting,
-    tally: Tally,
+    tally: TokenCounts,
     conversation: Conversation,
     window: Option<Window>,
     warnings: Vec<String>,
@@ -145,7 +146,7 @@ struct Passed {
 
 impl<'a> Path<'_, 'a> {
     /// Swaps what is known, and folds if it is time.
-    fn go(&mut self, root: Key, purpose: Purpose) -> Result<Passed, Fault> {
+    fn go(&mut self, root: Key, purpose: Purpose) -> Result<Passed, PrepareError> {
         let undone = &self.conversation.undone;
         let mut checkpoint = self.shared.best(self.rules, self.ask, self.parsed, undone)?;
         {
@@ -159,10 +160,12 @@ impl<'a> Path<'_, 'a> {
         if purpose == Purpose::Compaction && self.tokens(None) < u64::from(self.setting.budgets.effective_window) {
             return Ok(Passed { outcome: Outcome::Bypassed, checkpoint: None, task: None });
         }
-        if let Some(stale) = checkpoint.clone().filter(|checkpoint| checkpoint.facts.seals == Seals::Stale) {
+        if let Some(stale) =
+            checkpoint.clone().filter(|checkpoint| checkpoint.facts.seals == SignedReasoningState::Stale)
+        {
             let fold = self.fold(root, Some(&stale), Request::default(), None);
             match fold.adopt(self.setting.budgets.image_tokens)? {
-                Attempt::Done(done) => {
+                Attempt::Made(done) => {
                     self.note(done.events);
                     checkpoint = Some(done.checkpoint);
                 }
@@ -175,15 +178,20 @@ impl<'a> Path<'_, 'a> {
     }
 
     /// Chooses what to do now that the checkpoint is known, and does it.
-    fn act(&mut self, root: Key, purpose: Purpose, mut checkpoint: Option<Arc<Checkpoint>>) -> Result<Passed, Fault> {
+    fn act(
+        &mut self,
+        root: Key,
+        purpose: Purpose,
+        mut checkpoint: Option<Arc<Checkpoint>>,
+    ) -> Result<Passed, PrepareError> {
         let manual = self.shared.memory().session(&self.parsed.session).and_then(|session| session.manual.clone());
         let choose = |checkpoint: Option<&Checkpoint>| {
             let budgets = self.budgets(checkpoint);
             let situation = self.situation(checkpoint, &budgets);
             match (&manual, purpose) {
                 (Some(_), Purpose::Turn) => schedule::on_request(&situation),
-                (_, Purpose::Turn) if self.conversation.spared.is_some() => {
-                    let since = self.conversation.spared.and_then(|spared| spared.tokens);
+                (_, Purpose::Turn) if self.conversation.after_undo.is_some() => {
+                    let since = self.conversation.after_undo.and_then(|after_undo| after_undo.tokens);
                     schedule::after_undo(&situation, since)
                         .unwrap_or_else(|| schedule(&situation, self.beside(root), self.conversation.reports))
                 }
@@ -204,13 +212,13 @@ impl<'a> Path<'_, 'a> {
                 Ok(known) => known,
                 // What is known here still counts; whether the fold can be kept will show.
                 Err(fault) => {
-                    doubt = Some(format!("the store cannot be asked about other folds: {fault}"));
+                    doubt = Some(format!("failed to look up folds in the store: {fault}"));
                     checkpoint.clone()
                 }
             };
             let position = |of: &Option<Arc<Checkpoint>>| of.as_ref().map(|checkpoint| checkpoint.facts.position);
             if position(&known) > position(&checkpoint)
-                && known.as_ref().is_some_and(|known| known.facts.seals == Seals::Sound)
+                && known.as_ref().is_some_and(|known| known.facts.seals == SignedReasoningState::Sound)
             {
                 next = choose(known.as_deref());
                 checkpoint = known;
@@ -223,15 +231,15 @@ impl<'a> Path<'_, 'a> {
         }
         if next == Schedule::Never
             && purpose == Purpose::Turn
-            && self.conversation.spared.is_some_and(|spared| spared.tokens.is_none())
+            && self.conversation.after_undo.is_some_and(|after_undo| after_undo.tokens.is_none())
         {
             let tokens = self.tokens(checkpoint.as_deref());
-            self.note(vec![ConversationEvent::Spared { tokens }]);
+            self.note(vec![ConversationEvent::AfterUndo { tokens }]);
         }
         let swapped = if checkpoint.is_some() { Outcome::Checkpoint } else { Outcome::Unchanged };
         match next {
             Schedule::Never => Ok(Passed { outcome: swapped, checkpoint, task: None }),
-            Schedule::Beside(due) => {
+            Schedule::InBackground(due) => {
                 let start = Start {
                     request: self.request(due.trigger),
                     verdict: due.verdict,
@@ -255,9 +263,9 @@ impl<'a> Path<'_, 'a> {
     }
 
     /// Whether a fold of the conversation is under way.
-    fn beside(&self, root: Key) -> Beside {
+    fn beside(&self, root: Key) -> BackgroundWork {
         let in_flight = self.shared.memory().flights.contains(&(self.parsed.session.clone(), root));
-        if in_flight { Beside::Fold } else { Beside::Nothing }
+        if in_flight { BackgroundWork::Fold } else { BackgroundWork::Nothing }
     }
 
     fn request(&self, trigger: Trigger) -> Request {
@@ -310,7 +318,7 @@ impl<'a> Path<'_, 'a> {
         due: Due,
         focus: Option<String>,
         otherwise: Outcome,
-    ) -> Result<Passed, Fault> {
+    ) -> Result<Passed, PrepareError> {
         let Due { trigger, verdict } = due;
         let (is_manual, is_needed) = (trigger == Trigger::Manual, trigger == Trigger::TooLarge);
         let request = Request { focus, ..self.request(trigger) };
@@ -323,7 +331,7 @@ impl<'a> Path<'_, 'a> {
             session.manual = None;
         }
         Ok(match attempt {
-            Attempt::Done(done) => {
+            Attempt::Made(done) => {
                 self.note(done.events);
                 self.warnings.extend(done.warnings);
                 self.durability = done.durability;
@@ -337,7 +345,7 @@ impl<'a> Path<'_, 'a> {
                 Passed { outcome: otherwise, checkpoint, task: None }
             }
             Attempt::Unkept(error) => {
-                self.warnings.push(format!("a fold could not be kept and is not used: {error}"));
+                self.warnings.push(format!("failed to store a fold; the request is forwarded without it: {error}"));
                 Passed { outcome: Outcome::FailedOpen, checkpoint, task: None }
             }
         })
@@ -369,7 +377,7 @@ impl<'a> Path<'_, 'a> {
             request,
             verdict,
             precedence: Precedence::First,
-            seals: Seals::Sound,
+            seals: SignedReasoningState::Sound,
             durability: Durability::Disk,
         }
     }
@@ -441,7 +449,7 @@ impl<'a> Path<'_, 'a> {
             counted: self.counted(sent),
             end: (self.parsed.key(self.parsed.len()).map(|key| name(&key)).unwrap_or_default(), self.parsed.len()),
             sent: sent.map_or(messages, |sent| messages - sent.facts.position + sent.facts.messages),
-            whole: Whole { counted: self.counted(None), sent: messages },
+            whole: OriginalSize { counted: self.counted(None), sent: messages },
             checkpoint: sent.map(|sent| name(&sent.key)),
             budgets: self.setting.budgets,
             model: self.setting.model.clone(),

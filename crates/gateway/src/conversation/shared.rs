@@ -1,9 +1,9 @@
-//! The shared middle: settings, store and memory, and the calls between them that every path needs.
+//! State shared by all requests: settings, store and memory, and the operations on them.
 
-use super::account::{self, Account};
-use super::ask::{Ask, CredentialId, Dialect, SessionId};
-use super::checkpoint::{Checkpoint, Facts};
-use super::fault::Fault;
+use super::checkpoint::{Checkpoint, CheckpointFacts};
+use super::error::PrepareError;
+use super::fold_details::{self, FoldDetails};
+use super::incoming::{CredentialId, Dialect, IncomingTurn, SessionId};
 use super::memory::{Bounds, Memory, Session};
 use super::parsed_request::ParsedRequest;
 use super::prepared::Durability;
@@ -40,7 +40,7 @@ const GROWTH: f64 = 0.3;
 pub(super) struct Shared {
     settings: RwLock<Arc<Rules>>,
     store: OnceLock<Store>,
-    waiting: Mutex<Option<Waiting>>,
+    waiting: Mutex<Option<UnopenedStore>>,
     memory: Mutex<Memory>,
     /// The latest time that anybody told us; the last flush needs one.
     clock: AtomicI64,
@@ -55,7 +55,7 @@ const REST: i64 = 1_000;
 
 /// A store that could not be opened. Until it can, nothing is kept.
 #[derive(Debug)]
-struct Waiting {
+struct UnopenedStore {
     place: PathBuf,
     how: Opening,
     why: String,
@@ -115,13 +115,13 @@ impl Rules {
 }
 
 /// A fold that is to be kept.
-pub(super) struct Keeping<'a> {
+pub(super) struct FoldToStore<'a> {
     pub(super) credential: CredentialId,
     pub(super) dialect: Dialect,
     pub(super) root: Key,
     pub(super) checkpoint: Checkpoint,
-    /// What people are told about it.
-    pub(super) account: Option<&'a Account>,
+    /// Details for people.
+    pub(super) details: Option<&'a FoldDetails>,
     pub(super) originals: &'a [NewOriginal<'a>],
     pub(super) precedence: Precedence,
     pub(super) session: &'a SessionRow,
@@ -130,7 +130,7 @@ pub(super) struct Keeping<'a> {
 }
 
 impl Shared {
-    pub(super) fn open(settings: ConversationSettings) -> Result<Shared, Fault> {
+    pub(super) fn open(settings: ConversationSettings) -> Result<Shared, PrepareError> {
         let shared = Shared::waiting(settings);
         shared.open_store(i64::MAX)?;
         Ok(shared)
@@ -147,7 +147,7 @@ impl Shared {
     fn waiting(settings: ConversationSettings) -> Shared {
         let limits = Limits { wait: settings.store_wait, ..settings.limits };
         let how = Opening { limits, keys: settings.keys.clone() };
-        let waiting = settings.store.clone().map(|place| Waiting { place, how, why: String::new(), tried_at: 0 });
+        let waiting = settings.store.clone().map(|place| UnopenedStore { place, how, why: String::new(), tried_at: 0 });
         Shared {
             settings: RwLock::new(Arc::new(Rules::of(settings))),
             store: OnceLock::new(),
@@ -274,10 +274,10 @@ impl Shared {
     pub(super) fn enter(
         &self,
         rules: &Rules,
-        ask: &Ask<'_>,
+        ask: &IncomingTurn<'_>,
         parsed: &ParsedRequest<'_>,
         root: &Key,
-    ) -> Result<Conversation, Fault> {
+    ) -> Result<Conversation, PrepareError> {
         self.note_time(ask.now.0);
         let known = self.memory().session(&parsed.session).is_some();
         if !known {
@@ -303,7 +303,7 @@ impl Shared {
     }
 
     /// Reads which checkpoints there are under a root.
-    pub(super) fn learn_root(&self, rules: &Rules, credential: CredentialId, root: &Key) -> Result<(), Fault> {
+    pub(super) fn learn_root(&self, rules: &Rules, credential: CredentialId, root: &Key) -> Result<(), PrepareError> {
         let entries = match self.store_for(rules) {
             Some(store) => store.checkpoints(&credential.namespace(), root, MOST_UNDER_A_ROOT)?,
             None => Vec::new(),
@@ -313,14 +313,14 @@ impl Shared {
         Ok(())
     }
 
-    /// The longest checkpoint that fits a request and was not taken back.
+    /// The longest checkpoint that fits a request and was not undone.
     pub(super) fn best(
         &self,
         rules: &Rules,
-        ask: &Ask<'_>,
+        ask: &IncomingTurn<'_>,
         parsed: &ParsedRequest<'_>,
         undone: &[String],
-    ) -> Result<Option<Arc<Checkpoint>>, Fault> {
+    ) -> Result<Option<Arc<Checkpoint>>, PrepareError> {
         let Some(root) = parsed.root() else {
             return Ok(None);
         };
@@ -350,13 +350,13 @@ impl Shared {
 
     /// Makes a fold durable, then known. What comes back is the checkpoint that counts: another node, or
     /// another turn of the same conversation, may have been first.
-    pub(super) fn keep(&self, rules: &Rules, keeping: Keeping<'_>) -> Result<Arc<Checkpoint>, StoreError> {
-        let Keeping {
+    pub(super) fn keep(&self, rules: &Rules, keeping: FoldToStore<'_>) -> Result<Arc<Checkpoint>, StoreError> {
+        let FoldToStore {
             credential,
             dialect,
             root,
             mut checkpoint,
-            account,
+            details,
             originals,
             precedence,
             session,
@@ -367,7 +367,7 @@ impl Shared {
         let precedence = if self.memory().is_rejected(&checkpoint.key) { Precedence::Latest } else { precedence };
         if let Some(store) = self.store_for(rules).filter(|_| durability == Durability::Disk) {
             let namespace = credential.namespace();
-            let record = account::Record { facts: &checkpoint.facts, account };
+            let record = fold_details::Record { facts: &checkpoint.facts, details };
             let record = serde_json::to_string(&record).unwrap_or_default();
             let new = NewCheckpoint {
                 key: checkpoint.key,
@@ -438,11 +438,19 @@ impl Drop for Shared {
 }
 
 /// The facts of an entry; one of another release that cannot be read is passed over.
-fn facts_of(entry: CheckpointEntry) -> Option<Facts> {
+fn facts_of(entry: CheckpointEntry) -> Option<CheckpointFacts> {
     serde_json::from_str(&entry.record).ok()
 }
 
 /// A key as it stands in records.
 pub(super) fn name(key: &Key) -> String {
-    super::ask::hex(&key.0)
+    super::incoming::hex(&key.0)
+}
+
+/// The key that a record names.
+pub(super) fn key_named(name: &str) -> Option<Key> {
+    let digits = name.as_bytes().chunks_exact(2);
+    let bytes: Option<Vec<u8>> =
+        digits.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect();
+    bytes.and_then(|bytes| bytes.try_into().ok()).map(Key)
 }

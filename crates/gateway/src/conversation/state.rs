@@ -1,9 +1,9 @@
-//! What is remembered of one conversation, and how it changes: by events alone, all of them in [`Conversation::apply`].
+//! The state of one conversation. It changes only through events, all handled in [`Conversation::apply`].
 //!
 //! A turn, a fold beside it and a report may end at the same time. Each applies its events to the conversation as it
 //! stands by then, so none undoes what another has learnt.
 
-use super::tally::Measured;
+use super::token_counts::CachedCounts;
 use foldline_core::SessionState;
 use foldline_core::planning::SessionEvent;
 use serde::{Deserialize, Serialize};
@@ -27,20 +27,20 @@ pub(super) struct Conversation {
     pub(super) last_at: i64,
     /// Prunes and folds, the latest last.
     pub(super) folds: Vec<FoldMark>,
-    /// Checkpoints that are not used, because somebody took them back.
+    /// Checkpoints that are not used because they were undone.
     pub(super) undone: Vec<String>,
-    /// Set while a fold that was taken back is not made again.
-    pub(super) spared: Option<Spared>,
+    /// Set after an undo, until the conversation may be folded again.
+    pub(super) after_undo: Option<AfterUndo>,
     #[serde(skip)]
-    pub(super) measured: Measured,
+    pub(super) measured: CachedCounts,
     #[serde(skip)]
     pub(super) reports: Reports,
 }
 
-/// Prunes and folds of a conversation that are remembered, for people and for taking back the latest.
+/// Prunes and folds of a conversation that are remembered, for people and for undo.
 const MOST_MARKS: usize = 24;
 
-/// Checkpoints that are remembered as taken back.
+/// Checkpoints that are remembered as undone.
 const MOST_UNDONE: usize = 32;
 
 /// Checkpoints of one fold that are remembered: its own, and those that adopted it.
@@ -59,15 +59,15 @@ pub(super) struct FoldMark {
     pub(super) tokens: (u64, u64),
     /// Its checkpoint, and those that adopted it.
     pub(super) checkpoints: Vec<String>,
-    /// Whether somebody took it back.
+    /// Whether it was undone.
     pub(super) is_undone: bool,
 }
 
-/// A fold was taken back: the conversation is left alone for a while.
+/// A fold was undone: the conversation is not folded for a while.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Spared {
-    /// Tokens of the first request after it; none before that came.
+pub(super) struct AfterUndo {
+    /// Tokens of the first request after the undo; none before that request.
     pub(super) tokens: Option<u64>,
 }
 
@@ -93,10 +93,10 @@ pub(super) enum ConversationEvent {
         /// The prune or fold that it came of; none where it adopts the one before.
         mark: Option<FoldMark>,
     },
-    /// Somebody took back the latest fold.
+    /// The latest fold was undone.
     TakenBack,
-    /// The first request after that was seen.
-    Spared {
+    /// The first request after an undo was seen.
+    AfterUndo {
         /// Its tokens.
         tokens: u64,
     },
@@ -105,7 +105,7 @@ pub(super) enum ConversationEvent {
         /// When it came.
         at: i64,
         /// Counts for the next turn.
-        measured: Measured,
+        measured: CachedCounts,
     },
     /// The provider reported usage.
     Reported {
@@ -163,7 +163,7 @@ impl Conversation {
             ConversationEvent::Replaced { checkpoint, mark } => {
                 self.undone.retain(|undone| *undone != checkpoint);
                 if let Some(mark) = mark {
-                    self.spared = None;
+                    self.after_undo = None;
                     self.folds.push(FoldMark { checkpoints: vec![checkpoint.clone()], ..mark });
                     let surplus = self.folds.len().saturating_sub(MOST_MARKS);
                     self.folds.drain(..surplus);
@@ -186,10 +186,10 @@ impl Conversation {
                 self.undone.drain(..surplus);
                 self.latest = self.latest_fold().and_then(|mark| mark.checkpoints.last().cloned());
                 self.base = None;
-                self.spared = Some(Spared::default());
+                self.after_undo = Some(AfterUndo::default());
                 self.state.apply(&SessionEvent::TakenBack);
             }
-            ConversationEvent::Spared { tokens } => self.spared = Some(Spared { tokens: Some(tokens) }),
+            ConversationEvent::AfterUndo { tokens } => self.after_undo = Some(AfterUndo { tokens: Some(tokens) }),
             ConversationEvent::Forwarded { at, measured } => {
                 self.measured = measured;
                 self.last_at = self.last_at.max(at);
@@ -213,7 +213,7 @@ impl Conversation {
         }
     }
 
-    /// The latest prune or fold that is in force.
+    /// The latest prune or fold that applies.
     pub(super) fn latest_fold(&self) -> Option<&FoldMark> {
         self.folds.iter().rev().find(|mark| !mark.is_undone)
     }
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn taking_back_brings_the_fold_before_back_into_force() {
+    fn undo_restores_the_fold_before() {
         let mut conversation = Conversation::new("root");
         let folded = |name: &str| ConversationEvent::Replaced {
             checkpoint: name.to_owned(),
@@ -270,9 +270,9 @@ mod tests {
             (conversation.latest.as_deref(), conversation.undone.as_slice()),
             (Some("one"), ["two".to_owned(), "two'".to_owned()].as_slice())
         );
-        assert_eq!(conversation.spared, Some(Spared::default()));
-        conversation.apply_all([ConversationEvent::Spared { tokens: 7 }, folded("two")]);
-        assert_eq!((conversation.spared, conversation.undone.as_slice()), (None, ["two'".to_owned()].as_slice()));
+        assert_eq!(conversation.after_undo, Some(AfterUndo::default()));
+        conversation.apply_all([ConversationEvent::AfterUndo { tokens: 7 }, folded("two")]);
+        assert_eq!((conversation.after_undo, conversation.undone.as_slice()), (None, ["two'".to_owned()].as_slice()));
         conversation.apply_all([
             ConversationEvent::TakenBack,
             ConversationEvent::TakenBack,

@@ -1,10 +1,10 @@
-//! Folds beside the conversation, in two steps: a plan, and with a model's words or without them the fold.
+//! Background folds in two steps: plan, then finish with or without a model's summary.
 
-use super::ask::{CredentialId, SessionId, Timestamp};
-use super::checkpoint::{Checkpoint, Seals};
+use super::checkpoint::{Checkpoint, SignedReasoningState};
 use super::compacted::Compacted;
-use super::fault::Fault;
+use super::error::PrepareError;
 use super::fold::{Attempt, Fold};
+use super::incoming::{CredentialId, SessionId, Timestamp};
 use super::parsed_request::{Identity, ParsedRequest};
 use super::prepared::Durability;
 use super::sessions::Sums;
@@ -37,7 +37,7 @@ pub struct FoldTask {
     now: Timestamp,
     /// The plan, once it is made.
     planned: Option<(Sound<'static>, Plan)>,
-    _flight: Flight,
+    _flight: FoldInProgress,
 }
 
 /// What a task is started from.
@@ -60,19 +60,19 @@ pub enum Planned {
     /// Nothing: finish it with [`run`](super::Conversations::run) and no summary.
     Ready,
     /// A model's words.
-    Ask(Box<SummaryJob>),
+    NeedsSummary(Box<SummaryJob>),
     /// There is nothing to fold after all; the task is over.
     Nothing,
 }
 
 /// One fold per conversation at a time: the entry goes when the task does, however it ends.
 #[derive(Debug)]
-struct Flight {
+struct FoldInProgress {
     shared: Weak<Shared>,
     key: (SessionId, Key),
 }
 
-impl Drop for Flight {
+impl Drop for FoldInProgress {
     fn drop(&mut self) {
         if let Some(shared) = self.shared.upgrade() {
             shared.memory().flights.remove(&self.key);
@@ -102,7 +102,7 @@ impl FoldTask {
             conversation: conversation.clone(),
             now,
             planned: None,
-            _flight: Flight { shared: Arc::downgrade(shared), key },
+            _flight: FoldInProgress { shared: Arc::downgrade(shared), key },
         })
     }
 
@@ -142,13 +142,13 @@ impl FoldTask {
             request: Request { keeps_originals, now_ms: Some(now.0), ..self.request.clone() },
             verdict: Some(self.verdict.clone()),
             precedence: Precedence::First,
-            seals: Seals::Stale,
+            seals: SignedReasoningState::Stale,
             durability: Durability::Disk,
         }
     }
 
     /// Plans the fold, and says what a model is to be asked, if one is.
-    pub(super) fn plan(&mut self, shared: &Shared) -> Result<Planned, Fault> {
+    pub(super) fn plan(&mut self, shared: &Shared) -> Result<Planned, PrepareError> {
         let (parsed, policy) = (self.parsed(), self.policy());
         let fold = self.fold(shared, &policy, &parsed, self.now);
         let (job, state) = (fold.job(), fold.state());
@@ -162,7 +162,7 @@ impl FoldTask {
         let asked = plan.writing.job.take();
         self.planned = Some((sound.into_owned(), plan));
         // Also when nothing is to be done: finishing takes note of that.
-        Ok(asked.map_or(Planned::Ready, |job| Planned::Ask(Box::new(job))))
+        Ok(asked.map_or(Planned::Ready, |job| Planned::NeedsSummary(Box::new(job))))
     }
 
     /// Makes the fold. The next request of the conversation finds it.
@@ -171,7 +171,7 @@ impl FoldTask {
         shared: &Shared,
         summary: Option<Summary>,
         now: Timestamp,
-    ) -> Result<Option<Compacted>, Fault> {
+    ) -> Result<Option<Compacted>, PrepareError> {
         let root = name(&self.root);
         if self.is_overtaken(shared, &root, summary.as_ref(), now) {
             return Ok(None);
@@ -190,10 +190,10 @@ impl FoldTask {
         };
         let made = resumed.map_err(EngineError::from).and_then(|plan| finish(sound, plan, &inputs));
         let (sums, events, result) = match fold.keep_compaction(made)? {
-            Attempt::Done(done) if done.is_fold => {
+            Attempt::Made(done) if done.is_fold => {
                 (Sums { folds: 1, ..Sums::default() }, done.events, Ok(done.compacted))
             }
-            Attempt::Done(done) => (Sums { prunes: 1, ..Sums::default() }, done.events, Ok(done.compacted)),
+            Attempt::Made(done) => (Sums { prunes: 1, ..Sums::default() }, done.events, Ok(done.compacted)),
             Attempt::Nothing { events, .. } => (Sums::default(), events, Ok(None)),
             Attempt::Unkept(error) => (Sums { failed_open: 1, ..Sums::default() }, Vec::new(), Err(error.into())),
         };

@@ -1,36 +1,36 @@
-//! Taking back the latest prune or fold of a session.
+//! Undo of the latest prune or fold of a session.
 //!
-//! Its checkpoints are not used again, so the next request goes out as it would have without it: with the fold before
-//! in force, if there was one. The conversation is then left alone until it no longer fits, reaches the safety net, or has
-//! grown as it must between two folds.
+//! Its checkpoints are not used again, so the next request is forwarded without it; the fold before it, if there was one,
+//! applies again. The conversation is not folded again until it no longer fits, reaches the safety net, or has
+//! grown by `min_growth`.
 
-use super::ask::{SessionId, Timestamp};
+use super::incoming::{SessionId, Timestamp};
 use super::shared::Shared;
 use super::state::ConversationEvent;
 use foldline_store::StoreError;
 
-/// What came of taking back.
+/// The result of an undo.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Undo {
-    /// The next request goes out without the fold.
+    /// The next request is forwarded without the fold.
     Done {
-        /// Tokens that it had saved.
+        /// Tokens that the fold had removed.
         tokens: u64,
     },
-    /// Nobody knows the session.
+    /// The session is unknown.
     NoSession,
-    /// Nothing of it is folded.
+    /// Nothing is folded.
     Nothing,
-    /// Without the fold it would not fit its window.
+    /// Without the fold the next request would not fit the window.
     TooLarge {
-        /// Tokens that the next request would have, about.
+        /// Estimated tokens of the next request.
         tokens: u64,
         /// The window.
         window: u64,
     },
 }
 
-/// Takes back the latest fold of a session that is in memory, and writes that down.
+/// Undoes the latest fold of a session that is in memory, and stores the decision.
 pub(super) fn undo(shared: &Shared, id: &SessionId, now: Timestamp) -> Result<Undo, StoreError> {
     let tokens = {
         let mut memory = shared.memory();

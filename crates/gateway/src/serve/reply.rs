@@ -1,12 +1,12 @@
-//! A reply on its way to the client: passed on piece by piece as it comes, read along with, and replaced by another
-//! one only as long as nothing of it has been passed on. A reply that breaks off breaks off for the client, too.
+//! Streams a reply to the client while observing it. It can be replaced by another reply until the first byte was
+//! forwarded. An interrupted reply is interrupted for the client, too.
 
 use super::BoxError;
 use super::exchange::Retry;
-use super::gateway::Place;
+use super::gateway::RequestPermit;
+use super::reply_observer::{Ending, ReplyObserver};
 use super::stream_start::{Beginning, StreamStart};
 use super::usage::Strip;
-use super::watch::{Ending, Watch};
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
@@ -21,7 +21,7 @@ pub struct Reply {
     source: Incoming,
     clock: Pin<Box<Sleep>>,
     patience: Duration,
-    watch: Option<Watch>,
+    watch: Option<ReplyObserver>,
     strip: Option<Strip>,
     opening: Option<Opening>,
     /// Passed on before anything else.
@@ -30,7 +30,7 @@ pub struct Reply {
     /// Why it broke off, to be told after what came before has been written out.
     broken: Option<BoxError>,
     has_waited: bool,
-    _place: Option<Place>,
+    _place: Option<RequestPermit>,
 }
 
 /// The beginning of a stream, and how to begin again.
@@ -47,7 +47,7 @@ pub struct Opening {
 type Trying = Pin<Box<dyn Future<Output = Again> + Send>>;
 
 /// What a second try gives.
-pub type Again = Option<(Incoming, Watch, Option<Retry>)>;
+pub type Again = Option<(Incoming, ReplyObserver, Option<Retry>)>;
 
 /// Events that wait for the one after them wait no longer than this.
 const HOLD: Duration = Duration::from_millis(250);
@@ -78,7 +78,7 @@ impl Reply {
     }
 
     /// Reads along.
-    pub fn watched(mut self, watch: Watch) -> Reply {
+    pub fn watched(mut self, watch: ReplyObserver) -> Reply {
         self.watch = Some(watch);
         self
     }
@@ -96,7 +96,7 @@ impl Reply {
     }
 
     /// Keeps the request's place until the end.
-    pub(super) fn placed(mut self, place: Place) -> Reply {
+    pub(super) fn placed(mut self, place: RequestPermit) -> Reply {
         self._place = Some(place);
         self
     }
@@ -228,7 +228,9 @@ impl Body for Reply {
                 Poll::Pending => {
                     ready!(this.clock.as_mut().poll(context));
                     this.end(Ending::Silent);
-                    return Poll::Ready(Some(Err("the upstream has been silent for too long".into())));
+                    return Poll::Ready(Some(
+                        Err("the upstream sent nothing for longer than gateway.idle_secs".into()),
+                    ));
                 }
             };
             this.clock.as_mut().reset(Instant::now() + this.patience);

@@ -1,4 +1,4 @@
-// Drives the pages of a gateway as a person would: a scripted provider, an agent that works, and a real browser.
+// Uses the dashboard as a person would: a scripted provider, a working agent, and a real browser.
 // usage: node drive.mjs FOLDLINE CHROMIUM [--shots FOLDER]
 import { spawn } from "node:child_process";
 import { createServer } from "node:http";
@@ -98,7 +98,7 @@ try {
   // Nothing yet: the page helps.
   const page = await opened();
   await page.goto(`${address}/foldline/`);
-  check((await page.textContent("main")).includes("No request has come yet"), "an empty page helps");
+  check((await page.textContent("main")).includes("No requests yet"), "an empty page says what to do");
   await page.waitForFunction(() => document.getElementById("live").textContent === "Live");
   await axe(page, "the empty page");
   await shot(page, "empty");
@@ -152,7 +152,7 @@ try {
   await shot(page, "sessions-wide-light");
   await axe(page, "sessions");
   await page.goto(session);
-  check((await page.textContent(".held")).includes("Never push to main"), "rules are told");
+  check((await page.textContent(".kept")).includes("Never push to main"), "rules are listed");
   check((await page.locator("svg polyline").count()) === 2 && (await page.locator("svg .fold").count()) >= 1, "the chart has marks");
   await shot(page, "session-wide-light");
   await axe(page, "a session");
@@ -160,7 +160,7 @@ try {
   // A fold: handoff, originals, edits.
   await page.click(".folds a");
   const text = await page.textContent(".sides");
-  check(text.includes("kingfisher0") || text.includes("part_0"), "what was there before is shown");
+  check(text.includes("kingfisher0") || text.includes("part_0"), "the original is shown");
   check((await page.textContent("section[aria-labelledby=after]")).includes("Repair the importer"), "the handoff is shown");
   check((await page.evaluate(() => window.hacked)) === undefined, "nothing that is injected runs in a fold");
   check((await page.locator("table a[href*='/original/']").count()) > 0, "edits lead to originals");
@@ -176,11 +176,11 @@ try {
   await page.click(".hits a");
   check((await page.textContent("pre.whole")).length > 100, "an original is shown");
   await page.goto(`${address}/foldline/find?q=nowhereatall`);
-  check((await page.textContent("main")).includes("Nothing that was removed"), "a search in vain says so");
+  check((await page.textContent("main")).includes("No results in removed text"), "a search without results says so");
 
   // Download.
   await page.goto(fold);
-  const [download] = await Promise.all([page.waitForEvent("download"), page.click("text=Download the handoff")]);
+  const [download] = await Promise.all([page.waitForEvent("download"), page.click("text=Download handoff")]);
   const saved = join(folder, "handoff.md");
   await download.saveAs(saved);
   check(readFileSync(saved, "utf8").includes("Repair the importer"), "the handoff is downloaded");
@@ -198,24 +198,24 @@ try {
     }
   }
   await page.goto(`${address}/foldline/settings`);
-  check((await page.textContent("main")).includes("compression.threshold"), "settings are told");
+  check((await page.textContent("main")).includes("compression.threshold"), "settings are listed");
 
-  // Take the fold back, without a script: reading and forms work all the same.
+  // Undo without JavaScript: reading and forms work.
   const plain = await opened({ javaScriptEnabled: false });
   await plain.goto(`${address}/foldline/login`);
   await plain.fill("#key", KEY);
   await plain.click("form.login button");
   await plain.goto(session);
-  await plain.click("text=Take this back");
-  check((await plain.textContent(".told")).includes("taken back"), "the page says that it is done");
+  await plain.click("ol.folds button");
+  check((await plain.textContent(".notice")).includes("undone"), "the page confirms the undo");
   work(90);
   const after = await ask();
-  check(after.outcome === "unchanged", "the next request goes out unfolded", after.outcome);
+  check(after.outcome === "unchanged", "the next request is forwarded unfolded", after.outcome);
   check(sent.at(-1).includes("part_1_1"), "with everything that was removed");
 
-  // What is not there is said, and other sites' forms do nothing.
+  // A missing page, and forms of other sites.
   const missing = await fetch(`${address}/foldline/view/fs-0000000000000000`);
-  check(missing.status === 404 && (await missing.text()).includes("There is no such session"), "a page that is missing helps");
+  check(missing.status === 404 && (await missing.text()).includes("Session not found"), "a missing page says why");
   const forged = await fetch(`${session}/undo`, { method: "POST", headers: { "content-type": "application/x-www-form-urlencoded", origin: "http://evil.example", "sec-fetch-site": "cross-site" } });
   check(forged.status === 403, "a form of another site is refused", `${forged.status}`);
   check(troubles.length === 0, "no errors in the console", troubles.join("\n"));
@@ -228,5 +228,5 @@ try {
   provider.close();
   rmSync(folder, { recursive: true, force: true });
 }
-console.log(failures === 0 ? "the pages work in a browser" : `${failures} checks failed`);
+console.log(failures === 0 ? "the dashboard works in a browser" : `${failures} checks failed`);
 process.exit(failures === 0 ? 0 : 1);

@@ -1,5 +1,4 @@
-//! As little HTTP as a measurement needs, so that what is measured is the gateway: one thread per connection, bodies of
-//! known length, and event streams.
+//! A minimal HTTP client and server for measurements.
 
 use crate::Failure;
 use std::io::{BufRead, BufReader, Read, Write};

@@ -186,7 +186,7 @@ pub(super) fn read_text(seal: &Seal, place: &Key, size: i64, bytes: &[u8]) -> Op
 }
 
 pub(super) fn damaged() -> Fault {
-    Fault::Corrupt("a checkpoint is not what was stored".into())
+    Fault::Corrupt("a checkpoint does not match its digest".into())
 }
 
 /// Notes that a checkpoint was used, once per hour.

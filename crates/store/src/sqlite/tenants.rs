@@ -1,4 +1,4 @@
-//! Fair shares: how much of the room each namespace may take when there is not enough for all.
+//! Equal shares of the space per namespace.
 //!
 //! Whoever takes less than an even share keeps all of it; the others are cut to the same level. So a namespace loses
 //! something only to those that take less than it does, and one that is alone has all the room.

@@ -1,8 +1,7 @@
-//! Who looks at a page, and how a browser shows a key: a form that takes it once, and a cookie that stands for it.
+//! Who views a page. A browser signs in with a key once and gets a cookie for it.
 //!
-//! The cookie is a random name that only this process knows. It is out of reach for scripts (`HttpOnly`), no other site's
-//! page can make a browser send it (`SameSite=Strict`), and it ends after some hours or when the gateway does. The key
-//! itself is kept nowhere.
+//! The cookie is a random value that only this process knows. Scripts cannot read it (`HttpOnly`), pages of other sites
+//! cannot send it (`SameSite=Strict`), and it ends after twelve hours or with the process. The key is not stored.
 
 use super::layout::{Page, Place};
 use super::{html, see_other};
@@ -23,9 +22,9 @@ use std::time::{Duration, Instant};
 const COOKIE: &str = "foldline-visit";
 /// How long a browser stays signed in.
 const STAY: Duration = Duration::from_secs(12 * 60 * 60);
-/// Browsers that are signed in at once; beyond them the oldest is forgotten.
+/// Signed-in browsers; beyond that the oldest is signed out.
 const MOST: usize = 1_024;
-/// The wait after a key that is not known, so that trying many takes long.
+/// Delay after an unknown key, so that guessing takes long.
 const AFTER_A_WRONG_KEY: Duration = Duration::from_millis(400);
 
 /// Browsers that are signed in.
@@ -122,10 +121,10 @@ fn cookie(headers: &HeaderMap) -> Option<&str> {
 pub fn form(gateway: &Gateway, wrong: Option<&str>) -> Response<Body> {
     let help = match gateway.setup().keys.is_open() {
         true => {
-            "Everybody on this machine sees which sessions there are. What was said in one is shown to the key that its \
-             agent uses: the API key that it sends through this gateway, or its x-foldline-key."
+            "Everyone on this machine can see the list of sessions. To read the content of a session, sign in with the key \
+             of its agent: the API key that it sends through this gateway, or its x-foldline-key."
         }
-        false => "This gateway is shared. Sign in with your client key, the one that your agent sends.",
+        false => "This gateway is shared. Sign in with the client key that your agent sends.",
     };
     let content = markup! {
         @if let Some(wrong) = wrong { p.wrong role="alert" { (wrong) } }
@@ -135,7 +134,7 @@ pub fn form(gateway: &Gateway, wrong: Option<&str>) -> Response<Body> {
             input #key name="key" type="password" autocomplete="current-password" required;
             button type="submit" { "Sign in" }
         }
-        p { "The key is compared and not kept. This browser stays signed in for twelve hours, or until the gateway restarts." }
+        p { "The key is not stored. This browser stays signed in for twelve hours, or until the gateway restarts." }
     };
     let page = Page { title: "Sign in", place: Place::Login, content };
     html(if wrong.is_some() { StatusCode::UNAUTHORIZED } else { StatusCode::OK }, page.write(None))
@@ -150,7 +149,7 @@ pub async fn enter(gateway: &Arc<Gateway>, body: &[u8]) -> Response<Body> {
     let visit = admitted.map(|credential| gateway.accepted.whose(credential)).and_then(|c| gateway.visitors.admit(c));
     let Some(visit) = visit else {
         tokio::time::sleep(AFTER_A_WRONG_KEY).await;
-        return form(gateway, Some("That key is not known here."));
+        return form(gateway, Some("Unknown key."));
     };
     let mut answer = see_other("/foldline/");
     set_cookie(&mut answer, &format!("{COOKIE}={visit}; Max-Age={}", STAY.as_secs()));

@@ -1,4 +1,4 @@
-//! The context of a session over its turns, as an image made of our own words and numbers.
+//! The context of a session over its turns, as SVG.
 
 use super::numbers::{grouped, moment, short};
 use crate::conversation::{FoldView, SessionView, TurnEvent};
@@ -42,7 +42,7 @@ pub fn chart(session: &SessionView, turns: &[TurnEvent], folds: &[FoldView]) -> 
         }
     };
     let summary = format!(
-        "Context over the last {} turns: {} tokens at first, {} at the end; {} folds.",
+        "Context over the last {} turns: {} tokens in the first, {} in the last; {} folds and prunes.",
         turns.len(),
         grouped(first.after),
         grouped(last.after),
@@ -68,7 +68,7 @@ pub fn chart(session: &SessionView, turns: &[TurnEvent], folds: &[FoldView]) -> 
                 text x=(WIDTH - RIGHT) y=(HEIGHT - 8.0) text-anchor="end" { (moment(last.at)) }
             }
             figcaption {
-                span.key-before { "as it came" } span.key-after { "as it went out" } span.key-fold { "fold or prune" }
+                span.key-before { "received" } span.key-after { "forwarded" } span.key-fold { "fold or prune" }
             }
         }
     }

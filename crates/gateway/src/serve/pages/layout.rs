@@ -1,4 +1,4 @@
-//! What all pages have in common: head, navigation, and how they say that something is missing.
+//! What all pages share: head, navigation, error pages.
 
 use super::access::{Sign, Viewer};
 use super::html;
@@ -86,16 +86,16 @@ fn sign(viewer: &Viewer) -> Markup {
     }
 }
 
-/// A page that says what went wrong, and where to go on.
+/// An error page.
 pub fn refusal(viewer: &Viewer, status: StatusCode, words: &str) -> Response<Body> {
     let title = match status {
         StatusCode::NOT_FOUND => "Not found",
-        StatusCode::FORBIDDEN => "Not yours to see",
-        StatusCode::CONFLICT => "That is not possible now",
-        StatusCode::GONE => "No longer kept",
-        StatusCode::BAD_REQUEST => "That cannot be read",
-        StatusCode::METHOD_NOT_ALLOWED => "Not done",
-        _ => "Something is wrong",
+        StatusCode::FORBIDDEN => "Access denied",
+        StatusCode::CONFLICT => "Not possible",
+        StatusCode::GONE => "Expired",
+        StatusCode::BAD_REQUEST => "Invalid request",
+        StatusCode::METHOD_NOT_ALLOWED => "Method not allowed",
+        _ => "Error",
     };
     let content = markup! {
         p.lead { (words) }

@@ -1,4 +1,4 @@
-//! Live pages: a stream of events that says when something changed that its reader may see. The page is then read again.
+//! Live updates: server-sent events when something changed that the viewer may see. The page is then fetched again.
 
 use super::access::Viewer;
 use super::refusal;
@@ -28,28 +28,28 @@ const MOST_SESSIONS: usize = 100;
 
 /// The stream of a viewer.
 pub fn stream(gateway: &Arc<Gateway>, viewer: Viewer) -> Response<Body> {
-    let Ok(place) = gateway.viewers.clone().try_acquire_owned() else {
-        let words = "Too many pages are open at once; this one does not update itself.";
+    let Ok(permit) = gateway.viewers.clone().try_acquire_owned() else {
+        let words = "Too many live pages are open; this one does not update itself.";
         return refusal(&viewer, StatusCode::SERVICE_UNAVAILABLE, words);
     };
-    let (tell, told) = mpsc::channel(4);
-    tokio::spawn(watch(gateway.clone(), viewer, tell));
+    let (sender, receiver) = mpsc::channel(4);
+    tokio::spawn(watch(gateway.clone(), viewer, sender));
     let mut answer = text_answer(StatusCode::OK, "text/event-stream", "");
-    *answer.body_mut() = Events { told, _place: place }.boxed_unsync();
+    *answer.body_mut() = Events { receiver, _permit: permit }.boxed_unsync();
     answer.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     answer
 }
 
-async fn watch(gateway: Arc<Gateway>, viewer: Viewer, tell: mpsc::Sender<Bytes>) {
+async fn watch(gateway: Arc<Gateway>, viewer: Viewer, sender: mpsc::Sender<Bytes>) {
     let mut seen = None;
     let mut quiet = 0;
     for _ in 0..MOST_LOOKS {
-        if !gateway.is_open.load(Ordering::Relaxed) || tell.is_closed() {
+        if !gateway.is_open.load(Ordering::Relaxed) || sender.is_closed() {
             return;
         }
         let now = look(&gateway, viewer).await;
         let event = match seen {
-            // The page was made a moment ago.
+            // The page fetches itself again, because it may be older than this first look.
             None => Some("event: ready\ndata: \n\n"),
             Some(before) if before != now => Some("event: changed\ndata: \n\n"),
             Some(_) if quiet >= QUIET_LOOKS => Some(": still here\n\n"),
@@ -59,13 +59,13 @@ async fn watch(gateway: Arc<Gateway>, viewer: Viewer, tell: mpsc::Sender<Bytes>)
         quiet += 1;
         if let Some(event) = event {
             quiet = 0;
-            if tell.send(Bytes::from_static(event.as_bytes())).await.is_err() {
+            if sender.send(Bytes::from_static(event.as_bytes())).await.is_err() {
                 return;
             }
         }
         tokio::select! {
             () = tokio::time::sleep(LOOK_EVERY) => {}
-            () = tell.closed() => return,
+            () = sender.closed() => return,
         }
     }
 }
@@ -87,8 +87,8 @@ async fn look(gateway: &Arc<Gateway>, viewer: Viewer) -> u64 {
 
 /// The body of a stream.
 struct Events {
-    told: mpsc::Receiver<Bytes>,
-    _place: OwnedSemaphorePermit,
+    receiver: mpsc::Receiver<Bytes>,
+    _permit: OwnedSemaphorePermit,
 }
 
 impl http_body::Body for Events {
@@ -96,6 +96,6 @@ impl http_body::Body for Events {
     type Error = BoxError;
 
     fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        self.told.poll_recv(context).map(|event| event.map(|bytes| Ok(Frame::data(bytes))))
+        self.receiver.poll_recv(context).map(|event| event.map(|bytes| Ok(Frame::data(bytes))))
     }
 }

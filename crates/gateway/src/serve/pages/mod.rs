@@ -1,4 +1,4 @@
-//! The pages for people under `/foldline/`: made here, readable without a script, safe whatever stands in a conversation.
+//! The dashboard under `/foldline/`: rendered here, readable without JavaScript, safe for any content of a conversation.
 //!
 //! | address | file |
 //! |---|---|
@@ -7,10 +7,9 @@
 //! | `original/{handle}`, `find?q=` | `originals` |
 //! | `settings`, `health` | `status` |
 //! | `login`, `logout` | `access` |
-//! | `events` | `live`: says when something changed; the script then reads the page again |
+//! | `events` | `live`: server-sent events; the script fetches the page again when something changed |
 //!
-//! Whose content somebody sees follows from the key that they show, as everywhere: a header, or the cookie that the
-//! login form sets for a browser.
+//! A viewer sees the content of the key that the request carries, in a header or by the cookie of the login form.
 
 mod access;
 mod chart;
@@ -34,7 +33,7 @@ use http::{HeaderValue, Method, Response, StatusCode, header};
 use layout::{Page, Place, refusal};
 use std::sync::Arc;
 
-/// What a browser may do with a page: our style sheet, our script, our addresses, and nothing else.
+/// Only our own style sheet, script, images and URLs; nothing inline.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
@@ -83,8 +82,8 @@ pub async fn answer(gateway: &Arc<Gateway>, segments: &[&str], parts: &Parts, bo
         (["find"], true) => originals::find(gateway, &viewer, parts.uri.query()).await,
         (["settings"], true) => status::settings(gateway, &viewer),
         (["health"], true) => status::health(gateway, &viewer).await,
-        (_, false) => refusal(&viewer, StatusCode::METHOD_NOT_ALLOWED, "This page is only read."),
-        _ => refusal(&viewer, StatusCode::NOT_FOUND, "There is no such page."),
+        (_, false) => refusal(&viewer, StatusCode::METHOD_NOT_ALLOWED, "This page only supports GET."),
+        _ => refusal(&viewer, StatusCode::NOT_FOUND, "Page not found."),
     }
 }
 
@@ -100,7 +99,7 @@ fn html(status: StatusCode, page: maud::Markup) -> Response<Body> {
     let mut answer = text_answer(status, "text/html; charset=utf-8", page.into_string());
     let headers = answer.headers_mut();
     headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
-    // Without a referrer a browser would send forms of ours as if from nowhere.
+    // With `no-referrer`, browsers send `origin: null` with our own forms.
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
     answer
 }
@@ -125,7 +124,7 @@ fn attachment(name: &str, text: String) -> Response<Body> {
     answer
 }
 
-/// Runs work that may block; what goes wrong becomes a page that says so.
+/// Runs work that may block; an error becomes an error page.
 async fn read<T: Send + 'static>(
     viewer: &Viewer,
     work: impl FnOnce() -> Result<T, foldline_store::StoreError> + Send + 'static,
@@ -133,7 +132,7 @@ async fn read<T: Send + 'static>(
     let words = match tokio::task::spawn_blocking(work).await {
         Ok(Ok(found)) => return Ok(found),
         Ok(Err(error)) => error.to_string(),
-        Err(_) => "The page could not be made.".to_owned(),
+        Err(_) => "Failed to create the page.".to_owned(),
     };
     Err(Box::new(refusal(viewer, StatusCode::INTERNAL_SERVER_ERROR, &words)))
 }

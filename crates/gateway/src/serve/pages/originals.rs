@@ -1,4 +1,4 @@
-//! Originals on demand, and the search in them.
+//! Originals, and the search in them.
 
 use super::access::{Sign, Viewer};
 use super::numbers::{grouped, moment};
@@ -17,8 +17,7 @@ use std::sync::Arc;
 /// Places that a search shows.
 const HITS: usize = 20;
 
-const NOT_HERE: &str = "No original of yours has that handle. It belongs to the key that its agent uses, or the store has \
-                        let it go.";
+const NOT_HERE: &str = "No original with this handle. It belongs to another key, or it has expired.";
 
 /// One page of an original.
 pub struct Shown {
@@ -72,7 +71,7 @@ pub async fn page(gateway: &Arc<Gateway>, viewer: &Viewer, handle: &str, query: 
             @if shown.page < shown.pages { " · " a href={ (here) "?page=" (shown.page + 1) } { "Next page" } }
             " · " a href={ (here) "/download" } download { "Download" }
         }
-        pre.text.whole tabindex="0" role="region" aria-label="The original" { (shown.text) }
+        pre.text.whole tabindex="0" role="region" aria-label="Original" { (shown.text) }
     };
     Page { title: &format!("Original {}", shown.handle), place: Place::Elsewhere, content }.answer(viewer)
 }
@@ -113,7 +112,7 @@ pub async fn find(gateway: &Arc<Gateway>, viewer: &Viewer, query: Option<&str>) 
     };
     let content = markup! {
         form.find role="search" action="/foldline/find" {
-            label for="q" { "Words in what was removed" }
+            label for="q" { "Search removed text" }
             input #q name="q" type="search" value=(words) required;
             @if let Some(session) = &session { input type="hidden" name="session" value=(session); }
             button type="submit" { "Search" }
@@ -122,7 +121,7 @@ pub async fn find(gateway: &Arc<Gateway>, viewer: &Viewer, query: Option<&str>) 
             p { "Only in " a href={ "/foldline/view/" (session) } { (session) } ". " a href={ "/foldline/find?q=" (encoded(&words)) } { "Search everywhere" } }
         }
         @match &result {
-            None => p { "Quotes keep words together. What your key's requests removed is searched, in any script." },
+            None => p { "Searches everything that requests with your key removed. Quoted words match as a phrase." },
             Some(Err(wrong)) => p.wrong role="alert" { (wrong) },
             Some(Ok(found)) => (findings(found, viewer)),
         }
@@ -133,11 +132,11 @@ pub async fn find(gateway: &Arc<Gateway>, viewer: &Viewer, query: Option<&str>) 
 fn findings(found: &Findings, viewer: &Viewer) -> Markup {
     markup! {
         @if found.hits.is_empty() {
-            p.lead { "Nothing that was removed holds these words." }
-            @if found.waiting > 0 { p { "Older originals are not searched yet: search again in a moment." } }
-            @if viewer.sign == Sign::Out { p { a href="/foldline/login" { "Sign in" } " with the key that your agent uses: only its own originals are searched." } }
+            p.lead { "No results in removed text." }
+            @if found.waiting > 0 { p { "Older originals are still being indexed. Search again in a moment." } }
+            @if viewer.sign == Sign::Out { p { a href="/foldline/login" { "Sign in" } " with the key that your agent uses; only originals of the signed-in key are searched." } }
         } @else {
-            p role="status" { (found.places) " places" @if found.places > found.hits.len() { ", the best " (found.hits.len()) " of them" } }
+            p role="status" { (found.places) " results" @if found.places > found.hits.len() { ", the best " (found.hits.len()) " shown" } }
             ol.hits {
                 @for hit in &found.hits {
                     li {

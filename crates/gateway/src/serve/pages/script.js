@@ -1,5 +1,5 @@
-// Keeps a page up to date: when the gateway says that something changed, the page is read again and the parts that are
-// marked as live are replaced. Without it, pages are read as they are.
+// Keeps a page up to date: when the gateway reports a change, the page is fetched again and the parts marked as live are
+// replaced. Pages are readable without it.
 "use strict";
 (() => {
   const status = document.getElementById("live");
@@ -48,11 +48,10 @@
     }
   };
   const events = new EventSource("/foldline/events");
-  let known = false;
+  // Something may have changed between the page and the first look of the gateway, so the page is fetched again here too.
   events.addEventListener("ready", () => {
     tell("Live");
-    if (known) refresh();
-    known = true;
+    refresh();
   });
   events.addEventListener("changed", refresh);
   events.addEventListener("error", () => tell("Not connected"));

@@ -1,4 +1,4 @@
-//! One session: how full its context was, what was done to it, what it cost.
+//! One session: context over time, folds, kept rules, cost.
 
 use super::access::Viewer;
 use super::chart::chart;
@@ -7,8 +7,8 @@ use super::numbers::{dollars, grouped, moment, percent, short};
 use super::{Page, Place, read, refusal};
 use crate::conversation::{FoldText, FoldView, SessionId, SessionView, TurnEvent};
 use crate::serve::Body;
+use crate::serve::endpoints;
 use crate::serve::gateway::Gateway;
-use crate::serve::own;
 use crate::serve::query::Parameters;
 use http::{Response, StatusCode};
 use maud::{Markup, html as markup};
@@ -31,11 +31,11 @@ struct Seen {
 /// The page.
 pub async fn page(gateway: &Arc<Gateway>, viewer: &Viewer, id: &str, query: Option<&str>) -> Response<Body> {
     let Some(id) = SessionId::parse(id) else {
-        return refusal(viewer, StatusCode::BAD_REQUEST, "That is no session; their names begin with fs-.");
+        return refusal(viewer, StatusCode::BAD_REQUEST, "Invalid session id; expected fs- and 16 hex digits.");
     };
     let (asked, viewing, wanted) = (gateway.clone(), *viewer, id.clone());
     let seen = read(viewer, move || {
-        if !own::owns(&asked, viewing.whose(), &wanted) {
+        if !endpoints::owns(&asked, viewing.whose(), &wanted) {
             return Ok(None);
         }
         let Some((session, turns)) = asked.conversations.session(&wanted, TURNS)? else { return Ok(None) };
@@ -49,7 +49,7 @@ pub async fn page(gateway: &Arc<Gateway>, viewer: &Viewer, id: &str, query: Opti
     let seen = match seen.await {
         Ok(Some(seen)) => seen,
         Ok(None) => {
-            let words = "There is no such session, or it belongs to another key. It may have been forgotten since.";
+            let words = "Session not found. It belongs to another key, or it was deleted.";
             return refusal(viewer, StatusCode::NOT_FOUND, words);
         }
         Err(answer) => return *answer,
@@ -58,7 +58,7 @@ pub async fn page(gateway: &Arc<Gateway>, viewer: &Viewer, id: &str, query: Opti
     let title = if seen.session.label.is_empty() { id.as_str().to_owned() } else { seen.session.label.clone() };
     let content = markup! {
         @if is_undone {
-            p.told role="status" { "The latest fold is taken back. The next request goes out without it, as long as it fits the window." }
+            p.notice role="status" { "The latest fold is undone. The next request is forwarded without it if it fits the window." }
         }
         div #session data-live {
             p.lead {
@@ -66,15 +66,15 @@ pub async fn page(gateway: &Arc<Gateway>, viewer: &Viewer, id: &str, query: Opti
                 (seen.session.model) " · since " (moment(seen.session.first_at)) ", last request " (moment(seen.session.last_at))
             }
             (figures(&seen.session))
-            @if seen.turns.is_empty() { p { "No reply has come yet, so there is no usage to show." } }
+            @if seen.turns.is_empty() { p { "No reply yet, so there is no usage to show." } }
             @else { (chart(&seen.session, &seen.turns, &seen.folds)) }
             section aria-labelledby="folds" {
                 h2 #folds { "Folds and prunes" }
                 (folds(&seen))
             }
-            section aria-labelledby="held" {
-                h2 #held { "Held as rules and pins" }
-                (held(&seen))
+            section aria-labelledby="kept" {
+                h2 #kept { "Rules and pins" }
+                (kept(&seen))
             }
             section aria-labelledby="turns" {
                 h2 #turns { "Latest turns" }
@@ -92,14 +92,14 @@ fn figures(session: &SessionView) -> Markup {
             (figure("Context", &short(session.context), &format!("{} of the window", percent(session.context, session.window))))
             (figure("Requests", &grouped(sums.requests), ""))
             (figure("Folds", &grouped(sums.folds), &format!("and {} prunes", grouped(sums.prunes))))
-            (figure("Tokens not sent", &short(sums.tokens_before.saturating_sub(sums.tokens_after)), ""))
-            (figure("From the cache", &percent(sums.reported_cached, sums.reported_prompt), "of prompts"))
+            (figure("Tokens saved", &short(sums.tokens_before.saturating_sub(sums.tokens_after)), ""))
+            (figure("Read from cache", &percent(sums.reported_cached, sums.reported_prompt), "of prompt tokens"))
             (figure("Spent", &dollars(sums.charged + sums.summaries), &format!("{} for summaries", dollars(sums.summaries))))
             (figure("Saved", &dollars(sums.saved()), ""))
-            @if sums.recoveries > 0 { (figure("Recovered", &grouped(sums.recoveries), "refused for their size")) }
-            @if sums.failed_open > 0 { (figure("Not kept", &grouped(sums.failed_open), "folds the store failed for")) }
+            @if sums.recoveries > 0 { (figure("Recovered", &grouped(sums.recoveries), "requests that were too long")) }
+            @if sums.failed_open > 0 { (figure("Not stored", &grouped(sums.failed_open), "folds, the store failed")) }
             @if sums.shadow_tokens > 0 {
-                (figure("Would be saved", &short(sums.shadow_tokens), &format!("tokens, {}", dollars(sums.shadow_dollars))))
+                (figure("Shadow mode", &short(sums.shadow_tokens), &format!("tokens and {} would be saved", dollars(sums.shadow_dollars))))
             }
         }
     }
@@ -110,7 +110,7 @@ fn folds(seen: &Seen) -> Markup {
     markup! {
         @if seen.folds.is_empty() {
             p {
-                "Nothing was folded yet. That happens at " (short(seen.session.trigger)) " tokens, or with "
+                "Nothing folded yet. The session is folded at " (short(seen.session.trigger)) " tokens, or now with "
                 code { "POST /foldline/sessions/" (id) "/compact" } "."
             }
         } @else {
@@ -121,7 +121,7 @@ fn folds(seen: &Seen) -> Markup {
                             (kind(fold)) ", " (short(fold.tokens.0)) " → " (short(fold.tokens.1)) " tokens"
                         }
                         " " span.soft { (moment(fold.at)) }
-                        @if fold.is_undone { " " span.badge { "taken back" } }
+                        @if fold.is_undone { " " span.badge { "undone" } }
                         p { (fold.reason) }
                         @if fold.is_latest { (undo(id)) }
                     }
@@ -131,11 +131,11 @@ fn folds(seen: &Seen) -> Markup {
     }
 }
 
-/// The form that takes back the latest fold.
+/// The form that undoes the latest fold.
 pub fn undo(id: &SessionId) -> Markup {
     markup! {
         form method="post" action={ "/foldline/view/" (id) "/undo" } {
-            button type="submit" { "Take this back" }
+            button type="submit" { "Undo" }
         }
     }
 }
@@ -145,30 +145,30 @@ pub fn kind(fold: &FoldView) -> &'static str {
     if fold.kind == "prune" { "Prune" } else { "Fold" }
 }
 
-fn held(seen: &Seen) -> Markup {
-    let account = seen.latest.as_ref().and_then(|latest| latest.account.as_ref());
-    let held = account.map(|account| account.held.as_slice());
+fn kept(seen: &Seen) -> Markup {
+    let details = seen.latest.as_ref().and_then(|latest| latest.details.as_ref());
+    let kept = details.map(|details| details.kept.as_slice());
     markup! {
-        @match held {
-            Some([]) => p { "The latest handoff holds no standing rules and no pins. Pin something with " code { "/pin …" } " in a chat, or with " code { "compression.pins" } "." },
-            Some(held) => ul.held { @for one in held { li { @if one.is_pin { span.badge { "pin" } " " } (one.text) } } },
-            None if seen.folds.is_empty() => p { "Nothing is held before the first fold: the whole conversation is still there." },
-            None => p { "What is held is shown to the key that this session's agent uses. " a href="/foldline/login" { "Sign in" } " with it." },
+        @match kept {
+            Some([]) => p { "The latest handoff contains no standing rules or pins. Pin a text with " code { "/pin …" } " in a chat, or with " code { "compression.pins" } "." },
+            Some(kept) => ul.kept { @for one in kept { li { @if one.is_pin { span.badge { "pin" } " " } (one.text) } } },
+            None if seen.folds.is_empty() => p { "Listed after the first fold; until then the whole conversation is forwarded." },
+            None => p { "Rules and pins are content: only the key of this session's agent can read them. " a href="/foldline/login" { "Sign in" } " with it." },
         }
     }
 }
 
 fn turns(turns: &[TurnEvent]) -> Markup {
     markup! {
-        @if turns.is_empty() { p { "None yet." } } @else {
+        @if turns.is_empty() { p { "No turns yet." } } @else {
             table.cards {
                 caption { "The last " (turns.len().min(SHOWN)) ", newest first" }
                 thead {
                     tr {
                         th scope="col" { "When" }
-                        th scope="col" { "What was done" }
-                        th.number scope="col" { "As it came" }
-                        th.number scope="col" { "As it went out" }
+                        th scope="col" { "Outcome" }
+                        th.number scope="col" { "Received" }
+                        th.number scope="col" { "Forwarded" }
                         th.number scope="col" { "Cached" }
                         th.number scope="col" { "Cost" }
                     }
@@ -177,9 +177,9 @@ fn turns(turns: &[TurnEvent]) -> Markup {
                     @for turn in turns.iter().take(SHOWN) {
                         tr {
                             th scope="row" { (moment(turn.at)) }
-                            td data-label="What was done" { (turn.outcome) }
-                            td.number data-label="As it came" { (grouped(turn.before)) }
-                            td.number data-label="As it went out" { (grouped(turn.after)) }
+                            td data-label="Outcome" { (turn.outcome) }
+                            td.number data-label="Received" { (grouped(turn.before)) }
+                            td.number data-label="Forwarded" { (grouped(turn.after)) }
                             td.number data-label="Cached" { (percent(turn.cached, turn.prompt)) }
                             td.number data-label="Cost" { (dollars(turn.charged)) }
                         }

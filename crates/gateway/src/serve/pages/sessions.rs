@@ -40,15 +40,15 @@ fn empty(gateway: &Gateway, viewer: &Viewer) -> Markup {
     markup! {
         div #list data-live {
             p.lead {
-                @if viewer.sign == Sign::Out || viewer.sees_all() { "No request has come yet. Point an agent at this gateway:" }
-                @else { "No request has come under your key yet. Point an agent at this gateway:" }
+                @if viewer.sign == Sign::Out || viewer.sees_all() { "No requests yet. Point an agent at this gateway:" }
+                @else { "No requests with your key yet. Point an agent at this gateway:" }
             }
             pre tabindex="0" aria-label="Variables to set" {
                 "export ANTHROPIC_BASE_URL=" (address) "\n"
                 "export OPENAI_BASE_URL=" (address) "/v1\n"
                 "export GOOGLE_GEMINI_BASE_URL=" (address)
             }
-            p { "Its session appears here with the first request." }
+            p { "The session appears here with its first request." }
         }
     }
 }
@@ -61,11 +61,11 @@ fn totals(sessions: &[SessionView]) -> Markup {
         dl.figures {
             (figure("Requests", &grouped(sum(|sums| sums.requests)), ""))
             (figure("Folds", &grouped(sum(|sums| sums.folds)), &format!("and {} prunes", grouped(sum(|sums| sums.prunes)))))
-            (figure("Tokens not sent", &short(sum(|sums| sums.tokens_before.saturating_sub(sums.tokens_after))), ""))
-            (figure("From the cache", &percent(sum(|sums| sums.reported_cached), sum(|sums| sums.reported_prompt)), "of prompts"))
+            (figure("Tokens saved", &short(sum(|sums| sums.tokens_before.saturating_sub(sums.tokens_after))), ""))
+            (figure("Read from cache", &percent(sum(|sums| sums.reported_cached), sum(|sums| sums.reported_prompt)), "of prompt tokens"))
             (figure("Spent", &dollars(money(|sums| sums.charged + sums.summaries)), ""))
             (figure("Saved", &dollars(money(Sums::saved)), ""))
-            @if shadow > 0 { (figure("Would be saved", &short(shadow), "tokens, in shadow mode")) }
+            @if shadow > 0 { (figure("Shadow mode", &short(shadow), "tokens would be saved")) }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The settings in force, and how the gateway is.
+//! The settings in effect, and the health of the gateway.
 
 use super::access::Viewer;
 use super::layout::figure;
@@ -6,7 +6,7 @@ use super::numbers::grouped;
 use super::{Page, Place, read, refusal};
 use crate::serve::Body;
 use crate::serve::gateway::Gateway;
-use crate::serve::journal::Figures;
+use crate::serve::log_lines::Figures;
 use http::{Response, StatusCode};
 use maud::html as markup;
 use std::sync::Arc;
@@ -15,24 +15,28 @@ use std::sync::atomic::Ordering;
 /// The settings, with where each comes from.
 pub fn settings(gateway: &Arc<Gateway>, viewer: &Viewer) -> Response<Body> {
     if !viewer.sees_all() {
-        return refusal(viewer, StatusCode::FORBIDDEN, "The settings of a shared gateway are for its operators.");
+        return refusal(
+            viewer,
+            StatusCode::FORBIDDEN,
+            "Only an operator key may read the settings of a shared gateway.",
+        );
     }
     let shown = gateway.shown_settings();
     let chosen = shown.iter().filter(|setting| setting.origin != "default").count();
     let content = markup! {
         @if shown.is_empty() {
-            p.lead { "This gateway was started by a program, not by " code { "foldline serve" } ": where its settings come from is not known." }
+            p.lead { "This gateway was not started by " code { "foldline serve" } ", so the origin of its settings is unknown." }
         } @else {
-            p.lead { (chosen) " of " (shown.len()) " differ from their defaults. The file is read again when it changes." }
+            p.lead { (chosen) " of " (shown.len()) " settings are not defaults. The settings file is reloaded when it changes." }
             table.cards.settings {
-                caption { "Settings in force" }
-                thead { tr { th scope="col" { "Setting" } th scope="col" { "Value" } th scope="col" { "From" } } }
+                caption { "Settings in effect" }
+                thead { tr { th scope="col" { "Setting" } th scope="col" { "Value" } th scope="col" { "Origin" } } }
                 tbody {
                     @for setting in shown.iter() {
                         tr.chosen[setting.origin != "default"] {
                             th scope="row" { code { (setting.key) } }
                             td data-label="Value" { (setting.value) }
-                            td data-label="From" { (setting.origin) }
+                            td data-label="Origin" { (setting.origin) }
                         }
                     }
                 }
@@ -42,14 +46,15 @@ pub fn settings(gateway: &Arc<Gateway>, viewer: &Viewer) -> Response<Body> {
     Page { title: "Settings", place: Place::Settings, content }.answer(viewer)
 }
 
-/// How the gateway is.
+/// The health of the gateway.
 pub async fn health(gateway: &Arc<Gateway>, viewer: &Viewer) -> Response<Body> {
     let asked = gateway.clone();
     let probed = match gateway.trouble() {
         Some(trouble) => Err(trouble),
-        None => read(viewer, move || Ok(asked.conversations.probe()))
-            .await
-            .map_or_else(|_| Err("it does not answer".to_owned()), |probed| probed.map_err(|error| error.to_string())),
+        None => read(viewer, move || Ok(asked.conversations.probe())).await.map_or_else(
+            |_| Err("the store does not answer".to_owned()),
+            |probed| probed.map_err(|error| error.to_string()),
+        ),
     };
     let Figures { sums, fallbacks, refusals, upstream_errors } = Figures::of(gateway);
     let setup = gateway.setup();
@@ -57,11 +62,11 @@ pub async fn health(gateway: &Arc<Gateway>, viewer: &Viewer) -> Response<Body> {
     let content = markup! {
         div #health data-live {
             @match (&probed, is_open) {
-                (_, false) => p.wrong role="alert" { "Stopping: open requests get time to finish." },
-                (Ok(()), true) => p.lead { "Ready. The store can be read and written." },
-                // What the store says names its place; that is the operator's to know.
+                (_, false) => p.wrong role="alert" { "Shutting down: open requests may finish." },
+                (Ok(()), true) => p.lead { "Ready. The store is readable and writable." },
+                // The error names the path of the store, which only the operator may know.
                 (Err(why), true) => p.wrong role="alert" {
-                    "The store cannot be used, so requests pass as they come and nothing is folded. "
+                    "The store fails, so requests are forwarded unchanged unless they would not fit. "
                     @if viewer.sees_all() { (why) }
                 },
             }
@@ -69,11 +74,11 @@ pub async fn health(gateway: &Arc<Gateway>, viewer: &Viewer) -> Response<Body> {
                 dl.figures {
                     (figure("Open requests", &grouped(count(gateway.metrics.open_requests.get())), ""))
                     (figure("Connections", &grouped(count(gateway.metrics.open_connections.get())), ""))
-                    (figure("Requests", &grouped(sums.requests), "since the start"))
-                    (figure("Recoveries", &grouped(sums.recoveries), "refused for size, folded harder"))
-                    (figure("Fallbacks", &grouped(fallbacks), "faults of ours, requests went out all the same"))
-                    (figure("Refused", &grouped(refusals), "by this gateway"))
-                    (figure("Upstream errors", &grouped(upstream_errors), "by providers"))
+                    (figure("Requests", &grouped(sums.requests), "since start"))
+                    (figure("Recoveries", &grouped(sums.recoveries), "too long for the provider, folded again"))
+                    (figure("Fallbacks", &grouped(fallbacks), "internal errors, requests forwarded unchanged"))
+                    (figure("Refused", &grouped(refusals), "requests rejected by the gateway"))
+                    (figure("Upstream errors", &grouped(upstream_errors), "error replies of providers"))
                 }
                 table.cards {
                     caption { "Upstreams" }
@@ -84,7 +89,7 @@ pub async fn health(gateway: &Arc<Gateway>, viewer: &Viewer) -> Response<Body> {
                         }
                     }
                 }
-                p { "Figures for machines: " a href="/foldline/metrics" { "/foldline/metrics" } ". Probes: " code { "/foldline/healthz" } ", " code { "/foldline/readyz" } "." }
+                p { "Metrics: " a href="/foldline/metrics" { "/foldline/metrics" } ". Probes: " code { "/foldline/healthz" } ", " code { "/foldline/readyz" } "." }
             }
         }
     };
