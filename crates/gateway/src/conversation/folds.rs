@@ -60,7 +60,7 @@ fn marks(record: &SessionRecord) -> Vec<(FoldView, String, String)> {
             Some((view, root.to_owned(), checkpoint))
         })
         .collect();
-    found.sort_by(|(one, ..), (two, ..)| two.at.cmp(&one.at));
+    found.sort_by_key(|(view, ..)| std::cmp::Reverse(view.at));
     found
 }
 

@@ -1,5 +1,6 @@
 // Uses the dashboard as a person would: a scripted provider, a working agent, and a real browser.
-// usage: node drive.mjs FOLDLINE CHROMIUM [--shots FOLDER]
+// usage: node drive.mjs FOLDLINE CHROMIUM [--shots FOLDER] [--plain]
+// `--plain`: without injected text, and pictures of one screen each, for the documentation.
 import { spawn } from "node:child_process";
 import { createServer } from "node:http";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -12,9 +13,10 @@ const require = createRequire(import.meta.url);
 const axeSource = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 const [foldline, executablePath, ...rest] = process.argv.slice(2);
 const shots = rest[0] === "--shots" ? rest[1] : null;
+const plainText = rest.includes("--plain");
 if (shots) mkdirSync(shots, { recursive: true });
 const KEY = ["agent", "key", "one"].join("-");
-const INJECTED = `<img src=x onerror="window.hacked=1"></pre><script>window.hacked=2</script>`;
+const INJECTED = plainText ? "" : `<img src=x onerror="window.hacked=1"></pre><script>window.hacked=2</script>`;
 
 const folder = mkdtempSync(join(tmpdir(), "foldline-browser-"));
 let failures = 0;
@@ -40,7 +42,7 @@ const provider = createServer((request, reply) => {
 await new Promise((ready) => provider.listen(0, "127.0.0.1", ready));
 const upstream = `http://127.0.0.1:${provider.address().port}`;
 
-const gateway = spawn(foldline, ["serve", "--listen", "127.0.0.1:0", "--log", "warn", "--log-format", "json", "--window", "32000", "--store", join(folder, "store.db"), "--upstream-anthropic", upstream, "--upstream-openai", upstream], {
+const gateway = spawn(foldline, ["serve", "--listen", "127.0.0.1:0", "--log", "warn", "--log-format", "json", "--window", "64000", "--set", "compression.threshold=0.5", "--store", join(folder, "store.db"), "--upstream-anthropic", upstream, "--upstream-openai", upstream], {
   env: { PATH: process.env.PATH, HOME: folder },
   stdio: ["ignore", "pipe", "inherit"],
 });
@@ -55,16 +57,19 @@ const address = await new Promise((found, lost) => {
 });
 
 // An agent that reads files and is told rules.
-const messages = [{ role: "user", content: `Repair the importer. Never push to main. Always run the tests first. ${INJECTED}` }];
+const messages = [{ role: "user", content: `Repair the importer. ${INJECTED}` }];
 const work = (n) => {
   messages.push({ role: "assistant", content: [{ type: "tool_use", id: `c${n}`, name: "read_file", input: { path: `src/part_${n}.rs` } }] });
   const lines = Array.from({ length: 40 }, (_, line) => `pub fn part_${n}_${line}() -> u64 { ${line} } // kingfisher${n} ${INJECTED}`);
   messages.push({ role: "user", content: [{ type: "tool_result", tool_use_id: `c${n}`, content: lines.join("\n") }] });
+  // Rules in the middle of the conversation, which a fold has to keep.
+  const said = { 3: "Never push to main. Always run the tests first. Go on with the writers.", 8: "Now repair the reports." };
+  if (said[n]) messages.push({ role: "assistant", content: "That part is repaired." }, { role: "user", content: said[n] });
 };
 const ask = async () => {
   const reply = await fetch(`${address}/v1/messages`, {
     method: "POST",
-    headers: { "content-type": "application/json", "x-api-key": KEY, "x-foldline-session": `importer ${INJECTED}` },
+    headers: { "content-type": "application/json", "x-api-key": KEY, "x-foldline-session": `importer ${INJECTED}`.trim() },
     body: JSON.stringify({ model: "claude-sonnet-4-5", max_tokens: 99, messages }),
   });
   await reply.text();
@@ -88,7 +93,7 @@ const axe = async (page, where) => {
   const grave = found.filter((violation) => ["serious", "critical"].includes(violation.impact));
   check(grave.length === 0, `axe on ${where}`, JSON.stringify(grave, null, 1));
 };
-const shot = async (page, name) => shots && page.screenshot({ path: join(shots, `${name}.png`), fullPage: true });
+const shot = async (page, name) => shots && page.screenshot({ path: join(shots, `${name}.png`), fullPage: !plainText });
 const fits = async (page, where) => {
   const width = await page.evaluate(() => [document.documentElement.scrollWidth, window.innerWidth]);
   check(width[0] <= width[1], `${where} is not wider than the screen`, width.join(" > "));
@@ -108,8 +113,24 @@ try {
   const first = await ask();
   check(first.status === 200, "the gateway forwards", `${first.status}`);
   await page.waitForSelector("table a");
-  check((await page.textContent("table a")).includes("<img src=x"), "a name with tags is shown as text");
+  check((await page.textContent("table a")).includes(INJECTED.slice(0, 10)), "a name with tags is shown as text");
   check((await page.evaluate(() => window.hacked)) === undefined, "nothing that is injected runs");
+
+  // Live: a request that comes between the page and its stream of events is shown all the same.
+  let late = 0;
+  await page.route("**/foldline/events", async (route) => {
+    late += 1;
+    await new Promise((done) => setTimeout(done, 1_500));
+    await route.continue();
+  });
+  const counted = (wanted) => page.waitForFunction((wanted) => [...document.querySelectorAll(".figures div")].some((d) => d.textContent.startsWith("Requests") && d.querySelector("dd").textContent.trim() === wanted), wanted);
+  await page.reload();
+  await counted("1");
+  const second = await ask();
+  check(second.status === 200, "the gateway forwards again", `${second.status}`);
+  await counted("2");
+  check(late > 0, "the stream opens late");
+  await page.unroute("**/foldline/events");
 
   // Keyboard: skip link, then the session by the keyboard alone.
   await page.reload();
@@ -124,9 +145,9 @@ try {
 
   // Live: the figures of one session change while it works, until it is folded.
   const requests = () => page.evaluate(() => [...document.querySelectorAll(".figures div")].find((d) => d.textContent.startsWith("Requests")).querySelector("dd").textContent.trim());
-  check((await requests()) === "1", "one request so far");
+  check((await requests()) === "2", "two requests so far");
   let outcome = "";
-  let count = 1;
+  let count = 2;
   for (let n = 1; n < 80 && outcome !== "folded"; n += 1) {
     work(n);
     outcome = (await ask()).outcome;
@@ -152,6 +173,7 @@ try {
   await shot(page, "sessions-wide-light");
   await axe(page, "sessions");
   await page.goto(session);
+  await shot(page, "session-wide-light");
   check((await page.textContent(".kept")).includes("Never push to main"), "rules are listed");
   check((await page.locator("svg polyline").count()) === 2 && (await page.locator("svg .fold").count()) >= 1, "the chart has marks");
   await shot(page, "session-wide-light");

@@ -13,9 +13,9 @@ const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded")
 
 /// A session that folds, with injected text wherever a client can put some.
 fn body() -> String {
-    let mut messages = vec![json!({"role": "user", "content": format!("Repair it. Never push to main. {INJECTED}")})];
+    let mut messages = vec![json!({"role": "user", "content": format!("Repair it. {INJECTED}")})];
     for n in 0..30 {
-        let output: String = (0..100).map(|line| format!("line {line} of {n}: {INJECTED}\n")).collect();
+        let output: String = (0..45).map(|line| format!("line {line} of {n}: {INJECTED}\n")).collect();
         messages.push(json!({"role": "assistant", "content": [
             {"type": "thinking", "thinking": "Hm.", "signature": "c2lnbmF0dXJl"},
             {"type": "tool_use", "id": format!("c{n}"), "name": format!("read{INJECTED}"), "input": {"path": INJECTED}},
@@ -23,6 +23,14 @@ fn body() -> String {
         messages.push(json!({"role": "user", "content": [
             {"type": "tool_result", "tool_use_id": format!("c{n}"), "content": format!("{output}needle{n}\n")},
         ]}));
+        // Rules in the middle, which a fold has to keep.
+        let said = match n {
+            3 => "Never push to main. Always run the tests first. Go on with the writers.",
+            8 => "Now repair the reports.",
+            _ => continue,
+        };
+        messages.push(json!({"role": "assistant", "content": "That part is repaired."}));
+        messages.push(json!({"role": "user", "content": said}));
     }
     json!({"model": format!("m{INJECTED}"), "max_tokens": 9, "messages": messages}).to_string()
 }

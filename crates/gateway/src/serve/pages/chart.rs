@@ -6,10 +6,10 @@ use maud::{Markup, html as markup};
 use std::fmt::Write as _;
 
 const WIDTH: f64 = 720.0;
-const HEIGHT: f64 = 240.0;
-const LEFT: f64 = 52.0;
+const HEIGHT: f64 = 250.0;
+const LEFT: f64 = 66.0;
 const RIGHT: f64 = 12.0;
-const TOP: f64 = 14.0;
+const TOP: f64 = 24.0;
 const BOTTOM: f64 = 26.0;
 
 /// The chart of the latest turns, which come newest first.
@@ -33,11 +33,12 @@ pub fn chart(session: &SessionView, turns: &[TurnEvent], folds: &[FoldView]) -> 
         let index = turns.iter().position(|turn| turn.at >= fold.at)?;
         Some((index, fold))
     });
-    let level = |tokens: u64, name: &str, class: &str| {
+    // The name of the window is above its line and that of the trigger below, because the two can be close.
+    let level = |tokens: u64, name: &str, offset: f64| {
         markup! {
             @if tokens > 0 && tokens <= top {
-                line class=(class) x1=(LEFT) x2=(WIDTH - RIGHT) y1=(y(tokens)) y2=(y(tokens)) {}
-                text class="level" x=(WIDTH - RIGHT) y=(y(tokens) - 4.0) text-anchor="end" { (name) " " (short(tokens)) }
+                line.level x1=(LEFT) x2=(WIDTH - RIGHT) y1=(y(tokens)) y2=(y(tokens)) {}
+                text x=(LEFT + 6.0) y=(y(tokens) + offset) { (name) " " (short(tokens)) }
             }
         }
     };
@@ -55,8 +56,8 @@ pub fn chart(session: &SessionView, turns: &[TurnEvent], folds: &[FoldView]) -> 
                     line class="grid" x1=(LEFT) x2=(WIDTH - RIGHT) y1=(y(top * part / 4)) y2=(y(top * part / 4)) {}
                     text x=(LEFT - 6.0) y=(y(top * part / 4) + 4.0) text-anchor="end" { (short(top * part / 4)) }
                 }
-                (level(session.trigger, "trigger", "trigger"))
-                (level(session.window, "window", "window"))
+                (level(session.trigger, "trigger", 12.0))
+                (level(session.window, "window", -4.0))
                 polyline class="before" points=(line(&|turn| turn.before)) {}
                 polyline class="after" points=(line(&|turn| turn.after)) {}
                 @for (index, fold) in marks {

@@ -17,6 +17,9 @@ use std::sync::Arc;
 const NOT_HERE: &str = "This fold is not stored, or it belongs to another key. Sign in with the key that the agent of this \
                         session uses to read its content.";
 
+/// How a handoff begins.
+const HANDOFF: &str = "[FOLDLINE HANDOFF";
+
 /// The page.
 pub async fn page(
     gateway: &Arc<Gateway>,
@@ -96,13 +99,28 @@ fn before_side(before: Option<&Shown>, here: &str) -> Markup {
 }
 
 fn after_side(text: &FoldText) -> Markup {
+    let handoff = text.messages.iter().rposition(|(_, words)| words.starts_with(HANDOFF));
     markup! {
         @if text.messages.is_empty() { p { "The messages cannot be displayed." } }
-        @for (role, words) in &text.messages {
-            h3 { (role) }
-            pre.text tabindex="0" role="region" aria-label={ "Message of " (role) } { (words) }
+        @for (index, (role, words)) in text.messages.iter().enumerate() {
+            @match handoff {
+                // The handoff is what the reader came for; the messages around it are one click away.
+                Some(handoff) if handoff != index => details {
+                    summary { "Message of " (role) ", " (grouped(words.chars().count() as u64)) " characters" }
+                    (message(role, words))
+                },
+                Some(_) => (message("the handoff", words)),
+                None => {
+                    h3 { (role) }
+                    (message(role, words))
+                },
+            }
         }
     }
+}
+
+fn message(of: &str, words: &str) -> Markup {
+    markup! { pre.text tabindex="0" role="region" aria-label={ "Message: " (of) } { (words) } }
 }
 
 fn edits(details: Option<&FoldDetails>) -> Markup {
@@ -139,7 +157,7 @@ fn edit_row(edit: &EditDetails) -> Markup {
     markup! {
         tr {
             th scope="row" { "#" (edit.message) }
-            td data-label="Edit" { (description(&edit.kind)) }
+            td.wide data-label="Edit" { (description(&edit.kind)) }
             td data-label="Tool" { (edit.tool) }
             td.number data-label="Before" { (short(edit.tokens.0)) }
             td.number data-label="After" { (short(edit.tokens.1)) }

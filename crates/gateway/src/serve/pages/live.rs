@@ -44,7 +44,8 @@ async fn watch(gateway: Arc<Gateway>, viewer: Viewer, sender: mpsc::Sender<Bytes
     let mut seen = None;
     let mut quiet = 0;
     for _ in 0..MOST_LOOKS {
-        if !gateway.is_open.load(Ordering::Relaxed) || sender.is_closed() {
+        let is_revoked = !gateway.setup().keys.knows(viewer.credential);
+        if is_revoked || !gateway.is_open.load(Ordering::Relaxed) || sender.is_closed() {
             return;
         }
         let now = look(&gateway, viewer).await;

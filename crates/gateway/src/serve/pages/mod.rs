@@ -131,7 +131,9 @@ async fn read<T: Send + 'static>(
 ) -> Result<T, Box<Response<Body>>> {
     let words = match tokio::task::spawn_blocking(work).await {
         Ok(Ok(found)) => return Ok(found),
-        Ok(Err(error)) => error.to_string(),
+        // The error names the path of the store, which only an operator may know.
+        Ok(Err(error)) if viewer.sees_all() => error.to_string(),
+        Ok(Err(_)) => "The store failed. Its operator can see why on the health page.".to_owned(),
         Err(_) => "Failed to create the page.".to_owned(),
     };
     Err(Box::new(refusal(viewer, StatusCode::INTERNAL_SERVER_ERROR, &words)))

@@ -38,7 +38,7 @@ pub fn dollars(amount: f64) -> String {
 
 /// A part of a whole in percent.
 pub fn percent(part: u64, whole: u64) -> String {
-    if whole == 0 { "–".to_owned() } else { format!("{} %", (part * 100 + whole / 2) / whole) }
+    (part * 100 + whole / 2).checked_div(whole).map_or_else(|| "–".to_owned(), |share| format!("{share} %"))
 }
 
 /// A moment in UTC to the second.

@@ -114,7 +114,7 @@ fn folds(seen: &Seen) -> Markup {
                 code { "POST /foldline/sessions/" (id) "/compact" } "."
             }
         } @else {
-            ol.folds {
+            ol.folds reversed {
                 @for fold in &seen.folds {
                     li {
                         a href={ "/foldline/view/" (id) "/fold/" (fold.id) } {
@@ -150,7 +150,7 @@ fn kept(seen: &Seen) -> Markup {
     let kept = details.map(|details| details.kept.as_slice());
     markup! {
         @match kept {
-            Some([]) => p { "The latest handoff contains no standing rules or pins. Pin a text with " code { "/pin …" } " in a chat, or with " code { "compression.pins" } "." },
+            Some([]) => p { "The latest handoff lists no rules or pins; rules in messages that were not folded are still in those messages. Pin a text with " code { "/pin …" } " in a chat, or with " code { "compression.pins" } "." },
             Some(kept) => ul.kept { @for one in kept { li { @if one.is_pin { span.badge { "pin" } " " } (one.text) } } },
             None if seen.folds.is_empty() => p { "Listed after the first fold; until then the whole conversation is forwarded." },
             None => p { "Rules and pins are content: only the key of this session's agent can read them. " a href="/foldline/login" { "Sign in" } " with it." },

@@ -73,7 +73,7 @@ fn totals(sessions: &[SessionView]) -> Markup {
 fn table(sessions: &[SessionView]) -> Markup {
     markup! {
         table.cards {
-            caption { "The latest " (sessions.len()) ", newest first" }
+            caption { @if sessions.len() == 1 { "1 session" } @else { (sessions.len()) " sessions, newest first" } }
             thead {
                 tr {
                     th scope="col" { "Session" }
@@ -99,10 +99,10 @@ fn row(session: &SessionView) -> Markup {
     markup! {
         tr {
             th scope="row" { a href={ "/foldline/view/" (session.id) } { (name) } }
-            td data-label="Model" { (session.model) }
-            td data-label="Last request" { (moment(session.last_at)) }
+            td.wide data-label="Model" { (session.model) }
+            td.when.wide data-label="Last request" { (moment(session.last_at)) }
             td.number data-label="Context" {
-                (short(session.context)) " " small { (percent(session.context, session.window)) }
+                span { (short(session.context)) " " small { (percent(session.context, session.window)) } }
             }
             td.number data-label="Requests" { (grouped(sums.requests)) }
             td.number data-label="Folds" { (grouped(sums.folds + sums.prunes)) }

@@ -35,8 +35,8 @@ pub fn settings(gateway: &Arc<Gateway>, viewer: &Viewer) -> Response<Body> {
                     @for setting in shown.iter() {
                         tr.chosen[setting.origin != "default"] {
                             th scope="row" { code { (setting.key) } }
-                            td data-label="Value" { (setting.value) }
-                            td data-label="Origin" { (setting.origin) }
+                            td.wide data-label="Value" { (setting.value) }
+                            td.wide data-label="Origin" { (setting.origin) }
                         }
                     }
                 }
@@ -85,7 +85,7 @@ pub async fn health(gateway: &Arc<Gateway>, viewer: &Viewer) -> Response<Body> {
                     thead { tr { th scope="col" { "API" } th scope="col" { "Address" } } }
                     tbody {
                         @for (name, base) in [("Anthropic", &setup.anthropic), ("OpenAI", &setup.openai), ("Gemini", &setup.google)] {
-                            tr { th scope="row" { (name) } td data-label="Address" { code { (base.text()) } } }
+                            tr { th scope="row" { (name) } td.wide data-label="Address" { code { (base.text()) } } }
                         }
                     }
                 }
