@@ -46,6 +46,7 @@ pub enum Command {
     Recall(crate::command::recall::RecallArgs),
     Search(crate::command::search::SearchArgs),
     Forget(crate::command::forget::ForgetArgs),
+    Undo(crate::command::undo::UndoArgs),
     /// Show the status of the store, create keys, re-encrypt it.
     #[command(subcommand)]
     Store(crate::command::store::StoreCommand),

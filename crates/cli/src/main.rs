@@ -29,6 +29,7 @@ fn main() -> ExitCode {
         Command::Recall(args) => command::recall::run(&args),
         Command::Search(args) => command::search::run(&args),
         Command::Forget(args) => command::forget::run(&args),
+        Command::Undo(args) => command::undo::run(&args),
         Command::Store(args) => command::store::run(&args),
         Command::Eval(args) => command::eval::run(&args),
         Command::Replay(args) => command::replay::run(&args),
@@ -46,7 +47,10 @@ fn main() -> ExitCode {
         Ok(Verdict::Found) => ExitCode::from(1),
         Ok(Verdict::Exit(code)) => ExitCode::from(code),
         Err(failure) => {
-            output::tell(&format!("error: {}\n", failure.message));
+            // A command that told already leaves nothing to say.
+            if !failure.message.is_empty() {
+                output::tell(&format!("error: {}\n", failure.message));
+            }
             ExitCode::from(failure.code)
         }
     }

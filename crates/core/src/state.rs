@@ -112,6 +112,8 @@ pub enum SessionEvent {
     PressureFell,
     /// The provider rejected what a compaction made of a request.
     Rejected,
+    /// Somebody took back the latest rewrite.
+    TakenBack,
     /// Another model reads the conversation from here on.
     ModelSwitched,
 }
@@ -190,6 +192,13 @@ impl SessionState {
                 self.settled = None;
                 // A provider that minds every fold is not offered one every turn.
                 self.strikes = self.strikes.saturating_add(1);
+            }
+            SessionEvent::TakenBack => {
+                // What was reported for the shorter conversation, and what it waits for, says nothing about the longer one.
+                self.usage = None;
+                self.landed = None;
+                self.awaiting_usage = false;
+                self.settled = None;
             }
             SessionEvent::ModelSwitched => {
                 // What was learnt about counting and about strikes belongs to the model that is gone.

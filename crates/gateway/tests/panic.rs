@@ -7,8 +7,8 @@ use foldline_core::Policy;
 use foldline_core::policy::{AutoOr, Preset};
 use foldline_core::summary::Summary;
 use foldline_gateway::conversation::{
-    Conversations, FoldTask, IncomingTurn, Planned, PrepareError, Prepared, ReportedUsage, Rewriter, SizeRefusal,
-    Timestamp, Turn,
+    Compacted, Conversations, FoldTask, IncomingTurn, Planned, PrepareError, Prepared, ReportedUsage, Rewriter,
+    SizeRefusal, Timestamp, Turn,
 };
 use foldline_gateway::serve::{self, Gateway, GatewayConfig};
 use foldline_gateway::settings::GatewaySettings;
@@ -79,7 +79,7 @@ impl Rewriter for Clumsy {
         self.conversations.plan(task)
     }
 
-    fn run(&self, task: FoldTask, summary: Option<Summary>, now: Timestamp) -> Result<(), PrepareError> {
+    fn run(&self, task: FoldTask, summary: Option<Summary>, now: Timestamp) -> Result<Option<Compacted>, PrepareError> {
         self.conversations.run(task, summary, now)
     }
 }

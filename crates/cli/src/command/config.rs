@@ -107,7 +107,7 @@ fn style(origin: &Origin) -> Style {
 }
 
 /// A value as a person would type it.
-fn plain(value: &Value) -> String {
+pub fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Array(items) if items.is_empty() => "none".to_owned(),

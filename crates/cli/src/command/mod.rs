@@ -19,6 +19,7 @@ pub mod serve;
 pub mod setup;
 pub mod store;
 mod summarise;
+pub mod undo;
 pub mod validate;
 pub mod wrap;
 

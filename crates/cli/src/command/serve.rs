@@ -5,7 +5,7 @@ use crate::failure::{Failure, Verdict};
 use crate::settings::{Flag, Settings, Surroundings, model_table};
 use crate::{keep, output, store_keys};
 use foldline_core::policy::CacheTtl;
-use foldline_gateway::serve::{self, Gateway, GatewayConfig, Load, StartError, Stopped};
+use foldline_gateway::serve::{self, Gateway, GatewayConfig, Load, ShownSetting, StartError, Stopped};
 use foldline_store::Keyring;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -23,6 +23,19 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 /// Runs the command: until a signal ends it.
 pub fn run(args: &Serve) -> Result<Verdict, Failure> {
+    let served = serve_until_stopped(args);
+    match (args.log_format, served) {
+        // Whoever reads the log as JSON reads its last line so, too.
+        (LogFormat::Json, Err(failure)) => {
+            let line = serde_json::json!({ "level": "ERROR", "message": failure.message, "exit_code": failure.code });
+            output::tell(&format!("{line}\n"));
+            Err(Failure { message: String::new(), ..failure })
+        }
+        (_, served) => served,
+    }
+}
+
+fn serve_until_stopped(args: &Serve) -> Result<Verdict, Failure> {
     let settings = super::settings(&args.tuning, flags(args))?;
     let config = config(&settings)?;
     log(args);
@@ -48,7 +61,7 @@ pub fn run(args: &Serve) -> Result<Verdict, Failure> {
         .map_err(|error: std::io::Error| Failure::input(format!("failed to install signal handlers: {error}")))?
     {
         Stopped::Finished => {}
-        Stopped::CutOff => output::tell("some requests did not finish within gateway.shutdown_secs and were aborted\n"),
+        Stopped::CutOff => tracing::warn!("some requests did not finish within gateway.shutdown_secs and were aborted"),
     }
     Ok(Verdict::Fine)
 }
@@ -96,7 +109,13 @@ pub fn config(settings: &Settings) -> Result<GatewayConfig, Failure> {
     let keys =
         if store.is_some() { store_keys::keys(&settings.store).map_err(Failure::input)? } else { Keyring::none() };
     let limits = settings.store.limits();
-    Ok(GatewayConfig { store, limits, keys, models: Some(models), policy, gateway: settings.gateway.clone() })
+    let shown = settings.resolved.entries().map(|(key, value, origin)| ShownSetting {
+        key: key.to_owned(),
+        value: super::config::plain(value),
+        origin: origin.to_string(),
+    });
+    let shown = shown.collect();
+    Ok(GatewayConfig { store, limits, keys, models: Some(models), policy, gateway: settings.gateway.clone(), shown })
 }
 
 /// Reads the same settings again.
@@ -198,7 +217,7 @@ fn greeting(gateway: &Gateway, config: &GatewayConfig, settings: &Settings, addr
          upstreams  {}, {} and {}\n\
          store      {store}\n\
          settings   {file}, preset {}\n\
-         sessions   http://{address}/foldline/sessions\n\
+         dashboard  http://{address}/foldline/\n\
          {}\n",
         setup.anthropic.text(),
         setup.openai.text(),
@@ -213,6 +232,8 @@ fn greeting(gateway: &Gateway, config: &GatewayConfig, settings: &Settings, addr
 fn greeting_json(gateway: &Gateway, config: &GatewayConfig, settings: &Settings, address: SocketAddr) -> String {
     let setup = gateway.setup();
     let line = serde_json::json!({
+        "timestamp": serve::dates::iso(jiff::Timestamp::now().as_millisecond()),
+        "level": "INFO",
         "message": "listening",
         "version": env!("CARGO_PKG_VERSION"),
         "address": format!("http://{address}"),
@@ -261,7 +282,7 @@ fn log(args: &Serve) {
     let lines = || fmt::layer().with_writer(std::io::stderr).with_target(false);
     let lines = match args.log_format {
         LogFormat::Text => lines().boxed(),
-        LogFormat::Json => lines().json().boxed(),
+        LogFormat::Json => lines().json().flatten_event(true).with_current_span(false).with_span_list(false).boxed(),
     };
     tracing_subscriber::registry().with(lines).with(ours).init();
 }

@@ -3,6 +3,7 @@
 
 mod disk;
 mod kills;
+mod log_lines;
 mod process;
 mod running;
 mod silence;

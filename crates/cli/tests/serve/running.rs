@@ -41,6 +41,14 @@ fn with_json_logs_standard_output_is_json_too() {
 }
 
 #[test]
+fn with_json_logs_a_failure_to_start_is_json_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let (code, words) = refused(folder.path(), &["--log-format", "json", "--listen", "0.0.0.0:0"]);
+    let line: Value = serde_json::from_str(&words).unwrap();
+    assert!(code == 2 && line["message"].as_str().unwrap().contains("client_keys"), "{code} {words}");
+}
+
+#[test]
 fn a_setting_that_the_gateway_cannot_follow_is_named() {
     let folder = tempfile::tempdir().unwrap();
     drop(serve(folder.path(), "http://127.0.0.1:9", &["--set", "system_note=true"]));

@@ -15,8 +15,10 @@ struct Marks {
 
 impl Marks {
     fn new() -> Marks {
-        let names =
-            ["words", "output", "system", "key", "reply", "error", "header", "query", "focus", "session", "summary"];
+        let names = [
+            "words", "output", "system", "key", "reply", "error", "header", "query", "focus", "session", "summary",
+            "model",
+        ];
         // Words that no rule for secrets would hide, but for the key.
         let made = |name: &str| match name {
             "key" => format!("sk-{}{}", "ant-api03-", "Zq7x".repeat(12)),
@@ -42,7 +44,7 @@ fn conversation(marks: &Marks, path: &str, turns: usize) -> Value {
         .flat_map(|n| [json!({"role": "user", "content": said(n)}), json!({"role": "assistant", "content": read(n)})])
         .chain([json!({"role": "user", "content": said(turns)})])
         .collect();
-    json!({"model": "m", "max_tokens": 9, "system": marks.of("system"), list(path): messages})
+    json!({"model": marks.of("model"), "max_tokens": 9, "system": marks.of("system"), list(path): messages})
 }
 
 fn send(address: &str, head: &str, body: &[u8]) -> String {

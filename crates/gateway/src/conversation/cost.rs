@@ -45,6 +45,22 @@ pub(super) fn uncompacted(model: &ModelProfile, came: AsItCame, usage: &Reported
     charged(model, &ReportedUsage { input, cache_read, cache_write, output: usage.output })
 }
 
+/// Dollars that a request of `sent` tokens would have cost with `decided` tokens instead, as much of them from the cache.
+pub(super) fn with_prompt_of(model: &ModelProfile, usage: &ReportedUsage, sent: u64, decided: u64) -> f64 {
+    if decided >= sent {
+        return charged(model, usage);
+    }
+    let share = decided as f64 / sent as f64;
+    let scaled = |tokens: u64| (tokens as f64 * share) as u64;
+    let shorter = ReportedUsage {
+        input: scaled(usage.input),
+        cache_read: scaled(usage.cache_read),
+        cache_write: scaled(usage.cache_write),
+        output: usage.output,
+    };
+    charged(model, &shorter)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,6 +87,16 @@ mod tests {
         let cold = uncompacted(&sonnet(), AsItCame { caches: false, ..came }, &usage);
         assert!((warm - (98_000.0 * 0.3 + 2_000.0 * 3.75) / MILLION).abs() < 1e-9, "{warm}");
         assert!((cold - 0.3).abs() < 1e-9, "{cold}");
+    }
+
+    #[test]
+    fn half_the_prompt_costs_half_as_much() {
+        let usage = ReportedUsage { input: 10_000, cache_read: 90_000, cache_write: 0, output: 100 };
+        let whole = charged(&sonnet(), &usage);
+        let half = with_prompt_of(&sonnet(), &usage, 100_000, 50_000);
+        let output = charged(&sonnet(), &ReportedUsage { output: 100, ..ReportedUsage::default() });
+        assert!((half - (whole - output) / 2.0 - output).abs() < 1e-9, "{half} of {whole}");
+        assert_eq!(with_prompt_of(&sonnet(), &usage, 100_000, 100_000), whole);
     }
 
     #[test]

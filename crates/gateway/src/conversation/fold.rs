@@ -1,14 +1,16 @@
 //! Runs the engine on a conversation and stores the resulting checkpoint.
 
 use super::checkpoint::{Checkpoint, Marks, SignedReasoningState};
+use super::compacted::{Caching, Compacted};
 use super::error::PrepareError;
+use super::fold_details::FoldDetails;
 use super::incoming::{CredentialId, Timestamp};
 use super::memory::Session;
 use super::parsed_request::ParsedRequest;
 use super::prepare::usage_for;
 use super::prepared::Durability;
 use super::shared::{FoldToStore, Rules, Shared, name};
-use super::state::{Conversation, ConversationEvent};
+use super::state::{Conversation, ConversationEvent, FoldMark};
 use super::token_counts;
 use foldline_core::Outcome as PlanOutcome;
 use foldline_core::planning::{Inputs, Sound, Verdict, assess, finish, plan};
@@ -27,6 +29,8 @@ pub(super) struct MadeFold {
     pub(super) events: Vec<ConversationEvent>,
     /// The middle became a handoff; otherwise outputs were only reduced.
     pub(super) is_fold: bool,
+    /// What was done, in numbers; none where a fold was only adopted.
+    pub(super) compacted: Option<Compacted>,
     pub(super) warnings: Vec<String>,
     /// Where it is kept.
     pub(super) durability: Durability,
@@ -112,10 +116,18 @@ impl Fold<'_, '_> {
         let warnings = compaction.plan.warnings.clone();
         let mut events: Vec<_> = compaction.events.iter().cloned().map(ConversationEvent::Engine).collect();
         let changed = !matches!(compaction.plan.outcome, PlanOutcome::Unchanged | PlanOutcome::Aborted);
+        let details = FoldDetails::of(&compaction);
         let Some(cut) = changed.then(|| self.cut(&compaction)).flatten() else {
             return Ok(Attempt::Nothing { events, warnings });
         };
-        events.push(ConversationEvent::Replaced { checkpoint: name(&cut.key) });
+        let mark = FoldMark {
+            at: self.now.0,
+            kind: details.kind.clone(),
+            reason: details.reason.clone(),
+            tokens: details.tokens,
+            ..FoldMark::default()
+        };
+        events.push(ConversationEvent::Replaced { checkpoint: name(&cut.key), mark: Some(mark) });
         let texts: Vec<_> =
             compaction.plan.originals.iter().map(|original| (original, original.text(&compaction.source))).collect();
         let originals: Vec<NewOriginal<'_>> = match self.request.keeps_originals {
@@ -126,10 +138,17 @@ impl Fold<'_, '_> {
             false => Vec::new(),
         };
         let is_fold = compaction.plan.fold.is_some();
-        Ok(match self.keep(cut, &originals, &events) {
-            Ok(checkpoint) => {
-                Attempt::Made(MadeFold { checkpoint, events, is_fold, warnings, durability: self.durability })
-            }
+        let caching = if self.conversation.caches { Caching::Seen } else { Caching::NotSeen };
+        let compacted = Some(Compacted::of(&compaction, self.parsed.model(), caching));
+        Ok(match self.keep(cut, Some(&details), &originals, &events) {
+            Ok(checkpoint) => Attempt::Made(MadeFold {
+                checkpoint,
+                events,
+                is_fold,
+                compacted,
+                warnings,
+                durability: self.durability,
+            }),
             Err(error) => {
                 self.shared.let_rest(self.now.0);
                 Attempt::Unkept(error)
@@ -176,6 +195,7 @@ impl Fold<'_, '_> {
     fn keep(
         &self,
         checkpoint: Checkpoint,
+        details: Option<&FoldDetails>,
         originals: &[NewOriginal<'_>],
         events: &[ConversationEvent],
     ) -> Result<Arc<Checkpoint>, StoreError> {
@@ -188,6 +208,7 @@ impl Fold<'_, '_> {
             dialect: self.parsed.dialect,
             root: self.root,
             checkpoint,
+            details,
             originals,
             precedence: self.precedence,
             session: &session.row(&self.parsed.session),
@@ -227,12 +248,13 @@ impl Fold<'_, '_> {
         let Some(cut) = Checkpoint::cut(self.parsed, &compacted, &measure, SignedReasoningState::Sound) else {
             return Ok(nothing());
         };
-        let events = vec![ConversationEvent::Replaced { checkpoint: name(&cut.key) }];
-        Ok(match self.keep(cut, &[], &events) {
+        let events = vec![ConversationEvent::Replaced { checkpoint: name(&cut.key), mark: None }];
+        Ok(match self.keep(cut, None, &[], &events) {
             Ok(checkpoint) => Attempt::Made(MadeFold {
                 checkpoint,
                 events,
                 is_fold: true,
+                compacted: None,
                 warnings: Vec::new(),
                 durability: self.durability,
             }),

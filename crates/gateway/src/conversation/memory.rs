@@ -98,6 +98,17 @@ impl SessionRecord {
         self.conversations.iter().find(|conversation| conversation.root() == root)
     }
 
+    /// All conversations.
+    pub(super) fn conversations(&self) -> impl Iterator<Item = &Conversation> {
+        self.conversations.iter()
+    }
+
+    /// The conversation with the latest fold that can be undone.
+    pub(super) fn latest_folded(&self) -> Option<&Conversation> {
+        let folded = self.conversations.iter().filter(|conversation| conversation.latest.is_some());
+        folded.max_by_key(|conversation| conversation.latest_fold().map_or(0, |mark| mark.at))
+    }
+
     /// The checkpoint that was made last in the conversation that was used last and has one.
     pub(super) fn latest_checkpoint(&self) -> Option<&str> {
         self.conversations.iter().rev().find_map(|conversation| conversation.latest.as_deref())

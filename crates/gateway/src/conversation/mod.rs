@@ -6,9 +6,12 @@
 //! once is rewritten to the same bytes for ever, because it is on the disk before it is first used.
 
 mod checkpoint;
+mod compacted;
 mod cost;
 mod error;
 mod fold;
+mod fold_details;
+mod folds;
 mod incoming;
 mod memory;
 mod observe;
@@ -29,21 +32,26 @@ mod task;
 #[cfg(test)]
 mod tests;
 mod token_counts;
+mod undo;
 mod windows;
 
 pub use crate::refusal::{RefusalKind, SizeRefusal, read_refusal};
+pub use compacted::{Compacted, CompactionKind};
 pub use error::PrepareError;
+pub use fold_details::{EditDetails, FoldDetails, KeptText};
 pub use incoming::{
     Bypass, CredentialId, Dialect, IncomingTurn, PurposeHint, SessionId, SummariserAt, Timestamp, Whom,
 };
 
 pub use foldline_transcript::wire::reply::ReportedUsage;
+pub use folds::{FoldText, FoldView};
 pub use prepared::{Durability, Outcome, Prepared, Turn};
 pub use purpose::is_compaction;
 pub use rewriter::Rewriter;
 pub use sessions::{SessionView, Sums, Totals, TurnEvent};
 pub use settings::{ConversationSettings, Mode};
 pub use task::{FoldTask, Planned};
+pub use undo::Undo;
 
 use foldline_core::ledger::Held;
 use foldline_core::models::{ApiFamily, ModelTable};
@@ -129,8 +137,13 @@ impl Conversations {
     }
 
     /// Finishes a fold in the background with a model's words, its failure, or without one. The next
-    /// request of the conversation finds it.
-    pub fn run(&self, task: FoldTask, summary: Option<Summary>, now: Timestamp) -> Result<(), PrepareError> {
+    /// request of the conversation finds it. Returns what was done, if anything was.
+    pub fn run(
+        &self,
+        task: FoldTask,
+        summary: Option<Summary>,
+        now: Timestamp,
+    ) -> Result<Option<Compacted>, PrepareError> {
         task.run(&self.shared, summary, now)
     }
 
@@ -145,20 +158,50 @@ impl Conversations {
     /// Asks for a fold: the next request of that session is folded, with a focus if there is one. `false`
     /// when no such session is known.
     pub fn compact_now(&self, session: &SessionId, focus: Option<&str>) -> Result<bool, StoreError> {
-        if self.shared.memory().session(session).is_none() {
-            let stored = match self.shared.store() {
-                Some(store) => store.session(session.as_str())?,
-                None => None,
-            };
-            let Some(row) = stored else {
-                return Ok(false);
-            };
-            let all = Bounds { sessions: usize::MAX, text_bytes: usize::MAX };
-            self.shared.memory().admit(session, Session::of_row(&row), all);
+        if !self.hold(session)? {
+            return Ok(false);
         }
         if let Some(session) = self.shared.memory().session(session) {
             session.manual = Some(focus.map(str::to_owned));
         }
+        Ok(true)
+    }
+
+    /// Undoes the latest prune or fold of a session: its next request is forwarded without it, if it fits.
+    pub fn undo(&self, session: &SessionId, now: Timestamp) -> Result<Undo, StoreError> {
+        if !self.hold(session)? {
+            return Ok(Undo::NoSession);
+        }
+        undo::undo(&self.shared, session, now)
+    }
+
+    /// The remembered prunes and folds of a session, the latest first.
+    pub fn folds(&self, session: &SessionId) -> Result<Vec<FoldView>, StoreError> {
+        folds::list(&self.shared, session)
+    }
+
+    /// One of them with its text, if it belongs to this credential and is still stored.
+    pub fn fold(
+        &self,
+        credential: &CredentialId,
+        session: &SessionId,
+        id: &str,
+    ) -> Result<Option<FoldText>, StoreError> {
+        folds::one(&self.shared, credential, session, id)
+    }
+
+    /// Whether a session is known; loads it into memory.
+    fn hold(&self, session: &SessionId) -> Result<bool, StoreError> {
+        if self.shared.memory().session(session).is_some() {
+            return Ok(true);
+        }
+        let stored = match self.shared.store() {
+            Some(store) => store.session(session.as_str())?,
+            None => None,
+        };
+        let Some(row) = stored else { return Ok(false) };
+        let all = Bounds { sessions: usize::MAX, text_bytes: usize::MAX };
+        self.shared.memory().admit(session, Session::of_row(&row), all);
         Ok(true)
     }
 

@@ -35,6 +35,7 @@ pub(super) fn observe(shared: &Shared, turn: &Turn, usage: ReportedUsage, now: T
         reported_output: usage.output,
         charged,
         uncompacted,
+        shadow_dollars: charged - cost::with_prompt_of(&turn.model, &usage, turn.tokens.1, turn.decided),
         ..Sums::default()
     };
     memory.add(&turn.session, &sums);

@@ -53,7 +53,7 @@ pub(super) fn overflow<'a>(
     windows::refuse(shared, ask.credential, parsed.model(), &refused, refusal, ask.now.0);
     let window = windows::learnt(shared, ask.credential, parsed.model(), ask.now.0);
     let mut policy = rules.policy(window, reply, ask.model).into_owned();
-    let checkpoint = shared.best(&rules, ask, &parsed)?;
+    let checkpoint = shared.best(&rules, ask, &parsed, &conversation.undone)?;
     let setting = rules.job.setting(&parsed.transcript, &policy, &conversation.state);
     let tally =
         TokenCounts::of(&parsed, &token_counts::measure(setting.budgets.image_tokens), &mut conversation.measured);
@@ -120,6 +120,7 @@ pub(super) fn overflow<'a>(
     let turn = Turn {
         outcome: Outcome::Folded,
         tokens,
+        decided: tokens.1,
         counted: after,
         sent: parsed.transcript.messages.len() - facts.position + facts.messages,
         checkpoint: Some(name(&done.checkpoint.key)),
@@ -141,6 +142,7 @@ pub(super) fn overflow<'a>(
         tokens,
         turn,
         durability: done.durability,
+        compacted: done.compacted,
         background: None,
         warnings: done.warnings,
     }))

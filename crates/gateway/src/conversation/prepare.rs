@@ -1,6 +1,7 @@
 //! Prepares a request: find its conversation, insert the checkpoint, fold if due.
 
 use super::checkpoint::{Checkpoint, Marks, SignedReasoningState};
+use super::compacted::Compacted;
 use super::error::PrepareError;
 use super::fold::{Attempt, Fold};
 use super::incoming::{Bypass, IncomingTurn};
@@ -53,6 +54,7 @@ pub(super) fn prepare<'a>(shared: &Arc<Shared>, ask: &IncomingTurn<'a>) -> Resul
         window,
         warnings: Vec::new(),
         durability: Durability::Disk,
+        compacted: None,
         events: Vec::new(),
     };
     let passed = match (root, alone) {
@@ -130,6 +132,7 @@ struct Path<'p, 'a> {
     window: Option<Window>,
     warnings: Vec<String>,
     durability: Durability,
+    compacted: Option<Compacted>,
     /// What has happened to the conversation in this turn.
     events: Vec<ConversationEvent>,
 }
@@ -144,7 +147,8 @@ struct Passed {
 impl<'a> Path<'_, 'a> {
     /// Swaps what is known, and folds if it is time.
     fn go(&mut self, root: Key, purpose: Purpose) -> Result<Passed, PrepareError> {
-        let mut checkpoint = self.shared.best(self.rules, self.ask, self.parsed)?;
+        let undone = &self.conversation.undone;
+        let mut checkpoint = self.shared.best(self.rules, self.ask, self.parsed, undone)?;
         {
             let mut memory = self.shared.memory();
             match checkpoint {
@@ -186,6 +190,11 @@ impl<'a> Path<'_, 'a> {
             let situation = self.situation(checkpoint, &budgets);
             match (&manual, purpose) {
                 (Some(_), Purpose::Turn) => schedule::on_request(&situation),
+                (_, Purpose::Turn) if self.conversation.after_undo.is_some() => {
+                    let since = self.conversation.after_undo.and_then(|after_undo| after_undo.tokens);
+                    schedule::after_undo(&situation, since)
+                        .unwrap_or_else(|| schedule(&situation, self.beside(root), self.conversation.reports))
+                }
                 (_, Purpose::Turn) => schedule(&situation, self.beside(root), self.conversation.reports),
                 // Its own compaction is at work.
                 _ => schedule::only_if_needed(&situation),
@@ -197,7 +206,9 @@ impl<'a> Path<'_, 'a> {
         if next != Schedule::Never && can_ask {
             // Another process may have folded this conversation already.
             let learnt = self.shared.learn_root(self.rules, self.ask.credential, &root);
-            let known = match learnt.and_then(|()| self.shared.best(self.rules, self.ask, self.parsed)) {
+            let known = match learnt
+                .and_then(|()| self.shared.best(self.rules, self.ask, self.parsed, &self.conversation.undone))
+            {
                 Ok(known) => known,
                 // What is known here still counts; whether the fold can be kept will show.
                 Err(fault) => {
@@ -217,6 +228,13 @@ impl<'a> Path<'_, 'a> {
         let can_wait = next != Schedule::Never && !matches!(next.now(), Some(Trigger::TooLarge | Trigger::Manual));
         if can_wait && self.shared.store_rests(self.ask.now.0) {
             return Ok(Passed { outcome: Outcome::FailedOpen, checkpoint, task: None });
+        }
+        if next == Schedule::Never
+            && purpose == Purpose::Turn
+            && self.conversation.after_undo.is_some_and(|after_undo| after_undo.tokens.is_none())
+        {
+            let tokens = self.tokens(checkpoint.as_deref());
+            self.note(vec![ConversationEvent::AfterUndo { tokens }]);
         }
         let swapped = if checkpoint.is_some() { Outcome::Checkpoint } else { Outcome::Unchanged };
         match next {
@@ -317,6 +335,7 @@ impl<'a> Path<'_, 'a> {
                 self.note(done.events);
                 self.warnings.extend(done.warnings);
                 self.durability = done.durability;
+                self.compacted = done.compacted;
                 let outcome = if done.is_fold { Outcome::Folded } else { Outcome::Pruned };
                 Passed { outcome, checkpoint: Some(done.checkpoint), task: None }
             }
@@ -426,6 +445,7 @@ impl<'a> Path<'_, 'a> {
                 _ => Recovery::Forbidden,
             },
             tokens: (as_it_came, goes_out),
+            decided,
             counted: self.counted(sent),
             end: (self.parsed.key(self.parsed.len()).map(|key| name(&key)).unwrap_or_default(), self.parsed.len()),
             sent: sent.map_or(messages, |sent| messages - sent.facts.position + sent.facts.messages),
@@ -445,6 +465,7 @@ impl<'a> Path<'_, 'a> {
             tokens: (as_it_came, decided),
             turn,
             durability: self.durability,
+            compacted: self.compacted,
             background: task,
             warnings: self.warnings,
         }
@@ -478,6 +499,7 @@ impl<'a> Path<'_, 'a> {
             tokens_before: turn.tokens.0,
             tokens_after: turn.tokens.1,
             swaps: u64::from(is_swapped),
+            shadow_tokens: turn.tokens.1.saturating_sub(turn.decided),
             ..Sums::default()
         };
         match turn.outcome {

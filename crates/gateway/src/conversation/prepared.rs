@@ -1,5 +1,6 @@
 //! A prepared request: the body to forward, what was done to it, and what is needed when the reply arrives.
 
+use super::compacted::Compacted;
 use super::incoming::{CredentialId, SessionId};
 use super::task::FoldTask;
 use foldline_core::models::ModelProfile;
@@ -76,6 +77,8 @@ pub struct Prepared<'a> {
     pub turn: Turn,
     /// Where the fold is kept, if one was made.
     pub durability: Durability,
+    /// What was done in this turn, if anything was.
+    pub compacted: Option<Compacted>,
     /// Work for a background thread, once the request is on its way.
     pub background: Option<FoldTask>,
     /// Things a person should know; no content.
@@ -94,6 +97,8 @@ pub struct Turn {
     pub(super) recovery: Recovery,
     /// Tokens as they came and as they go out, corrected by what was reported before.
     pub(super) tokens: (u64, u64),
+    /// Tokens as they would go out if the gateway acted; in shadow mode it does not.
+    pub(super) decided: u64,
     /// Tokens as they go out, as estimated.
     pub(super) counted: u64,
     /// The digest of its messages, and how many they are.
@@ -124,6 +129,7 @@ impl Turn {
         Turn {
             outcome: Outcome::FailedOpen,
             tokens: (self.tokens.0, self.tokens.0),
+            decided: self.tokens.0,
             counted: self.whole.counted,
             sent: self.whole.sent,
             checkpoint: None,

@@ -4,7 +4,7 @@ use super::error::PrepareError;
 use super::incoming::{IncomingTurn, Timestamp};
 use super::prepared::{Prepared, Turn};
 use super::task::{FoldTask, Planned};
-use super::{Conversations, ReportedUsage};
+use super::{Compacted, Conversations, ReportedUsage};
 use crate::refusal::SizeRefusal;
 use foldline_core::summary::Summary;
 
@@ -27,7 +27,7 @@ pub trait Rewriter: Send + Sync {
     /// Plans a fold in the background.
     fn plan(&self, task: &mut FoldTask) -> Result<Planned, PrepareError>;
     /// Finishes a fold in the background.
-    fn run(&self, task: FoldTask, summary: Option<Summary>, now: Timestamp) -> Result<(), PrepareError>;
+    fn run(&self, task: FoldTask, summary: Option<Summary>, now: Timestamp) -> Result<Option<Compacted>, PrepareError>;
 }
 
 impl Rewriter for Conversations {
@@ -57,7 +57,7 @@ impl Rewriter for Conversations {
         Conversations::plan(self, task)
     }
 
-    fn run(&self, task: FoldTask, summary: Option<Summary>, now: Timestamp) -> Result<(), PrepareError> {
+    fn run(&self, task: FoldTask, summary: Option<Summary>, now: Timestamp) -> Result<Option<Compacted>, PrepareError> {
         Conversations::run(self, task, summary, now)
     }
 }

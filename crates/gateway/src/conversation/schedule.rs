@@ -81,6 +81,21 @@ pub(super) fn only_if_needed(situation: &Situation<'_>) -> Schedule {
     if verdict.acts() { Schedule::Now(Due { trigger, verdict }) } else { Schedule::Never }
 }
 
+/// After a fold was taken back: nothing that need not be, for the first request; after it (`since` are its tokens), what the
+/// safety net wants. `None` once the conversation has grown as it must between two folds.
+pub(super) fn after_undo(situation: &Situation<'_>, since: Option<u64>) -> Option<Schedule> {
+    let Some(since) = since else { return Some(only_if_needed(situation)) };
+    let growth = u64::from(situation.budgets.growth.max(situation.budgets.trigger / 10));
+    if situation.size.tokens >= since + growth {
+        return None;
+    }
+    let due = [Trigger::TooLarge, Trigger::Hygiene].into_iter().find_map(|trigger| {
+        let verdict = situation.on_behalf_of(trigger).assess();
+        verdict.acts().then_some(Due { trigger, verdict })
+    });
+    Some(due.map_or(Schedule::Never, Schedule::Now))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

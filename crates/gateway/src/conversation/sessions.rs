@@ -40,6 +40,10 @@ pub struct Sums {
     pub uncompacted: f64,
     /// Dollars that summaries cost.
     pub summaries: f64,
+    /// Tokens that requests would have been shorter by, where the gateway only looked (shadow mode).
+    pub shadow_tokens: u64,
+    /// Dollars that this would have saved.
+    pub shadow_dollars: f64,
 }
 
 impl Sums {
@@ -59,6 +63,36 @@ impl Sums {
         self.charged += other.charged;
         self.uncompacted += other.uncompacted;
         self.summaries += other.summaries;
+        self.shadow_tokens += other.shadow_tokens;
+        self.shadow_dollars += other.shadow_dollars;
+    }
+
+    /// What came since these sums were read before.
+    pub fn since(&self, before: &Sums) -> Sums {
+        Sums {
+            requests: self.requests - before.requests,
+            folds: self.folds - before.folds,
+            prunes: self.prunes - before.prunes,
+            swaps: self.swaps - before.swaps,
+            recoveries: self.recoveries - before.recoveries,
+            failed_open: self.failed_open - before.failed_open,
+            tokens_before: self.tokens_before - before.tokens_before,
+            tokens_after: self.tokens_after - before.tokens_after,
+            reported_prompt: self.reported_prompt - before.reported_prompt,
+            reported_cached: self.reported_cached - before.reported_cached,
+            reported_output: self.reported_output - before.reported_output,
+            charged: self.charged - before.charged,
+            uncompacted: self.uncompacted - before.uncompacted,
+            summaries: self.summaries - before.summaries,
+            shadow_tokens: self.shadow_tokens - before.shadow_tokens,
+            shadow_dollars: self.shadow_dollars - before.shadow_dollars,
+        }
+    }
+
+    /// Dollars saved: what the same requests would have cost as they came, less what they and summaries cost. It may be
+    /// negative.
+    pub fn saved(&self) -> f64 {
+        self.uncompacted - self.charged - self.summaries
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::checkpoint::{Checkpoint, CheckpointFacts};
 use super::error::PrepareError;
+use super::fold_details::{self, FoldDetails};
 use super::incoming::{CredentialId, Dialect, IncomingTurn, SessionId};
 use super::memory::{Bounds, Memory, Session};
 use super::parsed_request::ParsedRequest;
@@ -23,7 +24,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 /// Checkpoints under one root that are looked at. Conversations that all begin with the same message are
 /// many in some set-ups; the latest used are the ones that go on.
-const MOST_UNDER_A_ROOT: usize = 4_096;
+pub(super) const MOST_UNDER_A_ROOT: usize = 4_096;
 
 /// Share of the trigger at which a prune alone must land, unless the settings say where. Every rewrite costs
 /// the cached prefix once. A loop of 300 turns through 32,000 tokens is rewritten twice as often when a prune
@@ -119,6 +120,8 @@ pub(super) struct FoldToStore<'a> {
     pub(super) dialect: Dialect,
     pub(super) root: Key,
     pub(super) checkpoint: Checkpoint,
+    /// Details for people.
+    pub(super) details: Option<&'a FoldDetails>,
     pub(super) originals: &'a [NewOriginal<'a>],
     pub(super) precedence: Precedence,
     pub(super) session: &'a SessionRow,
@@ -310,19 +313,20 @@ impl Shared {
         Ok(())
     }
 
-    /// The longest checkpoint that fits a request.
+    /// The longest checkpoint that fits a request and was not undone.
     pub(super) fn best(
         &self,
         rules: &Rules,
         ask: &IncomingTurn<'_>,
         parsed: &ParsedRequest<'_>,
+        undone: &[String],
     ) -> Result<Option<Arc<Checkpoint>>, PrepareError> {
         let Some(root) = parsed.root() else {
             return Ok(None);
         };
         let fitting = self.memory().fitting(&root, |position| parsed.key(position));
         for (key, facts) in fitting {
-            if !facts.fits(parsed) {
+            if !facts.fits(parsed) || (!undone.is_empty() && undone.contains(&name(&key))) {
                 continue;
             }
             if let Some(checkpoint) = self.memory().text(&key) {
@@ -347,13 +351,24 @@ impl Shared {
     /// Makes a fold durable, then known. What comes back is the checkpoint that counts: another node, or
     /// another turn of the same conversation, may have been first.
     pub(super) fn keep(&self, rules: &Rules, keeping: FoldToStore<'_>) -> Result<Arc<Checkpoint>, StoreError> {
-        let FoldToStore { credential, dialect, root, mut checkpoint, originals, precedence, session, durability, now } =
-            keeping;
+        let FoldToStore {
+            credential,
+            dialect,
+            root,
+            mut checkpoint,
+            details,
+            originals,
+            precedence,
+            session,
+            durability,
+            now,
+        } = keeping;
         // What a provider rejected is in nobody's way.
         let precedence = if self.memory().is_rejected(&checkpoint.key) { Precedence::Latest } else { precedence };
         if let Some(store) = self.store_for(rules).filter(|_| durability == Durability::Disk) {
             let namespace = credential.namespace();
-            let record = serde_json::to_string(&checkpoint.facts).unwrap_or_default();
+            let record = fold_details::Record { facts: &checkpoint.facts, details };
+            let record = serde_json::to_string(&record).unwrap_or_default();
             let new = NewCheckpoint {
                 key: checkpoint.key,
                 root,

@@ -25,10 +25,50 @@ pub(super) struct Conversation {
     pub(super) before: u64,
     /// When the last request came; 0 before the first.
     pub(super) last_at: i64,
+    /// Prunes and folds, the latest last.
+    pub(super) folds: Vec<FoldMark>,
+    /// Checkpoints that are not used because they were undone.
+    pub(super) undone: Vec<String>,
+    /// Set after an undo, until the conversation may be folded again.
+    pub(super) after_undo: Option<AfterUndo>,
     #[serde(skip)]
     pub(super) measured: CachedCounts,
     #[serde(skip)]
     pub(super) reports: Reports,
+}
+
+/// Prunes and folds of a conversation that are remembered, for people and for undo.
+const MOST_MARKS: usize = 24;
+
+/// Checkpoints that are remembered as undone.
+const MOST_UNDONE: usize = 32;
+
+/// Checkpoints of one fold that are remembered: its own, and those that adopted it.
+const MOST_OF_ONE: usize = 4;
+
+/// A prune or a fold as a conversation remembers it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct FoldMark {
+    /// When, in milliseconds since 1970.
+    pub(super) at: i64,
+    /// `prune` or `fold`.
+    pub(super) kind: String,
+    pub(super) reason: String,
+    /// Tokens before and after.
+    pub(super) tokens: (u64, u64),
+    /// Its checkpoint, and those that adopted it.
+    pub(super) checkpoints: Vec<String>,
+    /// Whether it was undone.
+    pub(super) is_undone: bool,
+}
+
+/// A fold was undone: the conversation is not folded for a while.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct AfterUndo {
+    /// Tokens of the first request after the undo; none before that request.
+    pub(super) tokens: Option<u64>,
 }
 
 /// Whether what providers reported is known.
@@ -50,6 +90,15 @@ pub(super) enum ConversationEvent {
     Replaced {
         /// Its name.
         checkpoint: String,
+        /// The prune or fold that it came of; none where it adopts the one before.
+        mark: Option<FoldMark>,
+    },
+    /// The latest fold was undone.
+    TakenBack,
+    /// The first request after an undo was seen.
+    AfterUndo {
+        /// Its tokens.
+        tokens: u64,
     },
     /// A turn was forwarded.
     Forwarded {
@@ -111,10 +160,36 @@ impl Conversation {
     pub(super) fn apply(&mut self, event: ConversationEvent) {
         match event {
             ConversationEvent::Engine(event) => self.state.apply(&event),
-            ConversationEvent::Replaced { checkpoint } => {
+            ConversationEvent::Replaced { checkpoint, mark } => {
+                self.undone.retain(|undone| *undone != checkpoint);
+                if let Some(mark) = mark {
+                    self.after_undo = None;
+                    self.folds.push(FoldMark { checkpoints: vec![checkpoint.clone()], ..mark });
+                    let surplus = self.folds.len().saturating_sub(MOST_MARKS);
+                    self.folds.drain(..surplus);
+                } else if let Some(last) = self.folds.last_mut().filter(|last| last.checkpoints.len() < MOST_OF_ONE) {
+                    last.checkpoints.push(checkpoint.clone());
+                }
                 self.latest = Some(checkpoint);
                 self.base = None;
             }
+            ConversationEvent::TakenBack => {
+                let taken = match self.folds.iter_mut().rev().find(|mark| !mark.is_undone) {
+                    Some(mark) => {
+                        mark.is_undone = true;
+                        mark.checkpoints.clone()
+                    }
+                    None => self.latest.take().into_iter().collect(),
+                };
+                self.undone.extend(taken);
+                let surplus = self.undone.len().saturating_sub(MOST_UNDONE);
+                self.undone.drain(..surplus);
+                self.latest = self.latest_fold().and_then(|mark| mark.checkpoints.last().cloned());
+                self.base = None;
+                self.after_undo = Some(AfterUndo::default());
+                self.state.apply(&SessionEvent::TakenBack);
+            }
+            ConversationEvent::AfterUndo { tokens } => self.after_undo = Some(AfterUndo { tokens: Some(tokens) }),
             ConversationEvent::Forwarded { at, measured } => {
                 self.measured = measured;
                 self.last_at = self.last_at.max(at);
@@ -136,6 +211,11 @@ impl Conversation {
                 self.state.apply(&SessionEvent::Rejected);
             }
         }
+    }
+
+    /// The latest prune or fold that applies.
+    pub(super) fn latest_fold(&self) -> Option<&FoldMark> {
+        self.folds.iter().rev().find(|mark| !mark.is_undone)
     }
 
     /// Takes note of events in their order.
@@ -161,7 +241,7 @@ mod tests {
         let left = Left { tokens: 500, bytes: 2_000, handle: "fl-0".to_owned() };
         let folded = ConversationEvent::Engine(SessionEvent::Folded { too_little: None, left });
         conversation.apply(reported(1_500));
-        conversation.apply_all([folded, ConversationEvent::Replaced { checkpoint: "c".to_owned() }]);
+        conversation.apply_all([folded, ConversationEvent::Replaced { checkpoint: "c".to_owned(), mark: None }]);
         assert_eq!((conversation.state.pace.requests, conversation.state.folds), (1, 1));
         assert!((conversation.state.calibration.ratio() - 1.5).abs() < 1e-9);
         assert_eq!((conversation.latest.as_deref(), conversation.base.as_ref()), (Some("c"), None));
@@ -174,6 +254,30 @@ mod tests {
         conversation.apply(ConversationEvent::Rejected { checkpoint: "older".to_owned() });
         assert_eq!((conversation.latest.as_deref(), conversation.state.strikes), (Some("newer"), 1));
         conversation.apply(ConversationEvent::Rejected { checkpoint: "newer".to_owned() });
+        assert_eq!(conversation.latest, None);
+    }
+
+    #[test]
+    fn undo_restores_the_fold_before() {
+        let mut conversation = Conversation::new("root");
+        let folded = |name: &str| ConversationEvent::Replaced {
+            checkpoint: name.to_owned(),
+            mark: Some(FoldMark { kind: "fold".to_owned(), ..FoldMark::default() }),
+        };
+        let adopted = ConversationEvent::Replaced { checkpoint: "two'".to_owned(), mark: None };
+        conversation.apply_all([folded("one"), folded("two"), adopted, ConversationEvent::TakenBack]);
+        assert_eq!(
+            (conversation.latest.as_deref(), conversation.undone.as_slice()),
+            (Some("one"), ["two".to_owned(), "two'".to_owned()].as_slice())
+        );
+        assert_eq!(conversation.after_undo, Some(AfterUndo::default()));
+        conversation.apply_all([ConversationEvent::AfterUndo { tokens: 7 }, folded("two")]);
+        assert_eq!((conversation.after_undo, conversation.undone.as_slice()), (None, ["two'".to_owned()].as_slice()));
+        conversation.apply_all([
+            ConversationEvent::TakenBack,
+            ConversationEvent::TakenBack,
+            ConversationEvent::TakenBack,
+        ]);
         assert_eq!(conversation.latest, None);
     }
 

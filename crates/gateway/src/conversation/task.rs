@@ -1,6 +1,7 @@
 //! Background folds in two steps: plan, then finish with or without a model's summary.
 
 use super::checkpoint::{Checkpoint, SignedReasoningState};
+use super::compacted::Compacted;
 use super::error::PrepareError;
 use super::fold::{Attempt, Fold};
 use super::incoming::{CredentialId, SessionId, Timestamp};
@@ -165,15 +166,20 @@ impl FoldTask {
     }
 
     /// Makes the fold. The next request of the conversation finds it.
-    pub(super) fn run(mut self, shared: &Shared, summary: Option<Summary>, now: Timestamp) -> Result<(), PrepareError> {
+    pub(super) fn run(
+        mut self,
+        shared: &Shared,
+        summary: Option<Summary>,
+        now: Timestamp,
+    ) -> Result<Option<Compacted>, PrepareError> {
         let root = name(&self.root);
         if self.is_overtaken(shared, &root, summary.as_ref(), now) {
-            return Ok(());
+            return Ok(None);
         }
         if self.planned.is_none() && matches!(self.plan(shared)?, Planned::Nothing) {
-            return Ok(());
+            return Ok(None);
         }
-        let Some((sound, plan)) = self.planned.take() else { return Ok(()) };
+        let Some((sound, plan)) = self.planned.take() else { return Ok(None) };
         let (parsed, policy) = (self.parsed(), self.policy());
         let fold = self.fold(shared, &policy, &parsed, now);
         let (job, state) = (fold.job(), fold.state());
@@ -184,9 +190,11 @@ impl FoldTask {
         };
         let made = resumed.map_err(EngineError::from).and_then(|plan| finish(sound, plan, &inputs));
         let (sums, events, result) = match fold.keep_compaction(made)? {
-            Attempt::Made(done) if done.is_fold => (Sums { folds: 1, ..Sums::default() }, done.events, Ok(())),
-            Attempt::Made(done) => (Sums { prunes: 1, ..Sums::default() }, done.events, Ok(())),
-            Attempt::Nothing { events, .. } => (Sums::default(), events, Ok(())),
+            Attempt::Made(done) if done.is_fold => {
+                (Sums { folds: 1, ..Sums::default() }, done.events, Ok(done.compacted))
+            }
+            Attempt::Made(done) => (Sums { prunes: 1, ..Sums::default() }, done.events, Ok(done.compacted)),
+            Attempt::Nothing { events, .. } => (Sums::default(), events, Ok(None)),
             Attempt::Unkept(error) => (Sums { failed_open: 1, ..Sums::default() }, Vec::new(), Err(error.into())),
         };
         let mut memory = shared.memory();

@@ -36,7 +36,7 @@ impl AllowedHosts {
     pub fn check(&self, parts: &Parts, local_address: IpAddr) -> Result<(), Refusal> {
         self.check_host(parts, local_address)?;
         self.check_page(&parts.headers, local_address)?;
-        if parts.method == Method::POST && !needs_leave(&parts.headers) {
+        if parts.method == Method::POST && !needs_leave(&parts.headers) && !is_own_form(parts) {
             return Err(Refusal::FormRequest);
         }
         Ok(())
@@ -121,6 +121,27 @@ impl AllowedHosts {
 
 /// Characters of a name that are repeated in an answer.
 const SHOWN: usize = 100;
+
+/// Whether a form of our own pages sent this request. Pages cannot set `sec-fetch-site` or `origin`, and `host` was
+/// checked before, so a page of another site, another port or a rebound name does not pass.
+fn is_own_form(parts: &Parts) -> bool {
+    if !parts.uri.path().starts_with("/foldline/") {
+        return false;
+    }
+    match parts.headers.get(FETCH_SITE) {
+        Some(site) => site.as_bytes() == b"same-origin",
+        // Browsers send it over https and to loopback only. `origin` comes with every form.
+        None => is_from_this_host(parts),
+    }
+}
+
+/// Whether `origin` names the host and the port that the request was sent to.
+fn is_from_this_host(parts: &Parts) -> bool {
+    let host = headers::text(&parts.headers, &header::HOST).or(parts.uri.authority().map(Authority::as_str));
+    let origin = headers::text(&parts.headers, &header::ORIGIN);
+    let origin = origin.and_then(|o| o.strip_prefix("http://").or_else(|| o.strip_prefix("https://")));
+    host.zip(origin).is_some_and(|(host, origin)| host.eq_ignore_ascii_case(origin))
+}
 
 /// Whether a browser would have had to ask before it sent this from another site's page: for JSON, and for headers
 /// that no form has.
@@ -224,5 +245,34 @@ mod tests {
         assert_eq!(post(&[("authorization", "Basic eDp5")]), Some("form_request"));
         assert_eq!(post(&[("content-type", "Application/JSON; charset=utf-8")]), None);
         assert_eq!(post(&[("x-foldline-key", "k")]), None);
+    }
+
+    #[test]
+    fn forms_are_accepted_from_our_own_pages_only() {
+        let post = |path: &str, headers: &[(&str, &str)]| {
+            let form = [("host", "localhost:8787"), ("content-type", "application/x-www-form-urlencoded")];
+            let mut parts = parts("POST", &[form.as_slice(), headers].concat());
+            parts.uri = path.parse().unwrap();
+            AllowedHosts::default().check(&parts, HERE).err().map(|refusal| refusal.name())
+        };
+        let login = |headers: &[(&str, &str)]| post("/foldline/login", headers);
+        assert_eq!(login(&[("sec-fetch-site", "same-origin")]), None);
+        for site in ["same-site", "none", "", "same-origin, same-origin"] {
+            let ours = ("origin", "http://localhost:8787");
+            assert_eq!(login(&[("sec-fetch-site", site)]), Some("form_request"), "{site}");
+            assert_eq!(login(&[("sec-fetch-site", site), ours]), Some("form_request"), "{site}");
+        }
+        // Without that header `origin` decides, and without both nothing passes.
+        assert_eq!(login(&[]), Some("form_request"));
+        assert_eq!(login(&[("origin", "http://localhost:8787")]), None);
+        for origin in ["http://localhost:3000", "http://localhost", "http://127.0.0.1:8787"] {
+            assert_eq!(login(&[("origin", origin)]), Some("form_request"), "{origin}");
+        }
+        assert_eq!(login(&[("origin", "http://evil.example:8787")]), Some("origin_not_allowed"));
+        assert_eq!(login(&[("origin", "null")]), Some("origin_not_allowed"));
+        // Turns are never sent by forms.
+        for path in ["/v1/messages", "/foldline", "/foldlines/login"] {
+            assert_eq!(post(path, &[("sec-fetch-site", "same-origin")]), Some("form_request"), "{path}");
+        }
     }
 }

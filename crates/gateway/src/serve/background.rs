@@ -1,12 +1,13 @@
 //! Background work: folds, and writing session statistics.
 
 use super::gateway::{Gateway, now};
+use super::log_lines::{self, Applied, Figures, Totals};
 use super::rewrite::RewriteError;
 use crate::conversation::{FoldTask, Planned, SessionId};
 use crate::summariser::{Spent, Summary, SummaryJob};
 use foldline_core::summary::{Failure, FailureClass};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tracing::{info, warn};
 
 /// How often sums and events are written down: a crash loses at most this much of them.
@@ -30,6 +31,7 @@ pub fn fold(gateway: &Arc<Gateway>, task: FoldTask) {
 }
 
 async fn fold_now(gateway: &Arc<Gateway>, mut task: FoldTask) -> Result<(), RewriteError> {
+    let began = Instant::now();
     let rewriter = gateway.rewriter.clone();
     let (task, planned) = tokio::task::spawn_blocking(move || {
         let planned = rewriter.plan(&mut task);
@@ -44,11 +46,13 @@ async fn fold_now(gateway: &Arc<Gateway>, mut task: FoldTask) -> Result<(), Rewr
     };
     let rewriter = gateway.rewriter.clone();
     let session = task.session().clone();
-    tokio::task::spawn_blocking(move || rewriter.run(task, summary, now()))
+    let done = tokio::task::spawn_blocking(move || rewriter.run(task, summary, now()))
         .await
         .map_err(|_| RewriteError::Panic)?
         .map_err(RewriteError::Prepare)?;
-    info!(session = session.as_str(), "background fold finished");
+    if let Some(done) = done {
+        log_lines::compacted(&session, &done, Applied::InBackground, began.elapsed());
+    }
     Ok(())
 }
 
@@ -94,6 +98,7 @@ pub async fn write_statistics(gateway: Arc<Gateway>, stop: impl Future<Output = 
     tokio::pin!(stop);
     // Said when it begins and when it ends, not four times a second.
     let mut statistics = StatisticsState::Written;
+    let mut totals = Totals::new(Instant::now());
     loop {
         let stopped = tokio::select! {
             () = tokio::time::sleep(FLUSH_EVERY) => false,
@@ -112,6 +117,7 @@ pub async fn write_statistics(gateway: Arc<Gateway>, stop: impl Future<Output = 
         if let Ok(flushed) = flushed {
             statistics = statistics.after(&gateway, flushed.err());
         }
+        totals.log(Instant::now(), || Figures::of(&gateway));
         if stopped {
             return;
         }

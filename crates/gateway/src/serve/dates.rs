@@ -14,9 +14,21 @@ pub fn parse(text: &str) -> Result<i64, WhenError> {
     moment.map(Timestamp::as_millisecond).map_err(|_| WhenError(text.chars().take(40).collect()))
 }
 
+/// A moment in UTC, as `2026-01-31T12:00:00.250Z`; empty for what is no moment.
+pub fn iso(millis: i64) -> String {
+    Timestamp::from_millisecond(millis).map(|moment| format!("{moment:.3}")).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_moment_is_written_as_it_is_read() {
+        assert_eq!(iso(1_769_860_800_250), "2026-01-31T12:00:00.250Z");
+        assert_eq!(parse(&iso(1_769_860_800_250)).unwrap(), 1_769_860_800_250);
+        assert_eq!(iso(i64::MAX), "");
+    }
 
     #[test]
     fn days_and_moments_are_times() {

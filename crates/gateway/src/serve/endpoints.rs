@@ -2,10 +2,10 @@
 
 use super::Body;
 use super::answer::{json_answer, text_answer};
-use super::gateway::Gateway;
+use super::gateway::{Gateway, now};
 use super::query::Parameters;
-use super::{dates, originals, readiness, tools};
-use crate::conversation::{CredentialId, SessionId, SessionView, TurnEvent};
+use super::{dates, originals, pages, readiness, tools};
+use crate::conversation::{CredentialId, SessionId, SessionView, Sums, TurnEvent, Undo};
 use foldline_store::{Forget, Forgotten, Whose};
 use http::{Method, Response, StatusCode, request::Parts};
 use serde_json::{Value, json};
@@ -24,6 +24,9 @@ pub async fn answer(gateway: Arc<Gateway>, path: String, parts: Parts, body: byt
         (&Method::GET | &Method::HEAD, ["healthz"]) => return text(StatusCode::OK, "ok\n"),
         (&Method::GET | &Method::HEAD, ["readyz"]) => return readiness::answer(&gateway).await,
         _ => {}
+    }
+    if pages::has(&segments) {
+        return pages::answer(&gateway, &segments, &parts, &body).await;
     }
     let setup = gateway.setup();
     let Some(credential) = setup.keys.admit(&parts.headers) else {
@@ -47,6 +50,7 @@ pub async fn answer(gateway: Arc<Gateway>, path: String, parts: Parts, body: byt
         (&Method::GET, ["sessions"]) => sessions(gateway, whose).await,
         (&Method::GET, ["sessions", id]) => session(gateway, id, whose).await,
         (&Method::POST, ["sessions", id, "compact"]) => compact(gateway, id, whose, &body).await,
+        (&Method::POST, ["sessions", id, "undo"]) => undo(gateway, id, whose).await,
         (&Method::DELETE, ["sessions"]) => forget_all(gateway, &parts, credential).await,
         (&Method::DELETE, ["sessions", id]) => {
             // Without client keys everybody on this machine may look, but each forgets their own.
@@ -60,7 +64,7 @@ pub async fn answer(gateway: Arc<Gateway>, path: String, parts: Parts, body: byt
             _,
             ["healthz" | "readyz" | "metrics" | "sessions" | "search"]
             | ["sessions", _]
-            | ["sessions", _, "compact"]
+            | ["sessions", _, "compact" | "undo"]
             | ["recall", _],
         ) => error(StatusCode::METHOD_NOT_ALLOWED, "method not allowed"),
         _ => error(StatusCode::NOT_FOUND, "not found; see /foldline/sessions and /foldline/metrics"),
@@ -81,7 +85,7 @@ async fn sessions(gateway: Arc<Gateway>, whose: Option<CredentialId>) -> Respons
 
 /// True when a session belongs to somebody. Ids are digests that include the credential, so they cannot be guessed;
 /// this is the second lock.
-fn owns(gateway: &Gateway, whose: Option<CredentialId>, id: &SessionId) -> bool {
+pub(super) fn owns(gateway: &Gateway, whose: Option<CredentialId>, id: &SessionId) -> bool {
     let Some(credential) = whose else { return true };
     let mine = gateway.conversations.sessions(Some(&credential), usize::MAX);
     mine.is_ok_and(|mine| mine.iter().any(|session| session.id == *id))
@@ -141,6 +145,51 @@ async fn compact(gateway: Arc<Gateway>, id: &str, whose: Option<CredentialId>, b
         Ok(Ok(false)) => error(StatusCode::NOT_FOUND, NO_SESSION),
         Ok(Err(fault)) => error(StatusCode::INTERNAL_SERVER_ERROR, &fault.to_string()),
         Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "failed to schedule the fold"),
+    }
+}
+
+/// Undoes the latest fold of a session.
+async fn undo(gateway: Arc<Gateway>, id: &str, whose: Option<CredentialId>) -> Response<Body> {
+    let Some(id) = SessionId::parse(id) else { return error(StatusCode::BAD_REQUEST, BAD_SESSION) };
+    let (status, words) = undo_latest(&gateway, &id, whose).await;
+    match status {
+        StatusCode::ACCEPTED => json_answer(status, &json!({ "session": id.as_str(), "status": words })),
+        _ => error(status, &words),
+    }
+}
+
+/// Undoes the latest fold of a session; the status and a message.
+pub(super) async fn undo_latest(
+    gateway: &Arc<Gateway>,
+    id: &SessionId,
+    whose: Option<CredentialId>,
+) -> (StatusCode, String) {
+    let (wanted, asked) = (id.clone(), gateway.clone());
+    let undone = tokio::task::spawn_blocking(move || {
+        if !owns(&asked, whose, &wanted) {
+            return Ok(Undo::NoSession);
+        }
+        asked.conversations.undo(&wanted, now())
+    });
+    match undone.await {
+        Ok(Ok(Undo::Done { tokens })) => {
+            tracing::info!(session = id.as_str(), tokens, "undone");
+            (
+                StatusCode::ACCEPTED,
+                "the latest fold is undone; the next request is forwarded without it if it fits".to_owned(),
+            )
+        }
+        Ok(Ok(Undo::NoSession)) => (StatusCode::NOT_FOUND, NO_SESSION.to_owned()),
+        Ok(Ok(Undo::Nothing)) => (StatusCode::CONFLICT, "nothing to undo: no fold of this session applies".to_owned()),
+        Ok(Ok(Undo::TooLarge { tokens, window })) => {
+            let words = format!(
+                "without its latest fold the next request would have about {tokens} tokens and would not fit the window of \
+                 {window}; use recall and search to read what was removed"
+            );
+            (StatusCode::CONFLICT, words)
+        }
+        Ok(Err(fault)) => (StatusCode::INTERNAL_SERVER_ERROR, fault.to_string()),
+        Err(_) => (StatusCode::INTERNAL_SERVER_ERROR, "failed to undo the fold".to_owned()),
     }
 }
 
@@ -204,21 +253,50 @@ fn view(session: &SessionView) -> Value {
         "label": session.label,
         "dialect": session.dialect.map(|dialect| dialect.name()),
         "model": session.model,
-        "first_at": session.first_at,
-        "last_at": session.last_at,
-        "context": session.context,
-        "trigger": session.trigger,
-        "window": session.window,
-        "sums": session.sums,
+        "first_at": dates::iso(session.first_at),
+        "last_at": dates::iso(session.last_at),
+        "context_tokens": session.context,
+        "trigger_tokens": session.trigger,
+        "window_tokens": session.window,
+        "sums": sums(&session.sums),
+    })
+}
+
+/// Sums with their units.
+fn sums(sums: &Sums) -> Value {
+    json!({
+        "requests": sums.requests,
+        "folds": sums.folds,
+        "prunes": sums.prunes,
+        "swaps": sums.swaps,
+        "recoveries": sums.recoveries,
+        "failed_open": sums.failed_open,
+        "before_tokens": sums.tokens_before,
+        "after_tokens": sums.tokens_after,
+        "reported_prompt_tokens": sums.reported_prompt,
+        "reported_cached_tokens": sums.reported_cached,
+        "reported_output_tokens": sums.reported_output,
+        "charged_dollars": sums.charged,
+        "uncompacted_dollars": sums.uncompacted,
+        "summary_dollars": sums.summaries,
+        "saved_dollars": sums.saved(),
+        "shadow_saved_tokens": sums.shadow_tokens,
+        "shadow_saved_dollars": sums.shadow_dollars,
     })
 }
 
 fn turn(turn: &TurnEvent) -> Value {
-    let mut page = json!(turn);
-    if let Value::Object(page) = &mut page {
-        page.insert("at".to_owned(), turn.at.into());
-    }
-    page
+    json!({
+        "at": dates::iso(turn.at),
+        "outcome": turn.outcome,
+        "before_tokens": turn.before,
+        "after_tokens": turn.after,
+        "prompt_tokens": turn.prompt,
+        "cached_tokens": turn.cached,
+        "output_tokens": turn.output,
+        "charged_dollars": turn.charged,
+        "uncompacted_dollars": turn.uncompacted,
+    })
 }
 
 pub(super) fn text(status: StatusCode, words: &'static str) -> Response<Body> {

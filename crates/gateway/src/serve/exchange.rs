@@ -5,6 +5,7 @@ use super::answer::{Refusal, whole};
 use super::budget::AccountedBytes;
 use super::decode::{Coding, decode};
 use super::gateway::{Gateway, RequestPermit, now};
+use super::log_lines;
 use super::reply::{Again, Opening, Reply};
 use super::reply_observer::ReplyObserver;
 use super::rewrite::{FAILED_OPEN, RewriteDetails, Rewritten, TurnRequest, UsageRequestedBy};
@@ -22,7 +23,7 @@ use hyper::body::Incoming;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
-use tracing::{debug, info};
+use tracing::debug;
 
 /// A request on its way through the gateway.
 pub struct Exchange {
@@ -165,8 +166,12 @@ impl Sent {
             .await
             .ok_or_else(|| Refusal::UpstreamTimeout { host: host(), seconds: patience.as_secs() })?
             .map_err(|error| Refusal::UpstreamUnreachable { host: host(), reason: error.to_string() })?;
-        exchange.gateway.metrics.reply(exchange.provider, reply.status().as_u16(), began.elapsed());
-        if reply.status().is_success() && exchange.turn_request.credential != exchange.admitted {
+        let status = reply.status();
+        exchange.gateway.metrics.reply(exchange.provider, status.as_u16(), began.elapsed());
+        if status.is_client_error() || status.is_server_error() {
+            log_lines::upstream_failed(&host(), status.as_u16(), self.session.as_ref(), began.elapsed());
+        }
+        if status.is_success() && exchange.turn_request.credential != exchange.admitted {
             exchange.gateway.accepted.note(exchange.admitted, exchange.turn_request.credential);
         }
         Ok(reply)
@@ -220,12 +225,6 @@ impl Sent {
         let gateway = self.exchange.gateway.clone();
         let rewritten = self.exchange.turn_request.shorten(&gateway, &turn, refusal, self.attempt, self.usage).await?;
         gateway.metrics.retry("too_large");
-        info!(
-            attempt = self.attempt,
-            outcome = rewritten.outcome,
-            "the provider refused the request as too long; \
-         folded again and resent"
-        );
         self.take_note(&rewritten);
         if let Some(task) = rewritten.details.and_then(|details| details.background) {
             background::fold(&gateway, task);
@@ -241,7 +240,11 @@ impl Sent {
         }
         gateway.metrics.retry("rejected");
         gateway.metrics.fallback("rejected");
-        tracing::warn!(kind = "rejected", "rewritten request rejected; forwarded the original");
+        tracing::warn!(
+            kind = "rejected",
+            session = self.session.as_ref().map(SessionId::as_str),
+            "fallback: rewritten request rejected; forwarded the original"
+        );
         self.outcome = FAILED_OPEN;
         self.usage = UsageRequestedBy::Client;
         // A refusal for its size can still be recovered.

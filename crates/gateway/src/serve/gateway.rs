@@ -5,6 +5,7 @@ use super::budget::MemoryBudget;
 use super::identity::AcceptedTokens;
 use super::mapped_keys::ObjectOwners;
 use super::metrics::Metrics;
+use super::pages::Visitors;
 use super::readiness::Readiness;
 use super::setup::{self, Setup, SetupError};
 use crate::conversation::{ConversationSettings, Conversations, Mode, Rewriter, Timestamp, Totals};
@@ -36,6 +37,19 @@ pub struct GatewayConfig {
     pub limits: Limits,
     /// What it is encrypted with.
     pub keys: Keyring,
+    /// Settings for the dashboard; empty if their origin is unknown.
+    pub shown: Vec<ShownSetting>,
+}
+
+/// A setting in effect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShownSetting {
+    /// Its key.
+    pub key: String,
+    /// Its value, as a person would type it.
+    pub value: String,
+    /// Where it comes from.
+    pub origin: String,
 }
 
 impl Default for GatewayConfig {
@@ -47,6 +61,7 @@ impl Default for GatewayConfig {
             store: None,
             limits: StoreSettings::default().limits(),
             keys: Keyring::none(),
+            shown: Vec::new(),
         }
     }
 }
@@ -71,6 +86,11 @@ pub struct Gateway {
     pub(super) owners: ObjectOwners,
     /// Whose the tokens are that providers have accepted.
     pub(super) accepted: AcceptedTokens,
+    /// Signed-in browsers.
+    pub(super) visitors: Visitors,
+    /// Permits for live-update connections.
+    pub(super) viewers: Arc<Semaphore>,
+    shown: ArcSwap<Vec<ShownSetting>>,
     /// Whether the store can be written.
     pub(super) readiness: Readiness,
     /// Permits for blocking work.
@@ -111,6 +131,9 @@ pub enum StartError {
 /// conversation that finds no place tries again with its next request.
 const MOST_FOLDS: usize = 64;
 
+/// Live pages at once: each looks at sessions about once a second.
+const MOST_VIEWERS: usize = 32;
+
 /// The part of all places that requests have beside them whose bodies are passed on while they come.
 const UPLOADS_PART: usize = 4;
 
@@ -147,6 +170,9 @@ impl Gateway {
             outbound,
             metrics,
             readiness: Readiness::default(),
+            visitors: Visitors::default(),
+            viewers: Arc::new(Semaphore::new(MOST_VIEWERS)),
+            shown: ArcSwap::from_pointee(config.shown.clone()),
             accepted: AcceptedTokens::default(),
             owners: ObjectOwners::default(),
             reported: Notify::new(),
@@ -176,6 +202,16 @@ impl Gateway {
         self.setup.load_full()
     }
 
+    /// The settings for the dashboard.
+    pub(super) fn shown_settings(&self) -> Arc<Vec<ShownSetting>> {
+        self.shown.load_full()
+    }
+
+    /// The address that the gateway listens on, once it does.
+    pub(super) fn address(&self) -> Option<SocketAddr> {
+        self.bound.get().copied()
+    }
+
     /// Other settings from the next request on. On an error the old ones stay in force.
     ///
     /// Store and limits of concurrency stay what they were at the start. Another address is refused, and so is to admit
@@ -198,6 +234,7 @@ impl Gateway {
         self.conversations.set_keys(&config.keys)?;
         self.conversations.reload(conversation_settings(config));
         self.setup.store(Arc::new(setup));
+        self.shown.store(Arc::new(config.shown.clone()));
         self.usage_refused.store(false, std::sync::atomic::Ordering::Relaxed);
         Ok(())
     }

@@ -4,7 +4,7 @@ use super::answer::{Refusal, text_answer};
 use super::connection::RequestGuard;
 use super::gateway::Gateway;
 use super::route::{Route, route};
-use super::{Body, credentials, endpoints, inbound, outputs, pass_through, path, turn};
+use super::{Body, credentials, endpoints, inbound, log_lines, outputs, pass_through, path, turn};
 use http::request::Parts;
 use http::{Request, Response, StatusCode, Uri};
 use hyper::body::Incoming;
@@ -17,13 +17,14 @@ pub async fn handle(gateway: Arc<Gateway>, request: Request<Incoming>, guard: Re
     let straight = normalise_path(&mut parts).and_then(|()| credentials::lift_key(&mut parts));
     let route = route(&parts);
     let provider = route.provider();
+    let what = route.name();
     let answer = match straight.and_then(|()| gateway.setup().names.check(&parts, guard.connection().local_address)) {
         Ok(()) => dispatch(&gateway, route, parts, body, &guard).await,
         Err(refusal) => Err(refusal),
     };
     let answer = answer.unwrap_or_else(|refusal| {
         gateway.metrics.refusal(refusal.name());
-        tracing::debug!(kind = refusal.name(), "refused");
+        log_lines::refused(&refusal, what);
         refusal.answer(provider)
     });
     answer.map(|body| guard.hold_until_end_of(body))

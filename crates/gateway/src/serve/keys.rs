@@ -108,6 +108,11 @@ impl Keys {
         self.clients.is_empty()
     }
 
+    /// Whether somebody who was let in once would be again.
+    pub fn knows(&self, credential: CredentialId) -> bool {
+        self.is_open() || self.clients.contains_key(&credential)
+    }
+
     /// Who asks. `None` when nobody known does and only known ones may.
     pub fn admit(&self, headers: &HeaderMap) -> Option<CredentialId> {
         let mut presented = presented(headers);

@@ -10,6 +10,7 @@ use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// One label.
@@ -48,6 +49,10 @@ pub struct Metrics {
     tokens: Histogram,
     saved: Histogram,
     reloads: Family<Kind, Counter>,
+    /// Of every kind together, for the line of totals.
+    all_fallbacks: AtomicU64,
+    all_refusals: AtomicU64,
+    all_failures: AtomicU64,
     /// Requests in progress.
     pub open_requests: Gauge,
     /// Open client connections.
@@ -78,6 +83,9 @@ impl Metrics {
             tokens: tokens(),
             saved: tokens(),
             reloads: Family::default(),
+            all_fallbacks: AtomicU64::default(),
+            all_refusals: AtomicU64::default(),
+            all_failures: AtomicU64::default(),
             open_requests: Gauge::default(),
             open_connections: Gauge::default(),
             body_bytes: Gauge::default(),
@@ -147,17 +155,26 @@ impl Metrics {
             Provider::Google => "google",
         };
         self.replies.get_or_create(&Answered { provider, status }).inc();
+        self.all_failures.fetch_add(u64::from(status >= 400), Ordering::Relaxed);
         self.first_byte.observe(took.as_secs_f64());
+    }
+
+    /// Faults of ours, errors of our own, and errors of providers.
+    pub fn troubles(&self) -> (u64, u64, u64) {
+        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        (load(&self.all_fallbacks), load(&self.all_refusals), load(&self.all_failures))
     }
 
     /// A fault of ours; the original went out.
     pub fn fallback(&self, kind: &'static str) {
         self.fallbacks.get_or_create(&Kind { kind }).inc();
+        self.all_fallbacks.fetch_add(1, Ordering::Relaxed);
     }
 
     /// An error of our own.
     pub fn refusal(&self, kind: &'static str) {
         self.refusals.get_or_create(&Kind { kind }).inc();
+        self.all_refusals.fetch_add(1, Ordering::Relaxed);
     }
 
     /// A reply ended.
@@ -213,6 +230,7 @@ impl Collector for Sums {
             ("checkpoint_misses", "Requests without a stored checkpoint", totals.checkpoint_misses),
             ("tokens_before", "Tokens received", sums.tokens_before),
             ("tokens_after", "Tokens forwarded", sums.tokens_after),
+            ("shadow_tokens", "Tokens that shadow mode would have saved", sums.shadow_tokens),
         ];
         for (name, help, value) in counts {
             let counter = ConstCounter::new(value);
@@ -223,7 +241,8 @@ impl Collector for Sums {
             ("charged_dollars", "Provider charges in dollars, where prices are known", sums.charged),
             ("uncompacted_dollars", "What the same requests would have cost without compaction", sums.uncompacted),
             ("summary_dollars", "Charges for summaries", sums.summaries),
-            ("saved_dollars", "Dollars saved, net of summaries", sums.uncompacted - sums.charged - sums.summaries),
+            ("saved_dollars", "Dollars saved, net of summaries", sums.saved()),
+            ("shadow_dollars", "Dollars that shadow mode would have saved", sums.shadow_dollars),
         ];
         for (name, help, value) in money {
             let gauge = ConstGauge::new(value);

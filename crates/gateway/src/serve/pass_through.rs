@@ -8,7 +8,7 @@ use super::reply::Reply;
 use super::route::Provider;
 use super::turn::{may_forward, unpack};
 use super::upload::{ChunkedBody, LimitedUpload, UploadProgress};
-use super::{Body, headers, inbound, mapped_keys};
+use super::{Body, headers, inbound, log_lines, mapped_keys};
 use http::request::Parts;
 use http::{HeaderMap, Request, Response, header};
 use http_body_util::BodyExt;
@@ -84,7 +84,11 @@ pub async fn serve(
             upload.refusal().unwrap_or_else(|| Refusal::UpstreamUnreachable { host, reason: error.to_string() })
         })?;
     drop(held);
-    gateway.metrics.reply(provider, reply.status().as_u16(), began.elapsed());
+    let status = reply.status();
+    gateway.metrics.reply(provider, status.as_u16(), began.elapsed());
+    if status.is_client_error() || status.is_server_error() {
+        log_lines::upstream_failed(setup.base(provider).host(), status.as_u16(), None, began.elapsed());
+    }
     let (mut reply, source) = reply.into_parts();
     headers::end_hop(&mut reply.headers);
     let mut passed = Reply::new(source, setup.patience.idle).placed(place);

@@ -5,11 +5,12 @@ use super::budget::AccountedBytes;
 use super::cache_marks::Marking;
 use super::gateway::{Gateway, now};
 use super::header_hints::Hints;
+use super::log_lines::{self, Applied};
 use super::route::ModelCall;
 use super::{cache_marks, usage};
 use crate::conversation::{
-    Bypass, CredentialId, Dialect, Durability, FoldTask, IncomingTurn, Outcome, PrepareError, Prepared, SessionId,
-    SizeRefusal, SummariserAt, Turn,
+    Bypass, Compacted, CredentialId, Dialect, Durability, FoldTask, IncomingTurn, Outcome, PrepareError, Prepared,
+    SessionId, SizeRefusal, SummariserAt, Turn,
 };
 use bytes::Bytes;
 use foldline_core::reading::Site;
@@ -18,7 +19,7 @@ use http::Uri;
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tracing::warn;
 
 /// A turn as received, decompressed.
@@ -103,6 +104,8 @@ pub struct RewriteDetails {
     pub tokens: (u64, u64),
     /// To be handed back with the reported usage.
     pub turn: Turn,
+    /// What was done in this turn.
+    pub compacted: Option<Compacted>,
     /// Work for later.
     pub background: Option<FoldTask>,
 }
@@ -127,6 +130,7 @@ impl TurnRequest {
     /// Makes the request ready. Never fails.
     pub async fn prepare(&self, gateway: &Arc<Gateway>) -> Rewritten {
         let limit = gateway.setup().patience.prepare;
+        let began = Instant::now();
         let wants_usage = gateway.setup().gateway.force_usage
             && self.dialect == Dialect::Chat
             && self.hints.bypass == Bypass::No
@@ -144,7 +148,10 @@ impl TurnRequest {
             ))
         };
         match guarded(gateway, limit, work).await {
-            Ok(rewritten) => rewritten.counted(gateway),
+            Ok(rewritten) => {
+                rewritten.log(began.elapsed());
+                rewritten.counted(gateway)
+            }
             Err(trouble) => {
                 trouble.record(gateway, trouble.kind());
                 let outcome = trouble.outcome();
@@ -170,6 +177,7 @@ impl TurnRequest {
     ) -> Option<Rewritten> {
         let (turn_request, rewriter, turn) = (self.clone(), gateway.rewriter.clone(), turn.clone());
         let marking = Marking::of(&gateway.setup());
+        let began = Instant::now();
         let work = move || {
             let text = std::str::from_utf8(&turn_request.body).map_err(|_| RewriteError::NotUtf8)?;
             let prepared =
@@ -178,7 +186,12 @@ impl TurnRequest {
         };
         // The alternative is an error for the client, so there is more time than on the way of every request.
         match guarded(gateway, SHORTEN_PATIENCE, work).await {
-            Ok(rewritten) => rewritten.map(|rewritten| rewritten.counted(gateway)),
+            Ok(rewritten) => rewritten.map(|rewritten| {
+                if let Some(RewriteDetails { session, compacted: Some(done), .. }) = &rewritten.details {
+                    log_lines::recovered(session, done, attempt, began.elapsed());
+                }
+                rewritten.counted(gateway)
+            }),
             Err(trouble) => {
                 trouble.record(gateway, trouble.kind());
                 None
@@ -241,7 +254,8 @@ async fn guarded<T: Send + 'static>(
 
 /// From a prepared request to bytes.
 fn finish(prepared: Prepared<'_>, dialect: Dialect, marking: Marking, wanted: UsageRequestedBy) -> Rewritten {
-    let Prepared { body, mut structure, session, outcome, tokens, turn, durability, background, warnings } = prepared;
+    let Prepared { body, mut structure, session, outcome, tokens, turn, durability, compacted, background, warnings } =
+        prepared;
     for warning in warnings {
         warn!(session = session.as_str(), "{warning}");
     }
@@ -266,7 +280,7 @@ fn finish(prepared: Prepared<'_>, dialect: Dialect, marking: Marking, wanted: Us
         body,
         usage,
         outcome: outcome.name(),
-        details: Some(RewriteDetails { session, tokens, turn, background }),
+        details: Some(RewriteDetails { session, tokens, turn, compacted, background }),
         store,
     }
 }
@@ -280,6 +294,15 @@ pub fn transcript(body: &str, dialect: Dialect, structure: Option<Arc<Structure>
 }
 
 impl Rewritten {
+    /// Logs what was done in this turn.
+    fn log(&self, took: Duration) {
+        if let Some(RewriteDetails { session, compacted: Some(done), .. }) = &self.details {
+            let applied =
+                if self.outcome == Outcome::Shadow.name() { Applied::ShadowOnly } else { Applied::BeforeForwarding };
+            log_lines::compacted(session, done, applied, took);
+        }
+    }
+
     /// The same, with its fault counted if there was one.
     fn counted(self, gateway: &Gateway) -> Rewritten {
         if self.store == StoreResult::Failed {
@@ -314,8 +337,8 @@ impl RewriteError {
         gateway.metrics.fallback(name);
         let kind = self.kind();
         match self {
-            Self::Prepare(PrepareError::Store(error)) => warn!(kind, %error, "request forwarded unchanged"),
-            _ => warn!(kind, "request forwarded unchanged"),
+            Self::Prepare(PrepareError::Store(error)) => warn!(kind, %error, "fallback: request forwarded unchanged"),
+            _ => warn!(kind, "fallback: request forwarded unchanged"),
         }
     }
 }

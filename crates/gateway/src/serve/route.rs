@@ -77,6 +77,21 @@ impl Route {
             | Route::Foreign => Provider::OpenAi,
         }
     }
+
+    /// What was asked for, as logs tell it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Route::Turn(dialect) => dialect.name(),
+            Route::Pass(_) => "pass_through",
+            Route::Own(_) => "foldline",
+            Route::Compress => "compress",
+            Route::Retrieve(_) => "retrieve",
+            Route::Alive => "alive",
+            Route::Upgrade => "upgrade",
+            Route::Ambiguous => "ambiguous_provider",
+            Route::Foreign => "other_product",
+        }
+    }
 }
 
 /// Where the gateway's own pages are.

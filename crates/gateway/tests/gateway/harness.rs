@@ -156,6 +156,15 @@ impl TestGateway {
         tokio::time::timeout(PATIENCE, reached).await.unwrap_or_else(|_| panic!("{name} never holds"));
     }
 
+    /// Another gateway on the same store, after this one has stopped.
+    pub async fn restarted(mut self, tune: impl FnOnce(&mut Tuned)) -> TestGateway {
+        self.ask_to_stop();
+        let TestGateway { provider, gateway, folder, served, .. } = self;
+        tokio::time::timeout(PATIENCE, served).await.expect("an end in time").unwrap();
+        drop(gateway);
+        TestGateway::at(provider, folder, tune).await
+    }
+
     pub fn ask_to_stop(&mut self) {
         drop(self.stop.take());
     }

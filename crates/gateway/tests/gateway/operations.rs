@@ -1,9 +1,10 @@
 //! The gateway's own pages, its settings, and the command for chat users.
 
-use crate::harness::{CHAT, MESSAGES, PATHS, TestGateway, Tuned, message, request, short, streaming};
+use crate::harness::{CHAT, MESSAGES, PATHS, PATIENCE, TestGateway, Tuned, message, request, short, streaming};
 use foldline_core::policy::AutoOr;
 use foldline_script::Act;
 use serde_json::Value;
+use std::time::Duration;
 
 fn long(path: &str, last: &str, stream: bool) -> String {
     let words = |n: usize| format!("Step {n}: {}", "the importer reads orders and writes the rest. ".repeat(60));
@@ -25,6 +26,20 @@ async fn sessions_are_listed_shown_and_folded_by_hand() {
     assert_eq!(list["sessions"][0]["id"], id.as_str(), "{list}");
     let session = test.get(&format!("/foldline/sessions/{id}")).await.json();
     assert_eq!(session["sums"]["requests"], 1, "{session}");
+    assert!(session["last_at"].as_str().is_some_and(|at| at.ends_with('Z')), "times in ISO 8601: {session}");
+    assert!(session["context_tokens"].as_u64() > Some(1_000) && session["sums"]["saved_dollars"].is_f64(), "{session}");
+    // Turns are written a moment after the reply.
+    let written = async {
+        loop {
+            let session = test.get(&format!("/foldline/sessions/{id}")).await.json();
+            if session["turns"][0].is_object() {
+                return session["turns"][0].clone();
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let turn = tokio::time::timeout(PATIENCE, written).await.expect("a turn in time");
+    assert!(turn["prompt_tokens"].is_u64() && turn["at"].is_string(), "{turn}");
     let asked = test.post(&format!("/foldline/sessions/{id}/compact"), r#"{"focus":"orders"}"#).await;
     assert_eq!(asked.status, 202, "{}", asked.text());
     let second = test.post_with(MESSAGES, &[("x-foldline-session", "my work")], body.as_bytes()).await;

@@ -369,7 +369,7 @@ pub(super) fn turn(gateway: &Conversations, client: &Client, provider: &Provider
 /// Makes a fold in the background; no model answers.
 pub(super) fn finish(gateway: &Conversations, mut task: FoldTask, now: i64) {
     match gateway.plan(&mut task).unwrap() {
-        Planned::Ready | Planned::NeedsSummary(_) => gateway.run(task, None, Timestamp(now)).unwrap(),
+        Planned::Ready | Planned::NeedsSummary(_) => drop(gateway.run(task, None, Timestamp(now)).unwrap()),
         Planned::Nothing => {}
     }
 }
