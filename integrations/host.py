@@ -57,7 +57,8 @@ def main(client, window, parts=(24, 30, 10), sizes=(4_000, 7_000), settings=None
         client.set_up(place)
         ends = list(converse(stage, client, place, scenario))
         result = measure(stage, scenario, ends)
-        last = json.loads((work / "last.json").read_text())
+        kept = work / "last.json"
+        last = json.loads(kept.read_text()) if kept.exists() else {}
         faults = [*judge(result, ends, last, wanted), *check_summaries(stage, client), *client.faults(stage)]
         faults += check_large(stage) if shortens else []
     finally:
@@ -119,9 +120,10 @@ def folds(request):
 
 
 def answer(request):
-    """The last thing in a request: the answer of the tool that was called last."""
-    messages = request.get("messages") or request.get("input") or [""]
-    return "\n".join(strings(messages[-1]))
+    """What a request says after the call that asked for an original: the answer of the tool."""
+    messages = request.get("messages") or request.get("input") or []
+    calls = [at for at, message in enumerate(messages) if "foldline_recall" in (call := json.dumps(message)) and "grep" in call and "handle" in call]
+    return "\n".join(strings(messages[calls[-1] + 1 :])) if calls else ""
 
 
 def middle_line(text):

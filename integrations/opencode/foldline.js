@@ -64,7 +64,7 @@ export const Foldline = async ({ client }) => {
 /** The latest summary of a session, which opencode keeps apart from the messages to summarise. */
 async function previous(client, sessionID) {
   const { data = [] } = await client.session.messages({ path: { id: sessionID } })
-  const summary = data.findLast(({ info, parts }) => info.summary && parts.some((part) => part.type === "text" && part.text))
+  const summary = data.findLast(({ info, parts }) => info.summary === true && parts.some((part) => part.type === "text" && part.text))
   return summary ? [{ ...summary, info: { ...summary.info, role: "user" } }] : []
 }
 
