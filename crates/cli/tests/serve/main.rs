@@ -8,3 +8,4 @@ mod process;
 mod running;
 mod silence;
 mod tls;
+mod undo;

@@ -15,13 +15,14 @@ const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded")
 fn body() -> String {
     let mut messages = vec![json!({"role": "user", "content": format!("Repair it. {INJECTED}")})];
     for n in 0..30 {
-        let output: String = (0..45).map(|line| format!("line {line} of {n}: {INJECTED}\n")).collect();
+        let words: String = (0..45).map(|line| format!("line {line} of {n}: {INJECTED}\n")).collect();
         messages.push(json!({"role": "assistant", "content": [
-            {"type": "thinking", "thinking": "Hm.", "signature": "c2lnbmF0dXJl"},
+            // Most of the tokens are the assistant's own words, which no prune shortens.
+            {"type": "text", "text": words},
             {"type": "tool_use", "id": format!("c{n}"), "name": format!("read{INJECTED}"), "input": {"path": INJECTED}},
         ]}));
         messages.push(json!({"role": "user", "content": [
-            {"type": "tool_result", "tool_use_id": format!("c{n}"), "content": format!("{output}needle{n}\n")},
+            {"type": "tool_result", "tool_use_id": format!("c{n}"), "content": format!("needle{n} {INJECTED}\n")},
         ]}));
         // Rules in the middle, which a fold has to keep.
         let said = match n {
