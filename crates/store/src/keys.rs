@@ -1,5 +1,6 @@
 //! Keys that what is kept is encrypted with: 32 random bytes each, the one that writes first.
 
+use crate::error::Fault;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 use std::fmt;
@@ -120,6 +121,28 @@ impl StoreKey {
         hasher.update(self.0.as_ref());
         hasher.update(scope);
         Zeroizing::new(*hasher.finalize().as_bytes())
+    }
+}
+
+/// A key that a database knows.
+pub(crate) struct Known {
+    pub(crate) number: i64,
+    pub(crate) id: KeyId,
+    /// Whether something may be sealed with it.
+    pub(crate) in_use: bool,
+}
+
+/// Refuses when something is sealed with a key that is not among those given.
+pub(crate) fn check(found: &[Known], keys: &Keyring) -> Result<(), Fault> {
+    let given = keys.ids();
+    let missing = found.iter().rev().find(|known| known.in_use && !given.contains(&known.id));
+    match missing {
+        None => Ok(()),
+        Some(missing) if given.is_empty() => Err(Fault::NoKey(missing.id)),
+        Some(missing) => {
+            let given = given.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            Err(Fault::WrongKey { wanted: missing.id, given })
+        }
     }
 }
 

@@ -29,6 +29,8 @@
 #![forbid(unsafe_code)]
 
 mod address;
+mod backend;
+mod check;
 mod conversation;
 mod error;
 mod forget;
@@ -40,16 +42,22 @@ mod location;
 mod noise;
 mod original;
 mod pack;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod presence;
+mod rows;
 mod seal;
 mod search;
 mod settings;
+mod shares;
 mod sqlite;
 mod store;
+mod transfer;
+mod url;
 
 pub use address::{Address, AddressError, Digest};
 pub use conversation::{
-    CheckpointEntry, EventRow, Kept, Key, NewCheckpoint, NewFold, Precedence, SessionRow, WindowRow,
+    CheckpointEntry, EventRow, FoldClaim, Kept, Key, NewCheckpoint, NewFold, Precedence, SessionRow, WindowRow,
 };
 pub use error::{Fault, StoreError};
 pub use forget::{Cleaning, Forget, Forgotten, Gone, Rekeyed};
@@ -60,3 +68,5 @@ pub use original::{Candidate, NewOriginal, Original, Pruned, Recall, Stats, Stor
 pub use search::{Query, QueryError, Search, Whose};
 pub use settings::StoreSettings;
 pub use store::{Opening, Store};
+pub use transfer::{Bytes, Cursor, Kind, ReadError, Record, Removal};
+pub use url::is_url;

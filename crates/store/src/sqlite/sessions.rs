@@ -3,12 +3,13 @@
 use crate::conversation::{EventRow, SessionRow};
 use crate::error::Fault;
 use crate::limits::{Limits, millis};
+use crate::rows::number;
 use crate::seal::{Scope, Vault, What};
 use crate::sqlite::clock::believed;
 use crate::sqlite::lock;
 use crate::sqlite::seals::use_key;
 use crate::sqlite::tenants::let_sessions_go;
-use crate::sqlite::totals::{forgotten, number};
+use crate::sqlite::totals::forgotten;
 use rusqlite::{Connection, Row, TransactionBehavior, params};
 use std::sync::Mutex;
 
