@@ -61,7 +61,7 @@ pub use conversation::{
 };
 pub use error::{Fault, StoreError};
 pub use forget::{Cleaning, Forget, Forgotten, Gone, Rekeyed};
-pub use keys::{KeyError, KeyId, Keyring};
+pub use keys::{KeyError, KeyId, Keyring, random_id};
 pub use limits::{Expiry, Limits};
 pub use location::default_path;
 pub use original::{Candidate, NewOriginal, Original, Pruned, Recall, Stats, Stored};
@@ -69,4 +69,4 @@ pub use search::{Query, QueryError, Search, Whose};
 pub use settings::StoreSettings;
 pub use store::{Opening, Store};
 pub use transfer::{Bytes, Cursor, Kind, ReadError, Record, Removal};
-pub use url::is_url;
+pub use url::{is_url, shown};

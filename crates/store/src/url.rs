@@ -10,6 +10,11 @@ pub fn is_url(place: &Path) -> bool {
     Url::of(place).is_some()
 }
 
+/// A place as it may be shown: a URL without its password.
+pub fn shown(place: &Path) -> PathBuf {
+    Url::of(place).map_or_else(|| place.to_owned(), |url| url.shown())
+}
+
 /// The URL of a database.
 #[derive(Clone)]
 pub(crate) struct Url(String);

@@ -6,7 +6,7 @@ use crate::settings::{Flag, Settings, Surroundings, model_table};
 use crate::{keep, output, store_keys};
 use foldline_core::policy::CacheTtl;
 use foldline_gateway::serve::{self, Gateway, Load, Plan, StartError, Stopped};
-use foldline_store::Keyring;
+use foldline_store::{Keyring, shown};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -155,9 +155,9 @@ fn outlive_limits_of_files() -> std::io::Result<()> {
 fn greeting(gateway: &Gateway, plan: &Plan, settings: &Settings, address: SocketAddr) -> String {
     let setup = gateway.setup();
     let store = match (&plan.store, gateway.trouble()) {
-        (Some(path), None) => path.display().to_string(),
+        (Some(path), None) => shown(path).display().to_string(),
         (Some(path), Some(trouble)) => {
-            format!("{} cannot be used, so nothing is kept: {trouble}", path.display())
+            format!("{} cannot be used, so nothing is kept: {trouble}", shown(path).display())
         }
         (None, _) => "none: originals are not kept, and folds do not outlive this process".to_owned(),
     };
@@ -193,7 +193,7 @@ fn greeting_json(gateway: &Gateway, plan: &Plan, settings: &Settings, address: S
             "openai": setup.openai.text(),
             "gemini": setup.google.text(),
         },
-        "store": plan.store.as_ref().map(|path| path.display().to_string()),
+        "store": plan.store.as_ref().map(|path| shown(path).display().to_string()),
         "store_error": gateway.trouble(),
         "settings": settings.file.as_ref().map(|path| path.display().to_string()),
         "preset": plan.policy.compression.preset.name(),

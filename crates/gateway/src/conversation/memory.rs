@@ -157,6 +157,16 @@ impl Memory {
         Some(session)
     }
 
+    /// Takes over what another node wrote about a session after we did.
+    pub(super) fn renew(&mut self, id: &SessionId, row: &SessionRow) {
+        let Some(session) = self.session(id) else { return };
+        let is_later = row.last_at > session.record.last_at;
+        if is_later || (row.last_at == session.record.last_at && !session.is_dirty) {
+            session.record = Session::of_row(row).record;
+            session.is_dirty = false;
+        }
+    }
+
     /// Takes a session in, unless it is there. Returns sessions that were let go and must be written.
     pub(super) fn admit(&mut self, id: &SessionId, session: Session, bounds: Bounds) -> Vec<SessionRow> {
         let tick = self.tick();

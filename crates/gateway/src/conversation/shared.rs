@@ -13,8 +13,8 @@ use foldline_core::Job;
 use foldline_core::policy::{AutoOr, Policy};
 use foldline_core::tokens::Counter;
 use foldline_store::{
-    CheckpointEntry, Cleaning, Forget, Gone, Kept, Key, Keyring, Limits, NewCheckpoint, NewFold, NewOriginal, Opening,
-    Precedence, SessionRow, Store, StoreError,
+    CheckpointEntry, Cleaning, FoldClaim, Forget, Gone, Kept, Key, Keyring, Limits, NewCheckpoint, NewFold,
+    NewOriginal, Opening, Precedence, SessionRow, Store, StoreError,
 };
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -48,6 +48,26 @@ pub(super) struct Shared {
     /// How often something was forgotten on request, as far as we know.
     forgotten: AtomicU64,
 }
+
+/// The right to fold a conversation beside its requests.
+#[derive(Debug)]
+pub(super) enum Claim {
+    /// Nobody else could want it.
+    Alone,
+    /// Held in a store that others use, too.
+    Held {
+        /// Whose conversation it is.
+        namespace: String,
+        /// Which.
+        root: Key,
+        /// By whom.
+        holder: [u8; 16],
+    },
+}
+
+/// How long the right to fold is held by a node that is killed, in milliseconds: longer than a model takes. Folds that
+/// cannot wait are made all the same.
+const CLAIMED: i64 = 180_000;
 
 /// How long a store that failed is left alone, in milliseconds: a locked one costs every try its whole wait.
 const REST: i64 = 1_000;
@@ -277,26 +297,88 @@ impl Shared {
     ) -> Result<Conversation, Fault> {
         self.note_time(ask.now.0);
         let known = self.memory().session(&parsed.session).is_some();
-        if !known {
+        // Another node may have served the turn before this one.
+        let is_shared = self.store().is_some_and(Store::is_shared) && !self.store_rests(ask.now.0);
+        if !known || is_shared {
             let stored = match self.store() {
-                Some(store) => store.session(parsed.session.as_str())?,
+                Some(store) => self.asked(known, ask.now.0, store.session(parsed.session.as_str()))?.flatten(),
                 None => None,
             };
-            let session = stored.as_ref().map_or_else(|| Session::of(ask.credential), Session::of_row);
-            let gone = self.memory().admit(&parsed.session, session, rules.bounds());
-            if let (Some(store), false) = (self.store(), gone.is_empty()) {
-                // Sums of sessions that nobody has seen for long: worth a try, not worth a fault.
-                let _lost = store.write_copies(ask.now.0, &gone, &[], self.forgotten.load(Ordering::Relaxed));
+            match (known, stored) {
+                (true, Some(row)) => self.memory().renew(&parsed.session, &row),
+                (true, None) => {}
+                (false, stored) => {
+                    let session = stored.as_ref().map_or_else(|| Session::of(ask.credential), Session::of_row);
+                    let gone = self.memory().admit(&parsed.session, session, rules.bounds());
+                    if let (Some(store), false) = (self.store(), gone.is_empty()) {
+                        // Sums of sessions that nobody has seen for long: worth a try, not worth a fault.
+                        let _lost = store.write_copies(ask.now.0, &gone, &[], self.forgotten.load(Ordering::Relaxed));
+                    }
+                }
             }
         }
-        if !self.memory().knows_root(root) {
-            self.learn_root(rules, ask.credential, root)?;
+        let knows_root = self.memory().knows_root(root);
+        if !knows_root || (is_shared && !self.store_rests(ask.now.0)) {
+            self.asked(knows_root, ask.now.0, self.learn_root(rules, ask.credential, root))?;
         }
         let mut memory = self.memory();
         let Some(session) = memory.session(&parsed.session) else {
             return Ok(Conversation::default());
         };
         Ok(session.record.with_conversation(&name(root), Conversation::for_a_turn))
+    }
+
+    /// What a store that others write to answered. When it does not answer, what is known here counts, and it is left alone
+    /// for a moment; where nothing is known, that is a fault.
+    fn asked<T, E: Into<Fault>>(&self, is_known: bool, now: i64, answer: Result<T, E>) -> Result<Option<T>, Fault> {
+        match answer {
+            Ok(answer) => Ok(Some(answer)),
+            Err(error) => {
+                self.let_rest(now);
+                if is_known { Ok(None) } else { Err(error.into()) }
+            }
+        }
+    }
+
+    /// Writes a session down at once where other nodes may serve its next turn.
+    pub(super) fn share(&self, id: &SessionId, now: i64) {
+        let Some(store) = self.store().filter(|store| store.is_shared() && !self.store_rests(now)) else { return };
+        let Some(row) = self.memory().session(id).map(|session| session.row(id)) else { return };
+        match store.write_copies(now, &[row], &[], self.forgotten.load(Ordering::Relaxed)) {
+            Ok(true) => {
+                if let Some(session) = self.memory().session(id) {
+                    session.is_dirty = false;
+                }
+            }
+            // The next flush finds out what was forgotten.
+            Ok(false) => {}
+            Err(_) => self.let_rest(now),
+        }
+    }
+
+    /// Takes the right to fold a conversation beside its requests, where other nodes may want to do the same.
+    pub(super) fn claim_fold(&self, credential: CredentialId, root: Key, now: i64) -> Option<Claim> {
+        let Some(store) = self.store().filter(|store| store.is_shared()) else { return Some(Claim::Alone) };
+        let holder = foldline_store::random_id();
+        let namespace = credential.namespace();
+        let claim = FoldClaim { namespace: &namespace, root, holder, until: now.saturating_add(CLAIMED) };
+        match store.claim_fold(now, &claim) {
+            Ok(true) => Some(Claim::Held { namespace, root, holder }),
+            Ok(false) => None,
+            Err(_) => {
+                self.let_rest(now);
+                None
+            }
+        }
+    }
+
+    /// Gives it back.
+    pub(super) fn release_fold(&self, claim: &Claim) {
+        if let (Claim::Held { namespace, root, holder }, Some(store)) = (claim, self.store()) {
+            let claim = FoldClaim { namespace, root: *root, holder: *holder, until: 0 };
+            // One that cannot be given back ends by itself.
+            let _ends = store.release_fold(&claim);
+        }
     }
 
     /// Reads which checkpoints there are under a root.

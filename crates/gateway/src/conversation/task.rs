@@ -7,7 +7,7 @@ use super::fold::{Attempt, Fold};
 use super::parsed_request::{Identity, ParsedRequest};
 use super::prepared::Durability;
 use super::sessions::Sums;
-use super::shared::{Rules, Shared, name};
+use super::shared::{Claim, Rules, Shared, name};
 use super::state::{Conversation, ConversationEvent};
 use super::windows::Window;
 use foldline_core::planning::{Inputs, SessionEvent, Sound, Verdict, finish, resume};
@@ -69,24 +69,31 @@ pub enum Planned {
 struct Flight {
     shared: Weak<Shared>,
     key: (SessionId, Key),
+    /// The same among all nodes.
+    claim: Claim,
 }
 
 impl Drop for Flight {
     fn drop(&mut self) {
         if let Some(shared) = self.shared.upgrade() {
+            shared.release_fold(&self.claim);
             shared.memory().flights.remove(&self.key);
         }
     }
 }
 
 impl FoldTask {
-    /// The task for a request; `None` when a fold of its conversation is under way.
+    /// The task for a request; `None` when a fold of its conversation is under way, here or on another node.
     pub(super) fn start(shared: &Arc<Shared>, start: Start<'_, '_>) -> Option<FoldTask> {
         let Start { request, verdict, rules, credential, now, parsed, root, checkpoint, conversation, window } = start;
         let key = (parsed.session.clone(), root);
         if !shared.memory().flights.insert(key.clone()) {
             return None;
         }
+        let Some(claim) = shared.claim_fold(credential, root, now.0) else {
+            shared.memory().flights.remove(&key);
+            return None;
+        };
         Some(FoldTask {
             credential,
             root,
@@ -101,7 +108,7 @@ impl FoldTask {
             conversation: conversation.clone(),
             now,
             planned: None,
-            _flight: Flight { shared: Arc::downgrade(shared), key },
+            _flight: Flight { shared: Arc::downgrade(shared), key, claim },
         })
     }
 
