@@ -1,5 +1,6 @@
-//! What users type. Data only: nothing here is computed or checked against the world.
+//! The command line arguments.
 
+use crate::reach::RecallBy;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -11,19 +12,19 @@ use std::path::PathBuf;
   foldline compress session.json -o smaller.json
   # see where its tokens are
   foldline inspect session.json
-  # fold what comes in, whatever its size
+  # fold standard input, whatever its size
   cat session.jsonl | foldline compress --force
-  # make it fit, or say why it cannot
+  # fit a token budget
   foldline compress big.json --target-tokens 12k
-  # find words in what was removed
+  # search removed text
   foldline search importer timeout
 
 Exit codes:
-  0  done
+  0  success
   1  a check found violations
-  2  bad usage or input
+  2  invalid usage or input
   3  the target cannot be met
-  4  the summariser failed and abort_on_failure is set, or the model of eval --ask answered nothing")]
+  4  the summariser failed and abort_on_failure is set, or eval --ask got no answer")]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -37,28 +38,32 @@ pub enum Command {
     Compress(Compress),
     /// Show where the tokens are, the zones, and what a fold would do.
     Inspect(Inspect),
-    /// Check a transcript strictly against its provider's rules.
+    /// Check a transcript against its provider's rules.
     Validate(Validate),
     // These are described where their options are: `--help` says more than one line.
+    Reduce(crate::command::reduce::ReduceArgs),
     Recall(crate::command::recall::RecallArgs),
     Search(crate::command::search::SearchArgs),
     Forget(crate::command::forget::ForgetArgs),
-    /// Show the state of the store, make its keys, encrypt it with other ones.
+    /// Show the status of the store, create keys, re-encrypt it.
     #[command(subcommand)]
     Store(crate::command::store::StoreCommand),
     /// Measure what survives a compaction, and what outputs are reduced to, on a folder of transcripts.
     Eval(crate::command::eval::EvalArgs),
-    /// Play recorded sessions turn by turn through policies: what each request holds and costs.
+    /// Replay recorded sessions under policies: what each request contains and costs.
     Replay(crate::command::replay::ReplayArgs),
-    /// Write conversations as training data, without what compactors put into them.
+    /// Write conversations as training data, without synthetic messages.
     Export(crate::command::export::ExportArgs),
     /// Mask secrets in any text.
     Redact(Redact),
-    /// Check settings, store and summariser, and say how to fix what is wrong.
+    /// Check settings, store, upstream and summariser, with a fix for each problem.
     Doctor(Doctor),
     /// Show, check or describe the settings.
     #[command(subcommand)]
     Config(Config),
+    Mcp(crate::command::mcp::McpArgs),
+    Setup(crate::command::setup::SetupArgs),
+    Wrap(crate::command::wrap::WrapArgs),
     /// Run the gateway between agents and their providers.
     Serve(Serve),
 }
@@ -66,9 +71,9 @@ pub enum Command {
 /// Where the transcript comes from, and how it is read.
 #[derive(Debug, Args)]
 pub struct Source {
-    /// The transcript; standard input when left out or `-`.
+    /// Transcript file; standard input if omitted or `-`.
     pub file: Option<PathBuf>,
-    /// Whose wire format it is.
+    /// Wire format of the transcript.
     #[arg(long, value_enum, default_value_t = FormatName::Auto)]
     pub format: FormatName,
 }
@@ -76,7 +81,7 @@ pub struct Source {
 /// The formats by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum FormatName {
-    /// Find out from the content.
+    /// Detect from the content.
     Auto,
     /// OpenAI Chat Completions.
     OpenaiChat,
@@ -95,7 +100,7 @@ pub enum FormatName {
 /// Where cache marks go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum CacheMarks {
-    /// As they came.
+    /// Unchanged.
     #[default]
     Off,
     /// On the system prompt and the last three messages.
@@ -119,22 +124,22 @@ impl CacheMarks {
 /// Settings on the command line.
 #[derive(Debug, Default, Args)]
 pub struct Tuning {
-    /// The model that reads the result; decides window and counting.
+    /// Model that reads the result; determines window and token counts.
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
-    /// The model's window, when the table is wrong or does not know it.
+    /// Context window of the model, if the model table is wrong or has no entry.
     #[arg(long, value_name = "TOKENS")]
     pub window: Option<String>,
-    /// A named set of settings: steady, hermes, sacred-zone, skill, runway or frugal.
+    /// Preset: steady, hermes, sacred-zone, skill, runway or frugal.
     #[arg(long, value_name = "NAME")]
     pub preset: Option<String>,
     /// The settings file.
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// One setting; may be given several times.
+    /// Set one setting; repeatable.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub sets: Vec<String>,
-    /// Where originals are kept: a file, or `none`.
+    /// Store for originals: a file, or `none`.
     #[arg(long, value_name = "PATH|none")]
     pub store: Option<String>,
 }
@@ -163,45 +168,49 @@ pub struct Compress {
     pub source: Source,
     #[command(flatten)]
     pub tuning: Tuning,
-    /// Where the result goes; standard output when left out.
+    /// Output file; standard output if omitted.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Fold below the trigger, too.
+    /// Fold even below the trigger.
     #[arg(long)]
     pub force: bool,
-    /// What matters most in the handoff; implies --force.
+    /// Topic that the handoff gives priority; implies --force.
     #[arg(long, value_name = "TEXT")]
     pub focus: Option<String>,
-    /// What the handoff keeps word for word, beside `compression.pins`; may be given several times. With `*` in it, a
-    /// pattern for sentences of the user.
+    /// Text that the handoff keeps verbatim, in addition to `compression.pins`; repeatable. With `*`, a pattern for
+    /// sentences of the user.
     #[arg(long = "pin", value_name = "TEXT")]
     pub pins: Vec<String>,
-    /// Tokens that the result must fit, as `12000` or `12k`.
+    /// Maximum tokens of the result, as `12000` or `12k`.
     #[arg(long, value_name = "TOKENS", value_parser = tokens)]
     pub target_tokens: Option<u64>,
-    /// Who writes the handoff: `none` (the ledger) or the base URL of an API.
+    /// Summariser: `none` (no model) or the base URL of an API.
     #[arg(long, value_name = "none|URL")]
     pub summarizer: Option<String>,
-    /// The model to ask there; its key comes from the environment or a file (summarizer.key_env, summarizer.key_file).
+    /// Model of the summariser; its key comes from the environment or a file (summarizer.key_env, summarizer.key_file).
     #[arg(long, value_name = "NAME")]
     pub summarizer_model: Option<String>,
-    /// A memory file that stays in force beside the handoff; the summariser need not repeat it.
+    /// Memory file that the agent reads anyway; the summariser need not repeat it.
     #[arg(long, value_name = "FILE")]
     pub memory: Option<PathBuf>,
     /// Cache marks on the result: off, system-and-3, or auto (tools, system, handoff, rolling window). Marks that are
     /// there stay.
     #[arg(long, value_enum, default_value_t = CacheMarks::Off, value_name = "LAYOUT")]
     pub cache_marks: CacheMarks,
-    /// Where the JSON report goes; `-` is standard error.
+    /// How the agent that reads the result gets originals back: `command`, `tool` (foldline_recall of `foldline mcp`),
+    /// `tool:NAME`, or `none`.
+    #[arg(long, value_name = "WAY", default_value = "command")]
+    pub recall: RecallBy,
+    /// File for the JSON report; `-` is standard error.
     #[arg(long, value_name = "FILE")]
     pub report: Option<String>,
-    /// What the session remembers between calls: read if it is there, written after.
+    /// File with session state, read if it exists and written afterwards.
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
     /// Print the plan and change nothing.
     #[arg(long)]
     pub dry_run: bool,
-    /// Say nothing on standard error unless something is wrong.
+    /// Print nothing on standard error except problems.
     #[arg(short, long)]
     pub quiet: bool,
 }
@@ -245,12 +254,12 @@ pub struct Validate {
   # what is looked for: name, meaning, keywords, pattern
   foldline redact --rules")]
 pub struct Redact {
-    /// The text; standard input when left out or `-`.
+    /// Text file; standard input if omitted or `-`.
     pub file: Option<PathBuf>,
     /// What kind of text it is.
     #[arg(long, value_enum, default_value_t = RedactMode::Text)]
     pub mode: RedactMode,
-    /// List what was found, masked, with line and rule, instead of the text.
+    /// List the findings, masked, with line and rule, instead of the text.
     #[arg(long, group = "lists")]
     pub list: bool,
     /// List the rules instead of reading a text.
@@ -259,7 +268,7 @@ pub struct Redact {
     /// The list as JSON.
     #[arg(long, requires = "lists")]
     pub json: bool,
-    /// Where the result goes; standard output when left out.
+    /// Output file; standard output if omitted.
     #[arg(short, long, value_name = "FILE", conflicts_with = "list")]
     pub output: Option<PathBuf>,
 }
@@ -267,9 +276,9 @@ pub struct Redact {
 /// Kinds of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum RedactMode {
-    /// Output, logs, configuration, prose: a value beside a secret's name is taken for a secret.
+    /// Output, logs, configuration, prose: a value with a secret name counts as a secret.
     Text,
-    /// Source code: constants and fixtures stay.
+    /// Source code: constants and fixtures are kept.
     Code,
 }
 
@@ -282,7 +291,7 @@ pub enum RedactMode {
 pub struct Doctor {
     #[command(flatten)]
     pub tuning: Tuning,
-    /// A provider that should be reachable; may be given several times.
+    /// Provider that should be reachable; repeatable.
     #[arg(long, value_name = "URL")]
     pub upstream: Vec<String>,
     /// As JSON.
@@ -333,18 +342,11 @@ The settings file is read again when it changes. SIGTERM and Ctrl-C let open req
 pub struct Serve {
     #[command(flatten)]
     pub tuning: Tuning,
-    /// Where to listen; another address than loopback needs gateway.client_keys.
+    /// Address to listen on; addresses other than loopback require gateway.client_keys.
     #[arg(long, value_name = "ADDRESS")]
     pub listen: Option<String>,
-    /// Base address of the OpenAI API, or of one that speaks like it.
-    #[arg(long, value_name = "URL")]
-    pub upstream_openai: Option<String>,
-    /// Base address of the Anthropic API, or of one that speaks like it.
-    #[arg(long, value_name = "URL")]
-    pub upstream_anthropic: Option<String>,
-    /// Base address of the Gemini API, or of one that speaks like it.
-    #[arg(long, value_name = "URL")]
-    pub upstream_gemini: Option<String>,
+    #[command(flatten)]
+    pub upstreams: crate::command::serve::Upstreams,
     /// How much is logged. Logs never contain content.
     #[arg(long, value_enum, value_name = "LEVEL", default_value_t = LogLevel::Info)]
     pub log: LogLevel,

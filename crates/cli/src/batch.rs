@@ -1,4 +1,4 @@
-//! Many transcripts at once: which files a user means, and work on all of them in parallel.
+//! Work on many transcripts: finding the files, and processing them in parallel.
 
 use crate::failure::Failure;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -27,7 +27,7 @@ pub fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         true => {
             let places: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
             Err(Failure::input(format!(
-                "no transcripts in {}; expected files that end in .{}",
+                "no transcripts in {}; expected files with the extension .{}",
                 places.join(", "),
                 ENDINGS.join(", .")
             )))

@@ -1,4 +1,4 @@
-//! What goes wrong, and the exit code that says so.
+//! Errors of commands and their exit codes.
 
 use std::fmt;
 
@@ -35,4 +35,6 @@ pub enum Verdict {
     Fine,
     /// A check found something.
     Found,
+    /// What a command that was run for the user said.
+    Exit(u8),
 }

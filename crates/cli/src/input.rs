@@ -1,4 +1,4 @@
-//! Reading transcripts: from a file or standard input, as text or not at all.
+//! Reads transcripts from a file or standard input.
 
 use crate::args::{FormatName, Source};
 use crate::failure::Failure;
@@ -36,7 +36,7 @@ pub fn read(source: &Source) -> Result<Document, Failure> {
     };
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        Failure::input(format!("{name}: byte {at} is not UTF-8 text; expected a transcript as JSON or JSON lines"))
+        Failure::input(format!("{name}: invalid UTF-8 at byte {at}; expected a transcript as JSON or JSON lines"))
     })?;
     // A byte order mark is how some editors say "this is UTF-8"; JSON knows none.
     let text = match text.strip_prefix('\u{feff}') {

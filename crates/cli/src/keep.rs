@@ -1,4 +1,4 @@
-//! Keeping originals: where the store is, and what happens when it cannot be had.
+//! Opens the store and stores originals.
 
 use crate::args::Tuning;
 use crate::command::settings;
@@ -31,7 +31,7 @@ pub enum KeepError {
     Keys(#[from] StoreKeyError),
     /// None was named and there is no default.
     #[error(
-        "no store: it is switched off in the settings, or neither XDG_DATA_HOME nor HOME is set; name one with --store"
+        "no store: it is disabled in the settings, or neither XDG_DATA_HOME nor HOME is set; choose one with --store"
     )]
     NoStore,
 }

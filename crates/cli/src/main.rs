@@ -10,6 +10,7 @@ mod keep;
 mod output;
 mod page;
 mod progress;
+mod reach;
 mod settings;
 mod store_keys;
 
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
         Command::Compress(args) => command::compress::run(&args),
         Command::Inspect(args) => command::inspect::run(&args),
         Command::Validate(args) => command::validate::run(&args),
+        Command::Reduce(args) => command::reduce::run(&args),
         Command::Recall(args) => command::recall::run(&args),
         Command::Search(args) => command::search::run(&args),
         Command::Forget(args) => command::forget::run(&args),
@@ -33,11 +35,15 @@ fn main() -> ExitCode {
         Command::Redact(args) => command::redact::run(&args),
         Command::Doctor(args) => command::doctor::run(&args),
         Command::Config(args) => command::config::run(&args),
+        Command::Mcp(args) => command::mcp::run(&args),
+        Command::Setup(args) => command::setup::run(&args),
+        Command::Wrap(args) => command::wrap::run(&args),
         Command::Serve(args) => command::serve::run(&args),
     };
     match result {
         Ok(Verdict::Fine) => ExitCode::SUCCESS,
         Ok(Verdict::Found) => ExitCode::from(1),
+        Ok(Verdict::Exit(code)) => ExitCode::from(code),
         Err(failure) => {
             output::tell(&format!("error: {}\n", failure.message));
             ExitCode::from(failure.code)

@@ -1,4 +1,4 @@
-//! Writing results: all of them or nothing, and colours only where somebody sees them.
+//! Writes results atomically, with colours only on a terminal.
 
 use crate::failure::Failure;
 use anstyle::Style;

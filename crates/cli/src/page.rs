@@ -1,4 +1,4 @@
-//! A report as one self-contained page: no script, no address outside it, light and dark, printable.
+//! A report as one self-contained HTML page: no scripts, no external resources, light and dark, printable.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 

@@ -1,23 +1,23 @@
-//! What somebody at a terminal sees while something takes its time.
+//! Progress display on a terminal.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::time::Duration;
 
 /// Whether to talk while working.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Voice {
+pub enum ProgressDisplay {
     /// Progress on a terminal.
-    Heard,
+    Shown,
     /// Nothing.
-    Silent,
+    Hidden,
 }
 
 /// Smaller documents are done before anybody wonders.
 const FELT_BYTES: usize = 32 << 20;
 
 /// A line that moves on a terminal and does not exist elsewhere.
-pub fn spinner(voice: Voice) -> ProgressBar {
-    if voice == Voice::Silent {
+pub fn spinner(progress: ProgressDisplay) -> ProgressBar {
+    if progress == ProgressDisplay::Hidden {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::new_spinner();
@@ -29,8 +29,8 @@ pub fn spinner(voice: Voice) -> ProgressBar {
 }
 
 /// Says what is being done to a document of `bytes`, if that takes long enough to be noticed.
-pub fn on_document(voice: Voice, bytes: usize, what: &str) -> ProgressBar {
-    let bar = spinner(if bytes < FELT_BYTES { Voice::Silent } else { voice });
+pub fn on_document(progress: ProgressDisplay, bytes: usize, what: &str) -> ProgressBar {
+    let bar = spinner(if bytes < FELT_BYTES { ProgressDisplay::Hidden } else { progress });
     bar.set_message(format!("{what} {} MB", bytes >> 20));
     bar
 }

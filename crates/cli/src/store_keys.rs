@@ -26,7 +26,7 @@ pub enum StoreKeyError {
         error: std::io::Error,
     },
     /// Others can read the file.
-    #[error("store.key_file: {path} can be read or changed by others (mode {mode:o}); chmod 600 it")]
+    #[error("store.key_file: {path} is accessible to other users (mode {mode:o}); run chmod 600 on it")]
     Exposed {
         /// The file.
         path: String,
@@ -91,5 +91,5 @@ fn ask(command: &str) -> Result<Zeroizing<String>, StoreKeyError> {
     if !ran.status.success() {
         return Err(fail(format!("failed ({})", ran.status)));
     }
-    std::str::from_utf8(&out).map(|text| Zeroizing::new(text.to_owned())).map_err(|_| fail("prints no text".to_owned()))
+    std::str::from_utf8(&out).map(|text| Zeroizing::new(text.to_owned())).map_err(|_| fail("prints nothing".to_owned()))
 }

@@ -139,7 +139,7 @@ fn what_stays_wrong_counts_as_failed_with_its_reason() {
     let expected = "
   budget  decision  value   all  evidence  not graded
   100 %       0.25      –  0.25    66.7 %           1
-  1 question failed: question 1: 0.8 is no grade; expected 0, 0.25, 0.5, 0.75 or 1
+  1 question failed: question 1: invalid grade 0.8; expected 0, 0.25, 0.5, 0.75 or 1
 ";
     assert!(text(&done).contains(expected), "{}", text(&done));
     assert_eq!(lenient.provider.requests().len(), 3, "the grader was told once again");
@@ -171,7 +171,7 @@ fn a_server_that_says_nothing_is_left_alone_after_three_calls() {
     let model = model(|_, _| Act::Stall);
     let done = ask(&desk, &model, "", &["--set", "summarizer.first_word_seconds=1"]);
     assert_eq!(code(&done), 4, "{}", errors(&done));
-    assert!(errors(&done).contains("timeout: no first word within 1 s"), "{}", errors(&done));
+    assert!(errors(&done).contains("timeout: no first token within 1 s"), "{}", errors(&done));
     assert_eq!(model.provider.requests().len(), 3, "of five sets of questions");
 }
 
@@ -204,9 +204,5 @@ fn what_cannot_work_is_said_before_anything_is_asked() {
     let done = desk.run(&["eval", "sessions", "--ask", "http://127.0.0.1:9"]);
     assert!(code(&done) == 2 && errors(&done).contains("--questions <FILE|DIR>"), "{}", errors(&done));
     let done = desk.run(&["eval", "sessions", "--questions", "exam", "--ask", "nonsense"]);
-    assert!(
-        code(&done) == 2 && errors(&done).contains("expected an address that begins with http://"),
-        "{}",
-        errors(&done)
-    );
+    assert!(code(&done) == 2 && errors(&done).contains("expected a URL that starts with http://"), "{}", errors(&done));
 }

@@ -73,7 +73,7 @@ fn a_fold_is_read_page_by_page_and_found_by_its_words() {
     assert!(text(&shown).contains(&words), "{words}\n{}", text(&shown));
     let nothing = desk.run(&["search", "xyzzyplugh"]);
     assert_eq!(code(&nothing), 1);
-    assert!(errors(&nothing).contains("holds `xyzzyplugh`; try fewer or other words"), "{}", errors(&nothing));
+    assert!(errors(&nothing).contains("matches `xyzzyplugh`; try fewer or other words"), "{}", errors(&nothing));
 }
 
 #[test]
@@ -83,8 +83,8 @@ fn recall_says_what_is_wrong_with_the_question() {
         (vec!["recall", "fl-0123456789ab", "--lines", "9:3"], "did you mean 3:9?"),
         (vec!["recall", "fl-0123456789ab", "--turn", "0"], "counting starts at 1"),
         (vec!["recall", "fl-0123456789ab", "--raw", "--turn", "1"], "cannot be used with"),
-        (vec!["recall", "fl-0123456789ab"], "there is no such file"),
-        (vec!["search", "word"], "there is no such file"),
+        (vec!["recall", "fl-0123456789ab"], "file not found"),
+        (vec!["search", "word"], "file not found"),
         (vec!["search", "word", "--limit", "0"], "not in 1..=100"),
         (vec!["search"], "WORDS"),
     ] {
@@ -167,9 +167,9 @@ fn damage_is_shown_where_it_is_and_repairs_are_told() {
     let rows = text(&plan).lines().take_while(|line| !line.is_empty()).count();
     let given: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(input).unwrap()).unwrap();
     assert_eq!(rows, given["messages"].as_array().unwrap().len(), "a row for each message that came in");
-    assert!(text(&plan).contains("repair  message 6: results that answer nothing were dropped"), "{}", text(&plan));
+    assert!(text(&plan).contains("repair  message 6: dropped tool results without matching calls"), "{}", text(&plan));
     let done = desk.run(&["compress", input, "--force", "--window", "2000", "-o", "out.json"]);
-    assert!(errors(&done).contains("broke rules of its provider: 8 repairs"), "{}", errors(&done));
+    assert!(errors(&done).contains("violated the provider's rules: 8 repairs"), "{}", errors(&done));
     assert_eq!(code(&desk.run(&["validate", "out.json"])), 0);
 }
 
@@ -182,8 +182,8 @@ fn input_that_is_no_transcript_is_refused_with_its_place() {
         ("an empty file", b"", "empty"),
         ("white space", b" \n ", "empty"),
         ("a truncated body", br#"{"messages":[{"role":"user","content":"hel"#, "line 1, column"),
-        ("prose", b"hello there", "no JSON"),
-        ("a number", b"42", "no JSON"),
+        ("prose", b"hello there", "expected a JSON value"),
+        ("a number", b"42", "expected an object or array, found a number"),
         ("a foreign object", br#"{"name":"x"}"#, "messages"),
         ("messages that are no list", br#"{"messages":{"role":"user"}}"#, "messages"),
         ("a message without a role", br#"{"messages":[{"role":"user","content":"a"},{"content":"x"}]}"#, "messages[1]"),
@@ -220,7 +220,10 @@ fn a_format_that_the_content_contradicts_is_refused() {
                     true => assert_eq!(code(&done), 0, "{}", errors(&done)),
                     false => {
                         assert_eq!(code(&done), 2, "{verb} {format} as {said}");
-                        assert!(errors(&done).contains(&format!("the content is {format}, not {said}")), "{done:?}");
+                        assert!(
+                            errors(&done).contains(&format!("the content is in {format} format, not {said}")),
+                            "{done:?}"
+                        );
                         assert!(done.stdout.is_empty());
                     }
                 }
@@ -282,7 +285,7 @@ fn binary_data_is_refused_with_the_first_byte_that_is_no_text() {
     let desk = Desk::new();
     let done = desk.feed(&["compress"], b"{\"messages\":\xff\xfe\x00");
     assert_eq!(code(&done), 2);
-    assert!(errors(&done).contains("byte 12 is not UTF-8"), "{}", errors(&done));
+    assert!(errors(&done).contains("invalid UTF-8 at byte 12"), "{}", errors(&done));
 }
 
 #[test]
@@ -346,7 +349,7 @@ fn a_store_that_cannot_be_had_costs_the_handles_and_not_the_work() {
     let input = example("two-hour-session.anthropic.json");
     let done = desk.run(&["compress", input.to_str().unwrap(), "--store", "broken.db"]);
     assert_eq!(code(&done), 0, "{}", errors(&done));
-    assert!(errors(&done).contains("originals are not kept"), "{}", errors(&done));
+    assert!(errors(&done).contains("originals are not stored"), "{}", errors(&done));
     assert!(!text(&done).contains("fl-"));
 }
 

@@ -70,7 +70,7 @@ fn a_model_writes_the_handoff_and_the_person_is_told() {
     let report: Value = serde_json::from_str(&desk.read("report.json")).unwrap();
     assert_eq!((report["handoff"]["by"].as_str(), report["summariser"]["calls"].as_u64()), (Some("model"), Some(1)));
     let said = errors(&done);
-    for expected in ["folded:", "messages 81 →", "kept as they are", "a model's words", "summariser: small, 1 calls"]
+    for expected in ["folded:", "messages 81 →", "kept as they are", "a model's summary", "summariser: small, 1 call,"]
     {
         assert!(said.contains(expected), "{expected}: {said}");
     }
@@ -88,7 +88,7 @@ fn failures_end_as_the_settings_say() {
     let done = desk.fold(&desk.provider([wrong_key()]), &[]);
     assert_eq!((code(&done), desk.read("out.json")), (0, input.clone()), "{}", errors(&done));
     assert!(
-        errors(&done).contains("check the key") && errors(&done).contains("next: mend the summariser"),
+        errors(&done).contains("check the key") && errors(&done).contains("next: fix the summariser"),
         "{}",
         errors(&done)
     );
@@ -96,7 +96,7 @@ fn failures_end_as_the_settings_say() {
     let done = desk.fold(&desk.provider([Act::say("")]), &["--state", "state.json"]);
     assert_eq!(code(&done), 0);
     assert!(desk.read("out.json").contains("Note: the model that should have written"));
-    assert!(errors(&done).contains("no model wrote it"), "{}", errors(&done));
+    assert!(errors(&done).contains("written without a model"), "{}", errors(&done));
     let state: Value = serde_json::from_str(&desk.read("state.json")).unwrap();
     assert_eq!(state["summariser"]["failure"]["class"], "bad-reply");
     // With abort_on_failure the input comes back byte for byte, and the exit code says why.

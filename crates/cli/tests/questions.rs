@@ -98,7 +98,7 @@ fn questions_that_fit_no_session_are_told() {
 
     let done = desk.run(&["eval", "sessions", "--questions", "exam/stray.json"]);
     let expected = format!(
-        "error: no questions on any of these sessions\n  {stray_words}\n\
+        "error: no questions match any of these sessions\n  {stray_words}\n\
          expected `session` to be the name of a file without its ending: depot\n"
     );
     assert_eq!((code(&done), errors(&done)), (2, expected));

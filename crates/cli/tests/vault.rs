@@ -77,7 +77,7 @@ fn what_is_kept_is_read_with_the_key_only() {
     mode(&desk.path("store.key"), 0o600);
     desk.write("store.key", "a pass phrase\n");
     let wrong = recall(&config);
-    assert!(code(&wrong) == 2 && errors(&wrong).contains("its key 1 cannot be read"), "{}", errors(&wrong));
+    assert!(code(&wrong) == 2 && errors(&wrong).contains("its key 1 is invalid"), "{}", errors(&wrong));
     assert!(!errors(&wrong).contains("phrase"), "{}", errors(&wrong));
 }
 
@@ -119,14 +119,18 @@ fn what_is_forgotten_is_gone() {
     assert!(would["dry_run"] == true && would["originals"].as_u64() > Some(0), "{would}");
     assert_eq!(code(&desk.run(&["recall", &handle])), 0, "nothing went");
     let unknown = desk.run(&["forget", "fs-0123456789abcdef", "--yes"]);
-    assert!(code(&unknown) == 1 && errors(&unknown).contains("nothing is known of session"), "{}", errors(&unknown));
+    assert!(
+        code(&unknown) == 1 && errors(&unknown).contains("session fs-0123456789abcdef not found"),
+        "{}",
+        errors(&unknown)
+    );
     let old = desk.run(&["forget", "--before", "2020-01-01", "--yes"]);
-    assert!(text(&old).contains("forgotten: 0 sessions, 0 originals"), "{}", text(&old));
+    assert!(text(&old).contains("deleted: 0 sessions, 0 originals"), "{}", text(&old));
     for wrong in [vec!["forget"], vec!["forget", "--before", "soon"], vec!["forget", "x", "--all"]] {
         assert_eq!(code(&desk.run(&wrong)), 2, "{wrong:?}");
     }
     let done = desk.run(&["forget", "--all", "--yes"]);
-    assert!(code(&done) == 0 && text(&done).starts_with("forgotten: "), "{}", errors(&done));
+    assert!(code(&done) == 0 && text(&done).starts_with("deleted: "), "{}", errors(&done));
     assert!(!is_plain(&desk));
     assert_eq!(code(&desk.run(&["recall", &handle])), 1);
 }

@@ -1,11 +1,12 @@
-//! Whether to act on a conversation now: the one place where that is decided, by marks and, where the policy wants it,
-//! by money.
+//! Decides whether to act on a conversation now, by thresholds and, if the policy wants it, by cost. The only place
+//! that decides this.
 
 use crate::cache::{Economics, Outlook, Tariff, weigh};
 use crate::models::ModelProfile;
 use crate::policy::{Budgets, CacheTtl, Policy};
 use crate::request::Trigger;
 use crate::state::{Cause, SessionEvent, SessionState};
+use foldline_reduce::wording::grouped;
 
 /// The answer, with its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,9 +76,13 @@ impl Situation<'_> {
         let tokens = self.size.tokens;
         match self.target {
             Some(_) if !self.policy.compression.enabled => self.by_marks(),
-            Some(target) if tokens > target => Verdict::Act(format!("{tokens} tokens, over the target of {target}")),
-            Some(target) => Verdict::Wait(format!("{tokens} tokens, within the target of {target}")),
-            None if self.is_settled => Verdict::Wait("nothing new has come since the last compaction".into()),
+            Some(target) if tokens > target => {
+                Verdict::Act(format!("{} tokens, over the target of {}", grouped(tokens), grouped(target)))
+            }
+            Some(target) => {
+                Verdict::Wait(format!("{} tokens, within the target of {}", grouped(tokens), grouped(target)))
+            }
+            None if self.is_settled => Verdict::Wait("no new messages since the last compaction".into()),
             None => self.by_money(self.by_marks()),
         }
     }
@@ -111,27 +116,31 @@ impl Situation<'_> {
         let (knobs, budgets, state) = (&self.policy.compression, self.budgets, self.state);
         let Size { tokens, messages, bytes } = self.size;
         if !knobs.enabled {
-            return Verdict::Wait("compression is switched off (compression.enabled)".into());
+            return Verdict::Wait("compression is disabled (compression.enabled)".into());
         }
         match self.trigger {
             Trigger::Manual => return Verdict::Act("requested".into()),
-            Trigger::Overflow => return Verdict::Act("the provider refused the request as too large".into()),
+            Trigger::Overflow => return Verdict::Act("the provider refused the request as too long".into()),
             Trigger::TooLarge => return self.by_limits(),
             Trigger::Engine | Trigger::Background | Trigger::Hygiene => {}
         }
         if bytes > budgets.max_body_bytes {
-            return Verdict::Act(format!("{bytes} bytes, over the limit of {}", budgets.max_body_bytes));
+            return Verdict::Act(format!(
+                "{} bytes, over the limit of {}",
+                grouped(bytes),
+                grouped(budgets.max_body_bytes)
+            ));
         }
         let (name, mark) = match self.trigger {
             Trigger::Hygiene => ("safety net", budgets.hygiene),
-            Trigger::Background => ("pressure mark", budgets.pressure),
+            Trigger::Background => ("pressure threshold", budgets.pressure),
             _ if self.is_cold() && budgets.cold_trigger < budgets.trigger => {
-                ("trigger for a cold cache", budgets.cold_trigger)
+                ("cold-cache trigger", budgets.cold_trigger)
             }
             _ => ("trigger", budgets.trigger),
         };
         if tokens < u64::from(mark) {
-            return Verdict::Wait(format!("{tokens} tokens, below the {name} of {mark}"));
+            return Verdict::Wait(format!("{} tokens, below the {name} of {}", grouped(tokens), grouped(mark)));
         }
         // The safety net is far above the trigger: where folds at the trigger saved too little, one there may save enough.
         let most = if self.trigger == Trigger::Hygiene { 2 * knobs.max_strikes } else { knobs.max_strikes };
@@ -141,27 +150,27 @@ impl Situation<'_> {
         if self.trigger == Trigger::Hygiene {
             return match messages < knobs.hygiene_min_messages as usize {
                 true => Verdict::Wait(format!(
-                    "{messages} messages; the safety net starts at {}",
+                    "{messages} messages; the safety net needs at least {} (compression.hygiene_min_messages)",
                     knobs.hygiene_min_messages
                 )),
-                false => Verdict::Act(format!("{tokens} tokens reach the safety net of {mark}")),
+                false => Verdict::Act(format!("{} tokens reach the safety net of {}", grouped(tokens), grouped(mark))),
             };
         }
         if state.awaiting_usage {
-            return Verdict::Wait(
-                "the last fold still waits for reported usage; an estimate alone starts no second one".into(),
-            );
+            return Verdict::Wait("waiting for the provider to report usage after the last fold".into());
         }
         // What a client repeats in every request may leave so little room below the trigger that a fold lands just under
         // it: then every second request would lose its cached prefix.
         let grown = state.landed.map_or(u64::MAX, |landed| tokens.saturating_sub(landed));
         if grown < u64::from(budgets.growth) {
             return Verdict::Wait(format!(
-                "{tokens} tokens; the next rewrite waits until {} have been added to what the last one left ({grown} so far)",
-                budgets.growth
+                "{} tokens; {} added since the last rewrite, the next one needs {} (compression.min_growth)",
+                grouped(tokens),
+                grouped(grown),
+                grouped(budgets.growth)
             ));
         }
-        Verdict::Act(format!("{tokens} tokens reach the {name} of {mark}"))
+        Verdict::Act(format!("{} tokens reach the {name} of {}", grouped(tokens), grouped(mark)))
     }
 
     /// Whether a request cannot be sent as it is, by our own count.
@@ -170,15 +179,20 @@ impl Situation<'_> {
         let (window, most) = (self.budgets.effective_window, self.budgets.max_body_bytes);
         let is_too_long = tokens >= u64::from(window);
         if !is_too_long && bytes <= most {
-            return Verdict::Wait(format!("{tokens} tokens and {bytes} bytes fit the window of {window} tokens"));
+            return Verdict::Wait(format!(
+                "{} tokens and {} bytes fit the window of {} tokens",
+                grouped(tokens),
+                grouped(bytes),
+                grouped(window)
+            ));
         }
         // Where folds have stopped helping, the provider has the last word; its refusal folds harder.
         if self.state.strikes >= self.policy.compression.max_strikes {
             return Verdict::Wait(stopped(self.state));
         }
         Verdict::Act(match is_too_long {
-            true => format!("{tokens} tokens, which do not fit the window of {window}"),
-            false => format!("{bytes} bytes, over the limit of {most}"),
+            true => format!("{} tokens exceed the window of {}", grouped(tokens), grouped(window)),
+            false => format!("{} bytes, over the limit of {}", grouped(bytes), grouped(most)),
         })
     }
 
@@ -209,7 +223,11 @@ pub fn pressure(tokens: u64, budgets: &Budgets, state: &SessionState) -> Option<
         (false, false) => {
             let share = tokens * 100 / u64::from(budgets.trigger.max(1));
             let trigger = budgets.trigger;
-            let warning = format!("context is at {share} % of the compaction trigger ({tokens} of {trigger} tokens)");
+            let warning = format!(
+                "context is at {share} % of the compaction trigger ({} of {} tokens)",
+                grouped(tokens),
+                grouped(trigger)
+            );
             Some((SessionEvent::PressureReached, Some(warning)))
         }
         (true, false) | (false, true) => None,
@@ -223,8 +241,8 @@ fn stopped(state: &SessionState) -> String {
             "the summaries are nearly as long as what they replace; lower compression.summary_max or use another summary model"
         }
         Some(Cause::Dense) | None => {
-            "head and tail fill the room; lower compression.target_ratio, fold with a focus, or start a new session"
+            "head and tail take most of the tokens; lower compression.target_ratio, fold with a focus, or start a new session"
         }
     };
-    format!("the last {} folds saved too little, so automatic ones have stopped: {advice}", state.strikes)
+    format!("automatic folds are disabled because the last {} saved too little: {advice}", state.strikes)
 }

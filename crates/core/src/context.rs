@@ -1,4 +1,4 @@
-//! The seam between an agent's loop and whatever keeps its context small.
+//! The trait between an agent's loop and a context engine.
 //!
 //! An agent holds a [`ContextEngine`] and asks it before each request. [`Foldline`] is ours; another
 //! engine can take its place without the agent noticing.
@@ -13,6 +13,7 @@ use crate::setting::Setting;
 use crate::sound::{Sound, assess, read};
 use crate::state::{SessionEvent, SessionState};
 use crate::summary::{Ask, Failure, FailureClass, Summary, SummaryJob};
+use foldline_transcript::Parsed;
 use foldline_transcript::recall::Handle;
 use serde::Serialize;
 use std::fmt::Display;
@@ -206,9 +207,13 @@ impl Foldline {
 
     /// Compacts and returns everything that is known about it.
     pub fn run<'a>(&mut self, body: &'a str, request: Request) -> Result<Compaction<'a>, EngineError> {
-        let job = Job { request, ..Job::default() };
+        self.run_parsed(Parsed::read(body, None)?, Job { request, ..Job::default() })
+    }
+
+    /// The same for a document that has been read already.
+    pub fn run_parsed<'a>(&mut self, body: Parsed<'a>, job: Job) -> Result<Compaction<'a>, EngineError> {
         let inputs = Inputs { policy: &self.policy, state: &self.state, job: &job };
-        let sound = read(body, &inputs)?;
+        let sound = Sound::of(body, &inputs);
         let plan = plan(&sound, assess(&sound, &inputs), &inputs)?;
         self.setting = Some(sound.setting.clone());
         self.waiting = match &plan.writing.job {
@@ -223,6 +228,16 @@ impl Foldline {
         let done = finish(sound, plan, &inputs)?;
         self.state = done.state.clone();
         Ok(done)
+    }
+
+    /// Goes on when a model has answered, and returns everything that is known about it.
+    pub fn run_resumed(&mut self, summary: &Summary) -> Result<Option<Compaction<'static>>, EngineError> {
+        let Some(Waiting { sound, plan, job, state }) = self.waiting.take() else { return Ok(None) };
+        let inputs = Inputs { policy: &self.policy, state: &state, job: &job };
+        let plan = resume(&sound, plan, summary, &inputs)?;
+        let done = finish(sound, plan, &inputs)?;
+        self.state = done.state.clone();
+        Ok(Some(done))
     }
 }
 
@@ -262,12 +277,7 @@ impl ContextEngine for Foldline {
     }
 
     fn resume(&mut self, summary: &Summary) -> Result<Option<Compacted>, EngineError> {
-        let Some(Waiting { sound, plan, job, state }) = self.waiting.take() else { return Ok(None) };
-        let inputs = Inputs { policy: &self.policy, state: &state, job: &job };
-        let plan = resume(&sound, plan, summary, &inputs)?;
-        let done = finish(sound, plan, &inputs)?;
-        self.state = done.state.clone();
-        Ok(Some(Compacted::of(done)))
+        Ok(self.run_resumed(summary)?.map(Compacted::of))
     }
 
     fn observe(&mut self, body: &str, usage: TokenUsage) {

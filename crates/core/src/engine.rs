@@ -200,15 +200,15 @@ fn warnings(plan: &Plan, bytes: usize, budgets: &Budgets, state: &SessionState) 
     let mut warnings = Vec::from_iter(near.flatten());
     if bytes as u64 > budgets.max_body_bytes {
         warnings.push(format!(
-            "the result has {bytes} bytes, over the limit of {} (compression.max_body_bytes): what is recent and what must \
-             stay is larger",
+            "the result has {bytes} bytes, over the limit of {} (compression.max_body_bytes): recent and protected \
+             messages alone exceed it",
             budgets.max_body_bytes
         ));
     }
     if plan.verdict.acts() && budgets.trigger_cap == Some(TriggerCap::SummariserWindow) {
         warnings.push(format!(
-            "the trigger is lowered to {} tokens, the summariser's window; a summary model with a larger one \
-             (summarizer.model, summarizer.window) lets more stay",
+            "the trigger is lowered to {} tokens, the window of the summariser; use a summary model with a larger \
+             window (summarizer.model, summarizer.window) to keep more",
             budgets.trigger
         ));
     }

@@ -9,7 +9,7 @@ use serde::Serialize;
 /// One compaction.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Event {
-    /// The request before which it happened, counted from 0; whoever counts requests fills it in.
+    /// The request before which it happened, counted from 0, if the caller counts requests.
     pub request: u64,
     /// How it ended.
     pub outcome: Outcome,
@@ -36,9 +36,9 @@ pub struct Event {
     /// What the fold was expected to cost and save.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub economics: Option<Economics>,
-    /// Rules of the provider that the result breaks; anything but 0 is a defect.
+    /// Violations of the provider's rules in the result; anything but 0 is a defect.
     pub violations: u64,
-    /// Milliseconds, filled in by who has a clock.
+    /// Milliseconds, if the caller measured them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub milliseconds: Option<f64>,
 }

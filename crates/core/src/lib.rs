@@ -73,6 +73,7 @@ mod inserted;
 mod inspect;
 pub mod ledger;
 pub mod models;
+pub mod output;
 mod plan;
 mod planner;
 pub mod planning;

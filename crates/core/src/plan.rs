@@ -24,9 +24,9 @@ pub enum Outcome {
     Pruned,
     /// The middle became a handoff.
     Folded,
-    /// Folded, and protected messages had to give, too.
+    /// Folded, and protected messages had to be shortened, too.
     Clamped,
-    /// Given up; the input comes back as it was.
+    /// Aborted; the input is returned unchanged.
     Aborted,
 }
 
@@ -46,13 +46,13 @@ pub enum StepKind {
     Media,
     /// A message of the middle that went into the handoff.
     Fold,
-    /// A text cut in the middle because nothing else was left to give.
+    /// A text shortened in the middle to meet the target.
     Clamp,
     /// Signed reasoning dropped as a whole because something before it changed.
     DropSealed,
-    /// The id taken off an item whose reasoning goes: its provider would ask for that.
+    /// The id removed from an item whose reasoning was removed, because the provider would require it.
     DropId,
-    /// A request of the middle that stays alive in front of the tail.
+    /// A request of the middle that is kept as a message in front of the tail.
     Carry,
     /// A note appended to the system prompt.
     SystemNote,
@@ -77,7 +77,7 @@ pub struct Step {
     pub after: u64,
     /// What a reader loses.
     pub fidelity: Fidelity,
-    /// Where the original can be had.
+    /// Handle of the original.
     pub handle: Option<Handle>,
     /// The text that comes instead, for steps on one part.
     pub text: Option<String>,
@@ -90,7 +90,7 @@ impl Step {
     }
 }
 
-/// Why something was left alone.
+/// Why something was not changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "why", rename_all = "snake_case")]
 pub enum Skip {
@@ -108,7 +108,7 @@ pub enum Skip {
         /// The tool.
         tool: String,
     },
-    /// Recent tool output that the policy spares.
+    /// Recent tool output that the policy keeps.
     Spared {
         /// How many outputs.
         outputs: usize,
@@ -117,9 +117,9 @@ pub enum Skip {
     },
     /// A prune alone would not have reached the low-water mark.
     NoRunway {
-        /// Where it would have landed.
+        /// Tokens it would have left.
         tokens: u64,
-        /// Where it had to land.
+        /// Tokens required.
         target: u64,
     },
     /// The result would not have been smaller.
@@ -231,7 +231,7 @@ pub struct TokenChange {
     pub before: u64,
     /// In the output.
     pub after: u64,
-    /// How the count of the input is known.
+    /// Source of the count of the input.
     pub source: Source,
 }
 
@@ -256,7 +256,7 @@ pub struct Plan {
     pub tokens: TokenChange,
     /// Where the conversation stood.
     pub standing: Standing,
-    /// Things a person should know.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
     /// Why anything is done at all, or nothing.
     pub verdict: Verdict,

@@ -3,12 +3,13 @@
 //! Each proposal is one step on one part. Which of them are taken, and how many, is the planner's
 //! decision; here it is only said what each would give.
 
-use crate::ledger::{Act, Call, exit_code, understand};
+use crate::ledger::{Act, Call, understand};
 use crate::plan::{Step, StepKind};
 use crate::policy::Fidelity;
+use crate::reading::Reach;
+use crate::request::Request;
 use crate::tokens::{Counts, Measure};
-use foldline_reduce::wording::counted;
-use foldline_reduce::{self as reduce, Talk};
+use foldline_reduce::{self as reduce, ConversationNames};
 use foldline_transcript::edit::Edits;
 use foldline_transcript::recall::{self, Handle, Original};
 use foldline_transcript::signature;
@@ -18,6 +19,11 @@ use foldline_transcript::{Content, Part, PartKind, Transcript};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::cell::OnceCell;
+
+mod header;
+
+pub(crate) use header::Header;
+use header::is_already_reduced;
 
 /// Long strings inside arguments keep this much of their beginning.
 const ARGUMENT_HEAD: usize = 200;
@@ -33,23 +39,25 @@ const BYTES_PER_TOKEN: usize = 4;
 
 /// Whether originals can be had again, so that their handles may be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keeping {
-    /// They are stored.
-    Kept,
+pub enum Keeping<'r> {
+    /// They are stored, and their reader gets at them in this way.
+    Kept(&'r Reach),
     /// They are gone.
     Dropped,
 }
 
-impl Keeping {
+impl<'r> Keeping<'r> {
     /// By whether somebody stores them.
-    pub(crate) fn of(keeps_originals: bool) -> Keeping {
-        if keeps_originals { Keeping::Kept } else { Keeping::Dropped }
+    pub(crate) fn of(request: &'r Request) -> Keeping<'r> {
+        if request.keeps_originals { Keeping::Kept(&request.reach) } else { Keeping::Dropped }
     }
 
-    /// A handle as it stands in a note; nothing where it would lead nowhere.
+    /// A handle as it stands in a note, with the tool that takes it; nothing where it would lead nowhere. Other ways are
+    /// long, and stand in the handoff.
     pub fn shown(self, handle: Handle) -> String {
         match self {
-            Keeping::Kept => format!(", {handle}"),
+            Keeping::Kept(Reach::Tool(name)) => format!(", {name} {handle}"),
+            Keeping::Kept(_) => format!(", {handle}"),
             Keeping::Dropped => String::new(),
         }
     }
@@ -57,7 +65,7 @@ impl Keeping {
     /// What a reader loses by a step.
     pub fn fidelity(self) -> Fidelity {
         match self {
-            Keeping::Kept => Fidelity::Recoverable,
+            Keeping::Kept(_) => Fidelity::Recoverable,
             Keeping::Dropped => Fidelity::Lossy,
         }
     }
@@ -77,7 +85,7 @@ pub struct Pruner<'t, 'a> {
     transcript: &'t Transcript<'a>,
     counts: &'t Counts,
     measure: &'t Measure,
-    keeping: Keeping,
+    keeping: Keeping<'t>,
     /// The newest output that looks like this, by size and edges: what looks alike is compared in full.
     newest: FxHashMap<Look<'a>, usize>,
     /// The last part that shows or sets the whole of a file.
@@ -91,7 +99,7 @@ pub struct Pruner<'t, 'a> {
     /// From how many tokens on an output is admitted in reduced form; what it becomes then depends on it alone.
     admits_above: Option<u32>,
     /// How names stand in the conversation; gathered when the first output is reduced.
-    talk: OnceCell<Talk>,
+    conversation: OnceCell<ConversationNames>,
 }
 
 impl<'t, 'a> Pruner<'t, 'a> {
@@ -101,7 +109,7 @@ impl<'t, 'a> Pruner<'t, 'a> {
         counts: &'t Counts,
         measure: &'t Measure,
         above: u32,
-        keeping: Keeping,
+        keeping: Keeping<'t>,
     ) -> Pruner<'t, 'a> {
         let mut newest = FxHashMap::default();
         let mut whole_files = FxHashMap::default();
@@ -140,7 +148,7 @@ impl<'t, 'a> Pruner<'t, 'a> {
             newest_media,
             signed_from: signature::current_turn(transcript),
             admits_above: None,
-            talk: OnceCell::new(),
+            conversation: OnceCell::new(),
         }
     }
 
@@ -150,8 +158,8 @@ impl<'t, 'a> Pruner<'t, 'a> {
     }
 
     /// How names stand in the conversation.
-    pub fn talk(&self) -> &Talk {
-        self.talk.get_or_init(|| Talk::of(self.transcript))
+    pub fn conversation(&self) -> &ConversationNames {
+        self.conversation.get_or_init(|| ConversationNames::of(self.transcript))
     }
 
     /// Whether an output is huge: by its bytes, which no learnt ratio changes from one request to the next.
@@ -234,7 +242,7 @@ impl<'t, 'a> Pruner<'t, 'a> {
         let source = reduce::Source { tool, argument, focus: &[] };
         let reduced = match self.is_huge(words) {
             true => reduce::reduce(&source, words),
-            false => reduce::reduce_amid(&source, self.talk(), words),
+            false => reduce::reduce_in_context(&source, self.conversation(), words),
         }?;
         let line = header.line(&format!("reduced as {}{}", reduced.kind, self.keeping.shown(original.handle)));
         self.proposal(part_index, StepKind::Reduce, format!("{line}\n{}", reduced.text), original)
@@ -343,42 +351,6 @@ fn look_of<'a>(transcript: &Transcript<'a>, part: &Part) -> Look<'a> {
     (raw.len(), head, tail)
 }
 
-/// The line that says what an output was.
-struct Header {
-    what: String,
-    lines: usize,
-    bytes: usize,
-    media: usize,
-    exit: Option<i32>,
-}
-
-impl Header {
-    /// How such a line begins; reduced outputs are recognised by it.
-    const OPENING: &'static str = "[was ";
-
-    fn of(call: Option<&Call<'_>>, words: &str, media: usize) -> Header {
-        let what = match call {
-            Some(call) if !call.target.is_empty() => format!("{} `{}`", call.tool, first_line(&call.target)),
-            Some(call) => call.tool.to_owned(),
-            None => "tool output".to_owned(),
-        };
-        let lines = reduce::printed(words).lines().count();
-        Header { what, lines, bytes: words.len(), media, exit: exit_code(words) }
-    }
-
-    fn line(&self, note: &str) -> String {
-        let size = if self.bytes < 2048 { format!("{} B", self.bytes) } else { format!("{} KB", self.bytes / 1024) };
-        let exit = self.exit.map(|code| format!("exit {code}, ")).unwrap_or_default();
-        let media = if self.media > 0 { format!(", {} images", self.media) } else { String::new() };
-        let lines = counted(self.lines, "line");
-        format!("{}{} · {exit}{lines}, {size}{media} · {note}]", Header::OPENING, self.what)
-    }
-}
-
-fn is_already_reduced(words: &str) -> bool {
-    words.starts_with(Header::OPENING)
-}
-
 /// Whether a part is an output that was reduced before.
 pub fn is_reduced(transcript: &Transcript<'_>, part: &Part) -> bool {
     part.kind == PartKind::ToolResult && transcript.raw(part.content.span().inner()).starts_with(Header::OPENING)
@@ -387,15 +359,6 @@ pub fn is_reduced(transcript: &Transcript<'_>, part: &Part) -> bool {
 /// Whether a text is an output that was reduced before.
 pub fn is_reduced_text(text: &str) -> bool {
     is_already_reduced(text)
-}
-
-fn first_line(text: &str) -> String {
-    const LONGEST: usize = 120;
-    let line = text.trim().lines().next().unwrap_or_default();
-    match line.len() > LONGEST {
-        true => format!("{}…", line.get(..line.floor_char_boundary(LONGEST)).unwrap_or_default()),
-        false => line.to_owned(),
-    }
 }
 
 /// The file whose whole content a call reads or writes.

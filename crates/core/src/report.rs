@@ -37,7 +37,7 @@ pub struct EditReport {
     pub tokens_before: u64,
     /// Tokens after.
     pub tokens_after: u64,
-    /// Where the original can be had.
+    /// Handle of the original.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handle: Option<Handle>,
 }
@@ -45,7 +45,7 @@ pub struct EditReport {
 /// What is known about the handoff.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct HandoffReport {
-    /// What it costs.
+    /// Its tokens.
     pub tokens: u32,
     /// Who wrote it.
     pub by: Author,
@@ -55,24 +55,24 @@ pub struct HandoffReport {
     pub context: u64,
     /// Claims that were not found in the source.
     pub unverified: usize,
-    /// Facts that found room, and all that were offered.
+    /// Facts that fit, of all that were available.
     pub facts: Change,
-    /// The rules and pins that it holds.
+    /// The rules and pins in it.
     pub held: Vec<Held>,
 }
 
-/// The numbers that the decision rests on.
+/// The numbers behind the decision.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Economics {
     /// Window of the model.
     pub window: u32,
-    /// Where the engine acts.
+    /// Tokens at which the engine acts.
     pub trigger: u32,
     /// Share of the trigger that is used, before and after.
     pub pressure: (f64, f64),
     /// Whether the model is in the table.
     pub model_known: bool,
-    /// What a fold costs and saves, in dollars and requests; left out where prices are not known.
+    /// Cost and savings of a fold, in dollars and requests; absent if prices are unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fold: Option<crate::cache::Economics>,
 }
@@ -96,7 +96,7 @@ pub struct Report {
     pub earliest_changed: Option<usize>,
     /// What was changed.
     pub edits: Vec<EditReport>,
-    /// What was left alone, and why.
+    /// What was not changed, and why.
     pub skips: Vec<Skip>,
     /// The handoff, if there is one.
     pub handoff: Option<HandoffReport>,
@@ -106,12 +106,12 @@ pub struct Report {
     pub state: Standing,
     /// The numbers behind the decision.
     pub economics: Economics,
-    /// What was done, as the event that metrics are made of; none when nothing was.
+    /// The event for metrics; absent if nothing was done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event: Option<Event>,
-    /// Milliseconds by phase, filled in by who has a clock.
+    /// Milliseconds by phase, if the caller measured them.
     pub timing_ms: std::collections::BTreeMap<String, f64>,
-    /// Things a person should know.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
 }
 

@@ -172,7 +172,7 @@ fn admitted(transcript: &Transcript<'_>, setting: &Setting, counts: &Counts, inp
     if !is_wanted || request.target.is_some() {
         return Vec::new();
     }
-    let keeping = Keeping::of(request.keeps_originals);
+    let keeping = Keeping::of(request);
     let pruner = pruner(transcript, counts, setting, inputs.policy, keeping);
     let may_change = |part: usize| !knobs.never_prune.iter().any(|name| name == transcript.tool_of(part));
     (0..transcript.parts.len()).filter(|&part| may_change(part)).filter_map(|part| pruner.admit(part)).collect()
@@ -184,7 +184,7 @@ pub(crate) fn pruner<'t, 'a>(
     counts: &'t Counts,
     setting: &'t Setting,
     policy: &Policy,
-    keeping: Keeping,
+    keeping: Keeping<'t>,
 ) -> Pruner<'t, 'a> {
     let knobs = &policy.compression;
     let admits = knobs.admission.then_some(setting.budgets.admission_above);

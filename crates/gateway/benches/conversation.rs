@@ -7,7 +7,7 @@ use divan::Bencher;
 use foldline_core::Policy;
 use foldline_core::policy::AutoOr;
 use foldline_gateway::conversation::{
-    Ask, ConversationSettings, Conversations, CredentialId, Dialect, Prepared, ReportedUsage, Timestamp,
+    ConversationSettings, Conversations, CredentialId, Dialect, IncomingTurn, Prepared, ReportedUsage, Timestamp,
 };
 use std::fmt::Write;
 
@@ -64,8 +64,8 @@ fn body(dialect: Dialect, bytes: usize) -> String {
     format!(r#"{{"model":"test-model","{field}":[{list}]}}"#)
 }
 
-fn ask(dialect: Dialect, body: &str) -> Ask<'_> {
-    Ask::plain(dialect, body, CredentialId::of_key("k"), Timestamp(1))
+fn ask(dialect: Dialect, body: &str) -> IncomingTurn<'_> {
+    IncomingTurn::plain(dialect, body, CredentialId::of_key("k"), Timestamp(1))
 }
 
 fn gateway(window: u32, store: Option<&std::path::Path>) -> Conversations {
@@ -101,7 +101,7 @@ fn first_sight(bencher: Bencher<'_, '_>, dialect: Dialect) {
     bencher.bench_local(|| {
         session += 1;
         let name = session.to_string();
-        drop(gateway.prepare(&Ask { session_hint: Some(&name), ..ask(dialect, &body) }).unwrap());
+        drop(gateway.prepare(&IncomingTurn { session_hint: Some(&name), ..ask(dialect, &body) }).unwrap());
     });
 }
 
@@ -115,6 +115,6 @@ fn fold(bencher: Bencher<'_, '_>, bytes: usize) {
     bencher.bench_local(|| {
         client += 1;
         let credential = CredentialId::of_key(&client.to_string());
-        drop(gateway.prepare(&Ask { credential, ..ask(Dialect::Messages, &body) }).unwrap());
+        drop(gateway.prepare(&IncomingTurn { credential, ..ask(Dialect::Messages, &body) }).unwrap());
     });
 }

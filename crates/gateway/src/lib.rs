@@ -2,12 +2,12 @@
 //! everything else passes byte for byte.
 //!
 //! ```no_run
-//! use foldline_gateway::serve::{Gateway, Plan, serve};
+//! use foldline_gateway::serve::{Gateway, GatewayConfig, serve};
 //! use foldline_gateway::settings::GatewaySettings;
 //!
 //! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 //! let settings = GatewaySettings { slash_compress: true, ..GatewaySettings::default() };
-//! let gateway = Gateway::open(&Plan { gateway: settings, ..Plan::default() })?;
+//! let gateway = Gateway::open(&GatewayConfig { gateway: settings, ..GatewayConfig::default() })?;
 //! let listener = tokio::net::TcpListener::bind("127.0.0.1:8787").await?;
 //! serve(gateway, listener, std::future::pending()).await;
 //! # Ok(())
@@ -26,11 +26,13 @@
 //!   assert_eq!(settings.listen.as_deref(), Some("127.0.0.1:8787"));
 //!   ```
 //! - [`conversation`] decides what a request becomes before it is forwarded. No HTTP.
+//! - [`mcp`] has the tools for agents.
 //! - [`outbound`] holds connections to providers.
 //! - [`summariser`] asks a model to write a handoff.
 //! - [`serve`] is the gateway itself: HTTP in and out.
 
 pub mod conversation;
+pub mod mcp;
 pub mod outbound;
 mod refusal;
 pub mod serve;

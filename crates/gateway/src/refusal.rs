@@ -1,5 +1,5 @@
-//! A provider's words for "too long" and "too large", in each shape they come in. Servers of all makes stand behind
-//! each API, so that all words are looked for in all of them.
+//! Recognises a provider's "too long" and "too large" errors. Many servers implement each API, so all phrases are
+//! checked for all of them.
 
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ pub enum RefusalKind {
 
 /// A request was refused for its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct SizeRefusal {
     /// Of what it is too much.
     pub kind: RefusalKind,
     /// Tokens that the provider counted, if it says so.
@@ -80,9 +80,9 @@ const LIMITS: &[&str] =
 
 /// Reads an error reply, or the data of an error event inside a stream, as a refusal for size; `None` for
 /// any other error.
-pub fn read_refusal(status: u16, body: &[u8]) -> Option<Refusal> {
+pub fn read_refusal(status: u16, body: &[u8]) -> Option<SizeRefusal> {
     if status == 413 {
-        return Some(Refusal { kind: RefusalKind::Bytes, asked: None, limit: None });
+        return Some(SizeRefusal { kind: RefusalKind::Bytes, asked: None, limit: None });
     }
     // Errors come with a status of their own, or inside a stream that began well.
     if !(matches!(status, 200) || (400..=599).contains(&status)) || body.len() > LONGEST_BODY {
@@ -99,7 +99,7 @@ pub fn read_refusal(status: u16, body: &[u8]) -> Option<Refusal> {
     let by_words = || WORDS.iter().find(|(words, _)| message.contains(words));
     let kind = by_code().or_else(by_words).map(|(_, kind)| *kind)?;
     let (asked, limit) = numbers(error, &message);
-    Some(Refusal { kind, asked, limit })
+    Some(SizeRefusal { kind, asked, limit })
 }
 
 /// What an error of any shape says that a request is too much of, by words and codes anywhere in it.

@@ -7,9 +7,10 @@ use foldline_core::Policy;
 use foldline_core::policy::{AutoOr, Preset};
 use foldline_core::summary::Summary;
 use foldline_gateway::conversation::{
-    Ask, Conversations, Fault, FoldTask, Planned, Prepared, Refusal, ReportedUsage, Rewriter, Timestamp, Turn,
+    Conversations, FoldTask, IncomingTurn, Planned, PrepareError, Prepared, ReportedUsage, Rewriter, SizeRefusal,
+    Timestamp, Turn,
 };
-use foldline_gateway::serve::{self, Gateway, Plan};
+use foldline_gateway::serve::{self, Gateway, GatewayConfig};
 use foldline_gateway::settings::GatewaySettings;
 use foldline_script::{Act, Provider};
 use std::net::SocketAddr;
@@ -48,7 +49,7 @@ impl Clumsy {
 }
 
 impl Rewriter for Clumsy {
-    fn prepare<'a>(&self, ask: &Ask<'a>) -> Result<Prepared<'a>, Fault> {
+    fn prepare<'a>(&self, ask: &IncomingTurn<'a>) -> Result<Prepared<'a>, PrepareError> {
         let prepared = self.conversations.prepare(ask);
         self.trip(Falls::Preparing, ask.body);
         prepared
@@ -56,11 +57,11 @@ impl Rewriter for Clumsy {
 
     fn overflow<'a>(
         &self,
-        ask: &Ask<'a>,
+        ask: &IncomingTurn<'a>,
         turn: &Turn,
-        refusal: &Refusal,
+        refusal: &SizeRefusal,
         attempt: u8,
-    ) -> Result<Option<Prepared<'a>>, Fault> {
+    ) -> Result<Option<Prepared<'a>>, PrepareError> {
         self.conversations.overflow(ask, turn, refusal, attempt)
     }
 
@@ -73,12 +74,12 @@ impl Rewriter for Clumsy {
         self.trip(Falls::Observing, MARK);
     }
 
-    fn plan(&self, task: &mut FoldTask) -> Result<Planned, Fault> {
+    fn plan(&self, task: &mut FoldTask) -> Result<Planned, PrepareError> {
         self.trip(Falls::Planning, MARK);
         self.conversations.plan(task)
     }
 
-    fn run(&self, task: FoldTask, summary: Option<Summary>, now: Timestamp) -> Result<(), Fault> {
+    fn run(&self, task: FoldTask, summary: Option<Summary>, now: Timestamp) -> Result<(), PrepareError> {
         self.conversations.run(task, summary, now)
     }
 }
@@ -115,7 +116,7 @@ async fn works_with(falls: Falls) {
     if falls == Falls::Planning {
         policy.summarizer.url = Some("http://127.0.0.1:9/v1".to_owned());
     }
-    let plan = Plan { policy, gateway: settings, ..Plan::default() };
+    let plan = GatewayConfig { policy, gateway: settings, ..GatewayConfig::default() };
     let gateway = Gateway::open_with(&plan, |conversations| {
         Arc::new(Clumsy { conversations, trips: AtomicUsize::new(0), falls })
     })

@@ -1,4 +1,4 @@
-//! Times on a machine that does other things, too: the best of several runs is the least disturbed one.
+//! Timing on a busy machine: the best of several runs is the least disturbed.
 //!
 //! Short runs fit between two interruptions and are timed by the wall clock. Long ones never do; where the
 //! kernel tells how long this thread really ran, that is what counts.

@@ -1,4 +1,4 @@
-//! Chats with standing rules, facts and corrections: what is left of them after several folds in a row.
+//! How many rules, facts and corrections of chats survive several folds.
 //!
 //! Each file of a folder is a chat with notes on what was laid down in it (`examples/chats` has eight in as many
 //! languages). The chat grows in equal steps; after each, it is folded to a share of everything said so far.

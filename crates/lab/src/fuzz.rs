@@ -1,10 +1,10 @@
-//! The bodies of the fuzz targets: what must hold for any bytes whatsoever. They panic where it does not.
+//! The bodies of the fuzz targets. They panic if a property does not hold.
 
 use foldline_core::policy::AutoOr;
 use foldline_core::tokens::measure;
 use foldline_core::{Compaction, EngineError, Format, Job, Policy, Request, SessionState, Trigger, compact};
 use foldline_redact::{self as redact, Mode, Stream};
-use foldline_reduce::{Source, Talk, reduce_amid};
+use foldline_reduce::{ConversationNames, Source, reduce_in_context};
 use foldline_transcript::validate::validate;
 use foldline_transcript::wire;
 use foldline_transcript::wire::json::{self, Scanner};
@@ -116,12 +116,12 @@ pub fn reduce(bytes: &[u8]) {
     };
     let (tool, argument) = CALLS[usize::from(*first) % CALLS.len()];
     let source = Source { tool, argument, ..Source::default() };
-    let talk = Talk::of_words(["some_name it_broke parseOrder"]);
-    let reduced = reduce_amid(&source, &talk, text);
-    assert_eq!(reduced, reduce_amid(&source, &talk, text), "a second time differs");
+    let conversation = ConversationNames::of_words(["some_name it_broke parseOrder"]);
+    let reduced = reduce_in_context(&source, &conversation, text);
+    assert_eq!(reduced, reduce_in_context(&source, &conversation, text), "a second time differs");
     let Some(reduced) = reduced else { return };
     assert!(reduced.text.len() * 5 <= text.len() * 4, "{} of {} bytes", reduced.text.len(), text.len());
-    assert_eq!(reduce_amid(&source, &talk, &reduced.text), None, "reduced again: {}", reduced.text);
+    assert_eq!(reduce_in_context(&source, &conversation, &reduced.text), None, "reduced again: {}", reduced.text);
 }
 
 /// Any text is redacted without panic: nothing is left to find, findings are in order and split no character, JSON stays

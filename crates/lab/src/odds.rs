@@ -1,10 +1,10 @@
 //! Counts what some weights stand for: how likely a name of an output is needed again, by what the conversation says of
-//! it (`reduce/src/talk.rs`), and how fast conversations grow and cool down (`core/src/cache/economics.rs`).
+//! it (`reduce/src/conversation_names.rs`), and how fast conversations grow and cool down (`core/src/cache/economics.rs`).
 
 use crate::Failure;
 use foldline_measure::cache::Recording;
 use foldline_measure::retention::{Page, SHARE, Timeline, cut};
-use foldline_reduce::Talk;
+use foldline_reduce::ConversationNames;
 use foldline_transcript::{PartKind, wire};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -43,7 +43,7 @@ impl Odds {
         let page = Page::of(&transcript);
         let Ok(cut) = cut(&transcript, &page, SHARE) else { return Ok(()) };
         let first = wire::read(&cut.first, Some(transcript.format))?;
-        let talk = Talk::of(&first);
+        let conversation = ConversationNames::of(&first);
         let timeline = Timeline::of(&page);
         let from = page.first_block_of(cut.message);
         for (index, block) in page.blocks().iter().enumerate().take(from) {
@@ -53,7 +53,7 @@ impl Odds {
             let needed: BTreeSet<String> =
                 timeline.needed_from(&page, index, from).into_iter().map(|fact| fact.name).collect();
             for name in timeline.names_of(&page, index) {
-                let (all, later) = self.names.entry(talk.likelihood_of(&name)).or_default();
+                let (all, later) = self.names.entry(conversation.likelihood_of(&name)).or_default();
                 *all += 1;
                 *later += u64::from(needed.contains(&name));
             }

@@ -1,9 +1,8 @@
-//! How fast reducers are: on the outputs of real sessions, and on inputs made to hurt, where time must grow with size
-//! and no faster.
+//! Speed of the reducers, on real sessions and on adversarial inputs, where time must stay linear.
 
 use crate::{Failure, best};
 use foldline_core::ledger::understand;
-use foldline_reduce::{Kind, Source, Talk, detect, reduce_amid};
+use foldline_reduce::{ConversationNames, Kind, Source, detect, reduce_in_context};
 use foldline_transcript::wire;
 use foldline_transcript::{PartKind, Transcript};
 use std::collections::BTreeMap;
@@ -66,11 +65,11 @@ pub struct Paces(pub Vec<Pace>);
 
 /// Times every shape.
 pub fn on_hostile(runs: usize) -> Paces {
-    let talk = Talk::of_words(["some_name it_broke"]);
+    let conversation = ConversationNames::of_words(["some_name it_broke"]);
     let pace = |shape: &Shape| {
         let per_byte = |size: usize| {
             let text = (shape.make)(size);
-            let took = best::of(runs, || reduce_amid(&shape.source, &talk, &text)).as_secs_f64();
+            let took = best::of(runs, || reduce_in_context(&shape.source, &conversation, &text)).as_secs_f64();
             (text.len(), (took / text.len() as f64).max(1e-15))
         };
         let [(_, quarter), (_, half), (bytes, full)] = [FULL / STEP / STEP, FULL / STEP, FULL].map(per_byte);
@@ -124,7 +123,7 @@ pub fn on_sessions(files: &[PathBuf], runs: usize) -> Result<Works, Failure> {
 
 impl Works {
     fn read(&mut self, transcript: &Transcript<'_>, runs: usize) {
-        let talk = Talk::of(transcript);
+        let conversation = ConversationNames::of(transcript);
         let parts = transcript.parts.iter().enumerate().filter(|(_, part)| part.kind == PartKind::ToolResult);
         for (index, part) in parts {
             let words = transcript.words(part);
@@ -135,7 +134,7 @@ impl Works {
             let call = call.map(|call| understand(transcript, call));
             let argument = call.as_ref().map_or("", |call| call.target.as_ref());
             let source = Source { tool: transcript.tool_of(index), argument, ..Source::default() };
-            let took = best::of(runs, || reduce_amid(&source, &talk, &words));
+            let took = best::of(runs, || reduce_in_context(&source, &conversation, &words));
             let work = Work { outputs: 1, bytes: words.len(), took };
             self.0.entry(detect(&source, &words)).or_default().add(work);
         }

@@ -1,4 +1,4 @@
-//! How long things take, and whether that grows with the transcript or faster.
+//! Speed of the engine and how it scales with the transcript.
 //!
 //! Parts are timed through the public API on one parsed transcript. What `compact` does beyond them
 //! (applying the plan, reading and counting the result) is the rest: its time less theirs.

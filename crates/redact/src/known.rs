@@ -1,4 +1,4 @@
-//! Secrets that are known by value: found once where their surroundings gave them away, hidden wherever else they stand.
+//! Masks values that were recognised as secrets elsewhere.
 
 use crate::rule::Reveal;
 use crate::words::{PLACEHOLDERS, words};

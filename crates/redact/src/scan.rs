@@ -13,7 +13,6 @@ use crate::{
     Finding, Mode, command, cookies, gibberish, kubernetes, name_value, placeholder, private_key, random_token,
     sentence, sql_insert, string_stats, wrapped,
 };
-use aho_corasick::PatternID;
 use std::cell::RefCell;
 
 /// The text under search and what was found so far.
@@ -101,7 +100,6 @@ fn find_in_part(raw: &[u8], mode: Mode) -> Vec<Finding> {
 
 /// As [`find_in_part`]; without a [`Repeat`] every keyword is looked at.
 pub(crate) fn find_with(raw: &[u8], mode: Mode, repeat: Option<Repeat>) -> Vec<Finding> {
-    let Some(gate) = KEYWORD_SEARCH.as_ref() else { return Vec::new() };
     let view = Decoded::of(raw);
     let mut scan = Scan {
         text: view.bytes(),
@@ -115,10 +113,10 @@ pub(crate) fn find_with(raw: &[u8], mode: Mode, repeat: Option<Repeat>) -> Vec<F
         commanded: (0, ""),
         tabled: 0,
         manifested: 0,
-        by: Hit { keyword: PatternID::ZERO, end: 0 },
+        by: Hit::default(),
         again: 0,
     };
-    scan.run(gate, repeat);
+    scan.run(&KEYWORD_SEARCH, repeat);
     random_token::check(&mut scan);
     scan.into_findings(&view, raw)
 }

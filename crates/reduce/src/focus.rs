@@ -2,7 +2,7 @@
 
 use aho_corasick::AhoCorasick;
 
-use super::talk::Talk;
+use super::conversation_names::ConversationNames;
 use super::words::is_common;
 
 /// More words than this describe no focus.
@@ -31,11 +31,11 @@ pub(super) struct Focus<'a> {
     timing: bool,
     finder: Option<AhoCorasick>,
     /// The conversation around the output, where it is known.
-    pub talk: Option<&'a Talk>,
+    pub conversation: Option<&'a ConversationNames>,
 }
 
 impl<'a> Focus<'a> {
-    pub(super) fn new(words: &[&str], talk: Option<&'a Talk>) -> Focus<'a> {
+    pub(super) fn new(words: &[&str], conversation: Option<&'a ConversationNames>) -> Focus<'a> {
         let timing = words.iter().any(|word| TIMING.contains(word));
         let mut telling: Vec<&str> = words.iter().copied().filter(|word| word.len() >= 4 && !is_common(word)).collect();
         telling.sort_unstable();
@@ -46,7 +46,7 @@ impl<'a> Focus<'a> {
         } else {
             AhoCorasick::builder().ascii_case_insensitive(true).build(&telling).ok()
         };
-        Focus { words: telling.len(), timing, finder, talk }
+        Focus { words: telling.len(), timing, finder, conversation }
     }
 
     /// True when the task is about timing or debugging.

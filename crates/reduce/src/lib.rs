@@ -21,7 +21,7 @@
 //! # A tour
 //!
 //! - [`detect()`] says which [`Kind`] of output a text is; [`reduce`] detects and reduces.
-//! - [`reduce_amid`] also knows the conversation around an output, as a [`Talk`]: what it speaks of stays.
+//! - [`reduce_in_context`] also knows the conversation around an output, as a [`ConversationNames`]: what it speaks of stays.
 //! - [`wording`] writes counts for people and models.
 //!
 //! A reducer knows no budget, zone or store. Its allowance is a function of the input's size alone, so the same
@@ -40,6 +40,7 @@ mod clean;
 mod code;
 mod command;
 mod compare;
+mod conversation_names;
 mod definitions;
 mod detect;
 mod diff;
@@ -60,7 +61,6 @@ mod room;
 mod search;
 mod stack_trace;
 mod table;
-mod talk;
 mod test_report;
 mod web;
 pub mod wording;
@@ -76,6 +76,7 @@ use std::fmt::{self, Write as _};
 pub use alarm::{Severity, each as each_trouble};
 pub use clean::visible;
 pub use compare::difference;
+pub use conversation_names::ConversationNames;
 pub use definitions::defines;
 use detect::Origin;
 pub use detect::detect;
@@ -85,7 +86,6 @@ use index::Index;
 pub use lines::lines;
 use names::Which;
 use room::Room;
-pub use talk::Talk;
 pub use test_report::failed_tests;
 pub use words::is_common;
 
@@ -238,17 +238,17 @@ pub fn reduce(source: &Source<'_>, text: &str) -> Option<Reduced> {
 
 /// The same amid a conversation: names that it speaks of stay first.
 #[must_use]
-pub fn reduce_amid(source: &Source<'_>, talk: &Talk, text: &str) -> Option<Reduced> {
-    reduced(source, Some(talk), text)
+pub fn reduce_in_context(source: &Source<'_>, conversation: &ConversationNames, text: &str) -> Option<Reduced> {
+    reduced(source, Some(conversation), text)
 }
 
-fn reduced(source: &Source<'_>, talk: Option<&Talk>, text: &str) -> Option<Reduced> {
+fn reduced(source: &Source<'_>, conversation: Option<&ConversationNames>, text: &str) -> Option<Reduced> {
     if is_reduced(text) {
         return None;
     }
     let envelope = envelope::opened(text);
     let clean = clean::clean(envelope.as_ref().map_or(text, |envelope| &envelope.printed));
-    let focus = Focus::new(source.focus, talk);
+    let focus = Focus::new(source.focus, conversation);
     let origin = Origin::of(source);
     let named = detect::by_name(origin, source);
     // Code keeps its numbers: a copy without them would be for nothing.

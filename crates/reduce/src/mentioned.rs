@@ -22,7 +22,7 @@ const BYTES_PER_NAME: usize = 16;
 
 /// Adds such lines to a body.
 pub(super) fn add(output: &Output<'_>, kind: Kind, body: &mut String) {
-    let Some(talk) = output.focus.talk else {
+    let Some(conversation) = output.focus.conversation else {
         return;
     };
     let unfolded = unfolded(output.text, kind);
@@ -37,7 +37,7 @@ pub(super) fn add(output: &Output<'_>, kind: Kind, body: &mut String) {
     let mut line = Line { start: 0, end: 0 };
     let mut taken = 0;
     for (name, key) in index.coined() {
-        if name.at < taken || !talk.speaks_of(key) || shown.contains(&key) {
+        if name.at < taken || !conversation.speaks_of(key) || shown.contains(&key) {
             continue;
         }
         if name.at >= line.end {

@@ -114,8 +114,11 @@ impl Scale {
                     0 => NO_NAME,
                     worth => {
                         // Plain words come up for any reason.
-                        let talk = focus.talk.filter(|_| name.coined);
-                        found.push(Found { worth: worth * talk.map_or(1, |talk| talk.likelihood(key)), count: 0 });
+                        let conversation = focus.conversation.filter(|_| name.coined);
+                        found.push(Found {
+                            worth: worth * conversation.map_or(1, |conversation| conversation.likelihood(key)),
+                            count: 0,
+                        });
                         found.len() as u32 - 1
                     }
                 });

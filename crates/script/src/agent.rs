@@ -1,4 +1,4 @@
-//! An agent at work: a history that grows by calls and their results, in the words of each API.
+//! A scripted agent: a history that grows by tool calls and results, in each API.
 
 use crate::dialect::Dialect;
 use crate::server::Received;

@@ -1,4 +1,4 @@
-//! A provider that refuses what its vendor would refuse.
+//! A provider that refuses what its vendor refuses.
 
 use crate::act::Act;
 use crate::dialect::Dialect;

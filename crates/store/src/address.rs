@@ -22,13 +22,18 @@ pub struct Address {
 
 /// A text that is no address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no handle; expected {prefix} and 12 hex digits", prefix = Handle::PREFIX)]
+#[error("invalid handle `{0}`; expected {prefix} and 12 hex digits", prefix = Handle::PREFIX)]
 pub struct AddressError(String);
 
 impl Digest {
     /// The digest of a text.
     pub fn of(text: &str) -> Digest {
         Digest(*blake3::hash(text.as_bytes()).as_bytes())
+    }
+
+    /// The first digits of it.
+    pub fn hex(&self, digits: usize) -> String {
+        hex(&self.0, digits)
     }
 
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Digest> {
@@ -214,7 +219,7 @@ mod tests {
     #[test]
     fn what_is_no_handle_is_quoted_in_short() {
         let error = "abc".parse::<Address>().unwrap_err();
-        assert_eq!(error.to_string(), "`abc` is no handle; expected fl- and 12 hex digits");
+        assert_eq!(error.to_string(), "invalid handle `abc`; expected fl- and 12 hex digits");
         for wrong in ["", "fl-", "fl-0123456789a", "fl-0123456789ag", "fl-0123456789aé", &"a".repeat(65)] {
             assert!(wrong.parse::<Address>().is_err(), "{wrong}");
         }

@@ -2,7 +2,7 @@
 //! visible to whoever asks next, on any node.
 
 use crate::address::{Address, Digest};
-use crate::conversation::{CheckpointEntry, EventRow, FoldClaim, Kept, Key, NewFold, SessionRow, WindowRow};
+use crate::conversation::{CheckpointEntry, EventRow, FoldClaim, Kept, Key, NewFold, Revise, SessionRow, WindowRow};
 use crate::error::Fault;
 use crate::forget::{Cleaning, Forget, Gone, Rekeyed};
 use crate::keys::Keyring;
@@ -38,13 +38,22 @@ pub(crate) trait Backend: fmt::Debug + Send + Sync {
 
     fn claim_fold(&self, now: i64, claim: &FoldClaim<'_>) -> Result<bool, Fault>;
     fn release_fold(&self, claim: &FoldClaim<'_>) -> Result<(), Fault>;
-    fn keep_fold(&self, now: i64, fold: &NewFold<'_>) -> Result<Kept, Fault>;
+    /// `revise` makes the session that is kept out of the one that is there.
+    fn keep_fold(&self, now: i64, fold: &NewFold<'_>, revise: Option<Revise<'_>>) -> Result<Kept, Fault>;
     fn checkpoints(&self, namespace: &str, root: &Key, most: usize) -> Result<Vec<CheckpointEntry>, Fault>;
     fn checkpoint_text(&self, namespace: &str, key: &Key) -> Result<Option<Used<String>>, Fault>;
     fn note_checkpoint_use(&self, now: i64, namespace: &str, key: &Key, used_at: i64) -> Result<(), Fault>;
 
     /// `known`: nothing is written when something was forgotten on request since that count.
     fn write(&self, now: i64, rows: (&[SessionRow], &[EventRow]), known: Option<u64>) -> Result<bool, Fault>;
+    /// Writes a session, revised if one is there, and says what was written; nothing as with [`Backend::write`].
+    fn revise_session(
+        &self,
+        now: i64,
+        session: &SessionRow,
+        revise: Revise<'_>,
+        known: u64,
+    ) -> Result<Option<SessionRow>, Fault>;
     fn session(&self, id: &str) -> Result<Option<SessionRow>, Fault>;
     fn sessions(&self, namespace: Option<&str>, most: usize) -> Result<Vec<SessionRow>, Fault>;
     fn events(&self, session: &str, most: usize) -> Result<Vec<EventRow>, Fault>;

@@ -100,6 +100,9 @@ pub struct SessionRow {
     pub record: String,
 }
 
+/// How a session stands, given how it stood when another node wrote it.
+pub type Revise<'a> = &'a dyn Fn(&SessionRow) -> SessionRow;
+
 /// What was learnt about the window of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WindowRow {

@@ -1,4 +1,4 @@
-//! What can go wrong with a store: which file, what is the matter, and what to do about it.
+//! Errors of the store: which file, what happened, what to do.
 
 use crate::address::Address;
 use crate::keys::KeyId;
@@ -23,7 +23,7 @@ pub struct StoreError {
 #[non_exhaustive]
 pub enum Fault {
     /// Asked to read a store that nobody made.
-    #[error("there is no such file; nothing has been stored there, or another --store was meant")]
+    #[error("file not found; nothing has been stored there, or another --store was meant")]
     Missing,
     /// The file system refuses.
     #[error(
@@ -31,29 +31,28 @@ pub enum Fault {
     )]
     Denied(io::Error),
     /// The place is a link.
-    #[error("is a symbolic link, which others may point elsewhere; name the file that is meant")]
+    #[error("is a symbolic link; name the file itself")]
     Link,
     /// Others can read the file, and that cannot be changed.
     #[error(
-        "can be read by others (mode {0:o}), and its permissions cannot be changed; chmod 600 it, or choose another --store"
+        "is readable by other users (mode {0:o}), and its permissions cannot be changed; run chmod 600 on it, or \
+         choose another --store"
     )]
     Exposed(u32),
     /// Others can put another file into its place.
-    #[error(
-        "lies in a folder that everybody may write to (mode {0:o}); chmod o-w the folder, or choose another --store"
-    )]
+    #[error("is in a world-writable folder (mode {0:o}); run chmod o-w on the folder, or choose another --store")]
     OpenFolder(u32),
     /// The file or its folder cannot be written.
     #[error("is read-only; make the file and its folder writable, or choose another --store")]
     ReadOnly,
     /// Others write for longer than we wait.
-    #[error("is locked: another process has been writing for more than {} s; try again", .0.as_secs_f32())]
+    #[error("is locked: another process has been writing for more than {} s; try again later", .0.as_secs_f32())]
     Locked(Duration),
     /// Some other kind of file.
-    #[error("is not a database; choose another --store, the file is left as it is")]
+    #[error("is not a database; choose another --store (the file was not changed)")]
     NotADatabase,
     /// Somebody else's database.
-    #[error("is a database of another program; choose another --store, the file is left as it is")]
+    #[error("is a database of another program; choose another --store (the file was not changed)")]
     Foreign,
     /// Written by a later release.
     #[error(
@@ -66,13 +65,13 @@ pub enum Fault {
         known: i64,
     },
     /// Damaged as a whole.
-    #[error("is damaged ({0}); move it away, a new one is made at the next run")]
+    #[error("is damaged ({0}); move it away and the next run creates a new one")]
     Corrupt(String),
     /// One original is damaged.
-    #[error("{0} is damaged: what is stored is not what was put there; the file may need to be replaced")]
+    #[error("{0} is damaged: its content does not match its digest; restore or replace the file")]
     Damaged(Address),
     /// One original is encrypted with a key that is not there.
-    #[error("{0} is encrypted with another key than those given; add the key that it was stored with")]
+    #[error("{0} is encrypted with a key that was not given; add that key")]
     Sealed(Address),
     /// What is kept is encrypted, and no key was given.
     #[error(
@@ -82,8 +81,7 @@ pub enum Fault {
     NoKey(KeyId),
     /// What is kept is encrypted with a key that is not among those given.
     #[error(
-        "needs key {wanted}, and those given are {given}; add it behind the first one, then `foldline store rekey` makes it \
-         dispensable"
+        "needs key {wanted}, but the keys given are {given}; add it after the first one and run `foldline store rekey`"
     )]
     WrongKey {
         /// The key that is needed.
@@ -118,10 +116,10 @@ pub enum Fault {
         least: i64,
     },
     /// No room on the disk.
-    #[error("the disk is full; free some space, or lower store.max_bytes and prune")]
+    #[error("the disk is full; free some space, or lower store.max_bytes")]
     DiskFull,
     /// One put is more than the whole store may hold.
-    #[error("{needed} bytes to store at once are more than store.max_bytes allows ({limit}); raise it")]
+    #[error("storing {needed} bytes exceeds store.max_bytes ({limit}); raise it")]
     TooLarge {
         /// Bytes, packed.
         needed: u64,
@@ -129,10 +127,10 @@ pub enum Fault {
         limit: u64,
     },
     /// A caller mixed up texts.
-    #[error("{0} is not the handle of the text given with it")]
+    #[error("{0} is not the handle of the given text")]
     Mismatch(Handle),
     /// The disk or the system failed.
-    #[error("reading or writing failed: {0}; check the disk and its free space")]
+    #[error("I/O error: {0}; check the disk and its free space")]
     Io(#[from] io::Error),
     /// Anything else that SQLite says.
     #[error("{0}")]

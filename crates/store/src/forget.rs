@@ -1,4 +1,4 @@
-//! Forgetting on request: what is to go, and what went.
+//! Deletion on request: what to delete, and what was deleted.
 
 use crate::search::Whose;
 

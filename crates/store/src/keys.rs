@@ -1,4 +1,4 @@
-//! Keys that what is kept is encrypted with: 32 random bytes each, the one that writes first.
+//! Encryption keys: 32 random bytes each; the first one encrypts.
 
 use crate::error::Fault;
 use base64::Engine;
@@ -29,15 +29,18 @@ pub struct KeyId(pub(crate) [u8; 8]);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
     /// Nothing is there.
-    #[error("holds no key; expected 32 random bytes as 64 hex digits or base64, as `foldline store key` makes them")]
+    #[error(
+        "contains no key; expected 32 random bytes as 64 hex digits or base64, as `foldline store key` creates them"
+    )]
     Absent,
     /// One of them is something else.
     #[error(
-        "its key {0} cannot be read; expected 32 random bytes as 64 hex digits or base64, as `foldline store key` makes them"
+        "its key {0} is invalid; expected 32 random bytes as 64 hex digits or base64, as `foldline store key` creates \
+         them"
     )]
     Unreadable(usize),
     /// One of them repeats itself.
-    #[error("its key {0} is not random; make one with `foldline store key`")]
+    #[error("its key {0} is not random; create one with `foldline store key`")]
     Weak(usize),
 }
 
@@ -160,7 +163,12 @@ pub(crate) fn check(found: &[Known], keys: &Keyring) -> Result<(), Fault> {
 
 /// Fills a buffer with random bytes of the system.
 pub(crate) fn random(bytes: &mut [u8]) -> io::Result<()> {
-    getrandom::fill(bytes).map_err(|error| io::Error::other(format!("the system has no random numbers: {error}")))
+    getrandom::fill(bytes).map_err(|error| {
+        io::Error::other(format!(
+            "cannot read random numbers from the system: \
+     {error}"
+        ))
+    })
 }
 
 impl fmt::Display for KeyId {

@@ -33,6 +33,7 @@ mod backend;
 mod check;
 mod conversation;
 mod error;
+mod file_identity;
 mod forget;
 mod keys;
 mod limits;
@@ -44,7 +45,6 @@ mod original;
 mod pack;
 #[cfg(feature = "postgres")]
 mod postgres;
-mod presence;
 mod rows;
 mod seal;
 mod search;
@@ -54,10 +54,11 @@ mod sqlite;
 mod store;
 mod transfer;
 mod url;
+mod wanted;
 
 pub use address::{Address, AddressError, Digest};
 pub use conversation::{
-    CheckpointEntry, EventRow, FoldClaim, Kept, Key, NewCheckpoint, NewFold, Precedence, SessionRow, WindowRow,
+    CheckpointEntry, EventRow, FoldClaim, Kept, Key, NewCheckpoint, NewFold, Precedence, Revise, SessionRow, WindowRow,
 };
 pub use error::{Fault, StoreError};
 pub use forget::{Cleaning, Forget, Forgotten, Gone, Rekeyed};
@@ -70,3 +71,4 @@ pub use settings::StoreSettings;
 pub use store::{Opening, Store};
 pub use transfer::{Bytes, Cursor, Kind, ReadError, Record, Removal};
 pub use url::{is_url, shown};
+pub use wanted::{Wanted, tell};

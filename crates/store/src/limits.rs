@@ -1,4 +1,4 @@
-//! How much is kept and for how long, and why something was let go.
+//! Limits of size and age, and why something expired.
 
 use std::fmt;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Where the store is when nobody says so.
+//! The default location of the store.
 
 use std::path::PathBuf;
 

@@ -72,7 +72,7 @@ pub(crate) fn read_text(seal: &Seal, place: &Key, size: i64, bytes: &[u8]) -> Op
 }
 
 pub(crate) fn damaged() -> Fault {
-    Fault::Corrupt("a checkpoint is not what was stored".into())
+    Fault::Corrupt("a checkpoint does not match its digest".into())
 }
 
 /// Texts under one address that are listed. More than two do not happen by chance.

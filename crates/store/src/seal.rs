@@ -1,4 +1,4 @@
-//! Seals: how a row is written so that it tells nothing without the key, and how it is found again.
+//! Encryption of rows, and keyed digests to look them up.
 //!
 //! Content is packed, then encrypted with XChaCha20-Poly1305 under a random nonce and bound to its place, so that rows
 //! cannot be exchanged. What rows are found by (digests, keys of checkpoints, names of sessions, words) are keyed digests.

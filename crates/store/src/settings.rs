@@ -2,22 +2,22 @@
 
 use crate::Limits;
 use foldline_core::section;
-use foldline_core::settings::{AutoOr, Kind, bytes, count};
+use foldline_core::settings::{AutoOr, ValueKind, bytes, count};
 
 section! {
     /// Where originals and checkpoints are kept.
     StoreSettings = "store" {
-        /// File or URL of the store; `none` keeps nothing, null is the default place of the user.
-        path: Option<String> = Kind::Text, "null";
-        /// Bytes that all that is kept may take, packed; the least recently used of whoever takes most go first.
+        /// File of the store; `none` disables it, null is the default location of the user.
+        path: Option<String> = ValueKind::Text, "null";
+        /// Maximum stored bytes, compressed; the largest client's least recently used content is removed first.
         max_bytes: u64 = bytes(1_000_000, 10_000_000_000_000), "1000M";
-        /// Bytes that those of one client may take; `auto` is as much as there is room for.
+        /// Maximum stored bytes per client; `auto` sets no limit per client.
         max_bytes_per_client: AutoOr<u64> = bytes(1_000_000, 10_000_000_000_000).or(&["auto"]), "auto";
-        /// File with the keys that what is kept is encrypted with, the one for new content first; for its owner only.
-        key_file: Option<String> = Kind::Text, "null";
-        /// Command that prints these keys, such as one that asks the keyring of the system.
-        key_command: Option<String> = Kind::Text, "null";
-        /// Days that an original is kept after its last use.
+        /// File with encryption keys, the one for new content first; accessible to its owner only.
+        key_file: Option<String> = ValueKind::Text, "null";
+        /// Command that prints these keys, for example from the system keyring.
+        key_command: Option<String> = ValueKind::Text, "null";
+        /// Days to keep an original after its last use.
         max_age_days: u32 = count(1, 36_500), "30";
     }
 }

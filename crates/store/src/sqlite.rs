@@ -36,7 +36,7 @@ pub(crate) use index::{index_some, waiting};
 pub(crate) use objects::{claim, owner};
 pub(crate) use put::put;
 pub(crate) use rekey::{outdated, rekey};
-pub(crate) use sessions::{events, session, sessions, write};
+pub(crate) use sessions::{events, revise_session, session, sessions, write};
 pub(crate) use store::SqliteStore;
 pub(crate) use totals::{forgotten, totals};
 pub(crate) use transfer::{add, page};

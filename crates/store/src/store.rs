@@ -3,7 +3,7 @@
 use crate::address::Address;
 use crate::backend::Backend;
 use crate::check::{missing_key, wrong_with};
-use crate::conversation::{CheckpointEntry, EventRow, FoldClaim, Kept, Key, NewFold, SessionRow, WindowRow};
+use crate::conversation::{CheckpointEntry, EventRow, FoldClaim, Kept, Key, NewFold, Revise, SessionRow, WindowRow};
 use crate::error::{Fault, StoreError};
 use crate::forget::{Cleaning, Forget, Gone, Rekeyed};
 use crate::keys::{KeyId, Keyring};
@@ -134,7 +134,13 @@ impl Store {
 
     /// Keeps a fold, all or nothing. When it returns it is on the disk.
     pub fn keep_fold(&self, now_ms: i64, fold: &NewFold<'_>) -> Result<Kept, StoreError> {
-        self.told(self.backend.keep_fold(now_ms, fold))
+        self.told(self.backend.keep_fold(now_ms, fold, None))
+    }
+
+    /// As [`Store::keep_fold`], where other nodes may have written the session meanwhile: `revise` is given what is there,
+    /// and nobody writes until what it returns is kept. It may be called again.
+    pub fn keep_fold_with(&self, now_ms: i64, fold: &NewFold<'_>, revise: Revise<'_>) -> Result<Kept, StoreError> {
+        self.told(self.backend.keep_fold(now_ms, fold, Some(revise)))
     }
 
     /// The checkpoints under a root, the latest used first.
@@ -170,6 +176,18 @@ impl Store {
     ) -> Result<bool, StoreError> {
         let rows = (sessions, events);
         self.told(self.backend.write(now_ms, rows, Some(known)))
+    }
+
+    /// Writes a session that other nodes may have written meanwhile, and says what was written: what `revise` makes of the
+    /// one that is there, or `session` if there is none. Nothing as with [`Store::write_copies`].
+    pub fn revise_session(
+        &self,
+        now_ms: i64,
+        session: &SessionRow,
+        revise: Revise<'_>,
+        known: u64,
+    ) -> Result<Option<SessionRow>, StoreError> {
+        self.told(self.backend.revise_session(now_ms, session, revise, known))
     }
 
     /// One session.

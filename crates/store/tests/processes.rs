@@ -209,7 +209,7 @@ fn a_disk_that_takes_no_more_loses_nothing() {
     worker.wait().unwrap();
     let stored = said.iter().filter(|line| line.starts_with("stored")).count();
     assert!((1..1_000).contains(&stored), "{said:?}");
-    assert!(said.iter().any(|line| line.contains("reading or writing failed")), "{said:?}");
+    assert!(said.iter().any(|line| line.contains("check the disk and its free space")), "{said:?}");
     let store = Store::open_existing(&path, Limits::default()).unwrap();
     for put in 0..stored {
         let text = text("w", put, 0, 50_000);

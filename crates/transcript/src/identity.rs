@@ -6,7 +6,7 @@
 use crate::edit::Span;
 use crate::transcript::{Format, Role, Transcript};
 use crate::wire::gemini::SIGNATURE;
-use crate::wire::json::{self, Kind, Scanner};
+use crate::wire::json::{self, JsonKind, Scanner};
 use blake3::Hasher;
 
 /// The digest of a message, or of all messages up to one.
@@ -75,11 +75,11 @@ fn take_message(hasher: &mut Hasher, text: &str, span: Span, role: Role) {
     let mut scanner = Scanner::new(text, span.start as usize);
     // What the reader accepted it accepts again.
     let _ = match scanner.peek() {
-        Ok(Kind::Object) => scanner
+        Ok(JsonKind::Object) => scanner
             .object(|scanner, key| match key {
                 "cache_control" => scanner.skip().map(drop),
                 "name" if role == Role::Tool => scanner.skip().map(drop),
-                "parts" if scanner.peek()? == Kind::Array => {
+                "parts" if scanner.peek()? == JsonKind::Array => {
                     piece(hasher, b'k', key);
                     hasher.update(b"[");
                     scanner.array(|scanner| take_block(hasher, scanner, Depth::Block))?;
@@ -112,12 +112,12 @@ enum Depth {
 /// A string, or blocks; a single block that is nothing but text counts as its string.
 fn take_content(hasher: &mut Hasher, scanner: &mut Scanner<'_>, depth: Depth) -> json::Result<()> {
     match scanner.peek()? {
-        Kind::String => {
+        JsonKind::String => {
             let literal = scanner.string()?;
             piece(hasher, b't', literal.inner().of(scanner.text()));
             Ok(())
         }
-        Kind::Array => {
+        JsonKind::Array => {
             if let Some(literal) = only_text(&mut scanner.clone()) {
                 piece(hasher, b't', literal.inner().of(scanner.text()));
                 return scanner.skip().map(drop);
@@ -132,7 +132,7 @@ fn take_content(hasher: &mut Hasher, scanner: &mut Scanner<'_>, depth: Depth) ->
 }
 
 fn take_block(hasher: &mut Hasher, scanner: &mut Scanner<'_>, depth: Depth) -> json::Result<()> {
-    if scanner.peek()? != Kind::Object {
+    if scanner.peek()? != JsonKind::Object {
         return take_raw(hasher, scanner);
     }
     hasher.update(b"{");
@@ -160,7 +160,7 @@ fn take_raw(hasher: &mut Hasher, scanner: &mut Scanner<'_>) -> json::Result<()> 
 }
 
 fn take_system(hasher: &mut Hasher, scanner: &mut Scanner<'_>) -> json::Result<()> {
-    if scanner.peek()? != Kind::Array {
+    if scanner.peek()? != JsonKind::Array {
         return take_content(hasher, scanner, Depth::Block);
     }
     scanner
@@ -184,7 +184,7 @@ fn only_text(scanner: &mut Scanner<'_>) -> Option<Span> {
         .array(|scanner| {
             blocks += 1;
             // The second block settles it; an error ends the walk.
-            if blocks > 1 || scanner.peek()? != Kind::Object {
+            if blocks > 1 || scanner.peek()? != JsonKind::Object {
                 return Err(scanner.error(""));
             }
             scanner
@@ -194,7 +194,7 @@ fn only_text(scanner: &mut Scanner<'_>) -> Option<Span> {
                             let kind = scanner.skip()?.of(scanner.text());
                             is_plain &= matches!(kind, "\"text\"" | "\"input_text\"" | "\"output_text\"");
                         }
-                        "text" if scanner.peek()? == Kind::String => literal = Some(scanner.string()?),
+                        "text" if scanner.peek()? == JsonKind::String => literal = Some(scanner.string()?),
                         "cache_control" => drop(scanner.skip()?),
                         _ => is_plain = false,
                     }

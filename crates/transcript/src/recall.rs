@@ -1,4 +1,4 @@
-//! Originals: what was removed, and the handle under which it can be had again.
+//! Originals: removed texts and their handles.
 
 use crate::edit::Span;
 use crate::transcript::{Content, Part, PartKind, Transcript};

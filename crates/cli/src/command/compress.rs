@@ -1,6 +1,6 @@
-//! `foldline compress`: a transcript in, a smaller one out.
+//! `foldline compress`: compacts a transcript.
 
-use super::feedback::{Asked, feedback};
+use super::feedback::{StartedBy, feedback};
 use super::settings;
 use super::summarise;
 use crate::args::Compress;
@@ -8,7 +8,7 @@ use crate::failure::{Failure, Verdict};
 use crate::input::{self, Document};
 use crate::keep;
 use crate::output::{self, Paint};
-use crate::progress::{self, Voice};
+use crate::progress::{self, ProgressDisplay};
 use crate::settings::{Flag, Settings, Surroundings, model_table};
 use foldline_core::Outcome;
 use foldline_core::cache::marks;
@@ -37,13 +37,13 @@ pub fn run(args: &Compress) -> Result<Verdict, Failure> {
     // A plan makes no file, but shows the handles that a run would give.
     let opened = if args.dry_run { Ok(None) } else { keep::open(&settings.store) };
     let store = opened.unwrap_or_else(|error| {
-        warnings.push(format!("originals are not kept: {error}"));
+        warnings.push(format!("originals are not stored: {error}"));
         None
     });
     let mut job = job(args, &settings)?;
     job.request.keeps_originals = store.is_some() || args.dry_run && keep::path_of(&settings.store).is_some();
-    let voice = if args.quiet { Voice::Silent } else { Voice::Heard };
-    let bar = progress::on_document(voice, document.text.len(), "compacting");
+    let progress = if args.quiet { ProgressDisplay::Hidden } else { ProgressDisplay::Shown };
+    let bar = progress::on_document(progress, document.text.len(), "compacting");
     let engine = Engine { document: &document, policy: settings.policy(), state: &state };
     let (sound, mut plan) = engine.plan(&job)?;
     bar.finish_and_clear();
@@ -52,17 +52,17 @@ pub fn run(args: &Compress) -> Result<Verdict, Failure> {
     }
     let mut summary = None;
     if let Some(wanted) = plan.writing.job.take() {
-        let written = summary.insert(summarise::run(settings.policy(), &wanted, voice)?);
+        let written = summary.insert(summarise::run(settings.policy(), &wanted, progress)?);
         plan = resume(&sound, plan, written, &engine.inputs(&job)).map_err(Failure::target)?;
     }
     let mut done = engine.finish(sound, plan, &job)?;
     let compacted = started.elapsed();
-    let bar = progress::on_document(voice, document.text.len(), "keeping originals of");
+    let bar = progress::on_document(progress, document.text.len(), "keeping originals of");
     // A handle leaves only when its original is stored: without it, the work is done again without handles.
     if let Some(store) = &store
         && let Err(error) = keep::keep(store, &done)
     {
-        warnings.push(format!("originals are not kept: {error}"));
+        warnings.push(format!("originals are not stored: {error}"));
         job.request.keeps_originals = false;
         job.request.summary = summary;
         let (sound, plan) = engine.plan(&job)?;
@@ -89,7 +89,7 @@ pub fn run(args: &Compress) -> Result<Verdict, Failure> {
         write_report(place, &report)?;
     }
     if !args.quiet && args.report.as_deref() != Some("-") {
-        let asked = if job.request.trigger == Trigger::Manual { Asked::ByHand } else { Asked::Automatically };
+        let asked = if job.request.trigger == Trigger::Manual { StartedBy::Person } else { StartedBy::Script };
         output::tell(&feedback(&report, asked, Paint::of_stderr()));
     }
     match done.plan.outcome {
@@ -118,6 +118,7 @@ fn job(args: &Compress, settings: &Settings) -> Result<Job, Failure> {
             focus: args.focus.clone(),
             pins: args.pins.clone(),
             target: args.target_tokens,
+            reach: args.recall.reach(),
             now_ms: Some(keep::now_ms()),
             today: Some(keep::today()),
             memory: args.memory.as_deref().map(read_memory).transpose()?,

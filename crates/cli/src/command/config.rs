@@ -1,4 +1,4 @@
-//! `foldline config`: the settings in effect, what is wrong with them, and their schema.
+//! `foldline config`: settings in effect, problems in a file, JSON Schema.
 //!
 //! Everything here turns values into text; the caller prints it and picks the exit code.
 
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::args::Config;
 use crate::failure::{Failure, Verdict};
 use crate::output::{self, Paint};
-use crate::settings::{Asked, Settings, SettingsError, Surroundings, check_file, load, sections};
+use crate::settings::{Settings, SettingsArgs, SettingsError, Surroundings, check_file, load, sections};
 
 /// Runs the command.
 pub fn run(args: &Config) -> Result<Verdict, Failure> {
@@ -28,7 +28,9 @@ pub fn run(args: &Config) -> Result<Verdict, Failure> {
             let around = Surroundings::of_process();
             let (subject, problems) = match file {
                 Some(path) => (path.display().to_string(), check_file(path, &around)),
-                None => ("settings in effect".to_owned(), load(&Asked::default(), &around).err().unwrap_or_default()),
+                None => {
+                    ("settings in effect".to_owned(), load(&SettingsArgs::default(), &around).err().unwrap_or_default())
+                }
             };
             output::print(&check(&subject, &problems, paint))?;
             Ok(if problems.is_empty() { Verdict::Fine } else { Verdict::Found })

@@ -1,4 +1,4 @@
-//! `foldline doctor`: is everything there that the settings need, and what to do if not.
+//! `foldline doctor`: checks what the settings need, with a fix for each problem.
 
 use super::settings;
 use crate::args::{Doctor, Tuning};
@@ -70,7 +70,7 @@ fn examine(args: &Doctor) -> Vec<Check> {
     let settings = match settings(&args.tuning, Vec::new()) {
         Ok(settings) => settings,
         Err(failure) => {
-            let fix = "correct the key that is named, or leave it out";
+            let fix = "fix or remove the setting named above";
             return vec![Check::wrong("settings", failure.message, fix)];
         }
     };
@@ -79,7 +79,7 @@ fn examine(args: &Doctor) -> Vec<Check> {
     let table = match model_table(settings.policy(), &Surroundings::of_process()) {
         Ok(table) => table,
         Err(error) => {
-            checks.push(Check::wrong("model table", error.to_string(), "correct the file that model.table names"));
+            checks.push(Check::wrong("model table", error.to_string(), "fix the file named by model.table"));
             ModelTable::embedded().clone()
         }
     };
@@ -87,7 +87,7 @@ fn examine(args: &Doctor) -> Vec<Check> {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            checks.push(Check::wrong("network", error.to_string(), "free some resources of the system"));
+            checks.push(Check::wrong("network", error.to_string(), "check the limits on memory and threads"));
             return checks;
         }
     };
@@ -112,33 +112,31 @@ fn settings_check(settings: &Settings) -> Check {
 
 fn store_checks(settings: &StoreSettings) -> Vec<Check> {
     let Some(path) = keep::path_of(settings).map(|path| shown(&path)) else {
-        let fix = "leave store.path out, or name a file, to make removed text recallable";
-        return vec![Check::note("store", "originals are not kept", fix)];
+        let fix = "remove store.path, or set it to a file, to be able to recall removed text";
+        return vec![Check::note("store", "originals are not stored", fix)];
     };
     let wrong = |error: KeepError| {
         let fix = match &error {
-            KeepError::Keys(_) => "correct store.key_file or store.key_command".to_owned(),
+            KeepError::Keys(_) => "fix store.key_file or store.key_command".to_owned(),
             KeepError::Store(StoreError { fault: Fault::NoKey(_) | Fault::WrongKey { .. }, .. }) => {
-                "give the keys that the store is encrypted with: store.key_file, store.key_command or \
-                 FOLDLINE_STORE_KEY"
-                    .to_owned()
+                "provide the keys of the store with store.key_file, store.key_command or FOLDLINE_STORE_KEY".to_owned()
             }
-            _ if is_url(&path) => "start the database, or correct store.path or --store".to_owned(),
-            _ => format!("make {} writable, or name another file with store.path or --store", path.display()),
+            _ if is_url(&path) => "start the database, or fix store.path or --store".to_owned(),
+            _ => format!("make {} writable, or choose another file with store.path or --store", path.display()),
         };
         vec![Check::wrong("store", error.to_string(), fix)]
     };
     let store = match keep::open(settings) {
         Ok(Some(store)) => store,
-        Ok(None) => return vec![Check::note("store", "originals are not kept", "name a file with store.path")],
+        Ok(None) => return vec![Check::note("store", "originals are not stored", "set store.path to a file")],
         Err(error) => return wrong(error),
     };
     let encryption = match (store.keys().first(), store.outdated()) {
         (_, Err(error)) => return wrong(error.into()),
         (None, _) => Check::note(
             "store encryption",
-            "none: who has the file reads what was removed from conversations",
-            "make a key with `foldline store key FILE` and set store.key_file to it",
+            "none: anyone who can read the file can read removed conversation text",
+            "create a key with `foldline store key FILE` and set store.key_file to FILE",
         ),
         (Some(key), Ok(0)) => Check::good("store encryption", format!("everything, with key {key}")),
         (Some(key), Ok(rows)) => Check::note(
@@ -147,12 +145,12 @@ fn store_checks(settings: &StoreSettings) -> Vec<Check> {
             "run `foldline store rekey`",
         ),
     };
-    vec![Check::good("store", format!("{} can be written", path.display())), encryption]
+    vec![Check::good("store", format!("{} is writable", path.display())), encryption]
 }
 
 fn model_check(policy: &Policy, tuning: &Tuning, table: &ModelTable) -> Check {
     let Some(name) = policy.model.name.as_deref() else {
-        return Check::good("model", "each request names its own");
+        return Check::good("model", "none set; each request names its model");
     };
     let profile = table.profile(name, ApiFamily::OpenAi);
     let budgets = Budgets::of(policy, &profile, BudgetInputs::default());
@@ -161,8 +159,8 @@ fn model_check(policy: &Policy, tuning: &Tuning, table: &ModelTable) -> Check {
         true => Check::good("model", format!("{name}: {numbers}")),
         false => Check::note(
             "model",
-            format!("{name} is not in the table; {numbers} are a careful guess"),
-            "set model.window to its real window",
+            format!("{name} is not in the model table; {numbers} are assumed"),
+            "set model.window to the window of the model",
         ),
     }
 }
@@ -171,20 +169,20 @@ async fn upstream_check(url: &str) -> Check {
     let name = "upstream";
     let endpoint = match Endpoint::at(url, Dialect::Auto, "", None) {
         Ok(endpoint) => endpoint,
-        Err(error) => return Check::wrong(name, format!("{url}: {error}"), "name a provider's base address"),
+        Err(error) => return Check::wrong(name, format!("{url}: {error}"), "set it to the base URL of a provider"),
     };
     let outbound = match Outbound::new(OutboundSettings::default()) {
         Ok(outbound) => outbound,
-        Err(error) => return Check::wrong(name, error.to_string(), "correct the certificate file"),
+        Err(error) => return Check::wrong(name, error.to_string(), "fix the certificate file"),
     };
     match probe(&outbound, &endpoint).await {
         Ok(_) => Check::good(name, format!("{} answers", endpoint.host())),
         // Clients bring their own keys; that it asks for one is a good sign.
         Err(failure) if failure.class == FailureClass::Access => {
-            Check::good(name, format!("{} answers and wants a key", endpoint.host()))
+            Check::good(name, format!("{} is reachable and requires a key", endpoint.host()))
         }
         Err(failure) => {
-            let fix = "check the address, the proxy (HTTPS_PROXY, NO_PROXY) and whether the provider is up";
+            let fix = "check the URL, the proxy (HTTPS_PROXY, NO_PROXY) and whether the provider is up";
             Check::wrong(name, format!("{}: {failure}", endpoint.host()), fix)
         }
     }
@@ -194,11 +192,11 @@ async fn summariser_checks(policy: &Policy, table: &ModelTable) -> Vec<Check> {
     let summariser = match Summariser::of_policy(policy, &|name| std::env::var(name).ok()) {
         Ok(Some(summariser)) => summariser,
         Ok(None) => {
-            let fix = "set summarizer.url and summarizer.model to have a model write them";
+            let fix = "set summarizer.url and summarizer.model to let a model write them";
             return vec![Check::note("summariser", "none: handoffs are written without a model", fix)];
         }
         Err(error) => {
-            let fix = "correct summarizer.url, summarizer.key_env or summarizer.key_file";
+            let fix = "fix summarizer.url, summarizer.key_env or summarizer.key_file";
             return vec![Check::wrong("summariser", error.to_string(), fix)];
         }
     };
@@ -208,12 +206,12 @@ async fn summariser_checks(policy: &Policy, table: &ModelTable) -> Vec<Check> {
     checks.push(match &found {
         Ok(Probe { knows_model: Some(false), .. }) => Check::wrong(
             "summariser",
-            format!("{} answers but does not list the model {}", first.host(), first.model),
-            "set summarizer.model to one of its models",
+            format!("{} is reachable but does not list the model {}", first.host(), first.model),
+            "set summarizer.model to a model it serves",
         ),
         Ok(_) => Check::good(
             "summariser",
-            format!("{} answers; model {}, dialect {}", first.host(), first.model, first.dialect),
+            format!("{} is reachable; model {}, dialect {}", first.host(), first.model, first.dialect),
         ),
         Err(failure) => Check::wrong("summariser", format!("{}: {failure}", first.host()), failure.class.advice()),
     });
@@ -231,7 +229,7 @@ fn key_check(policy: &Policy, endpoint: &Endpoint) -> Check {
         KeySource::Variable(name) => name,
         KeySource::File(path) => path.display().to_string(),
     };
-    let fix = format!("if {} needs one, put it into {names}", endpoint.host());
+    let fix = format!("if {} requires a key, set {names}", endpoint.host());
     Check::note(name, "none", fix)
 }
 
@@ -244,22 +242,27 @@ fn window_check(policy: &Policy, table: &ModelTable, stated: Option<u32>) -> Che
     let listed = listed.filter(|profile| profile.known).map(|profile| profile.window);
     let set = policy.summarizer.window.fixed();
     let Some(window) = set.or(listed).or(stated) else {
-        return Check::note(name, "unknown; 32768 tokens are assumed", "set summarizer.window to its real window");
+        return Check::note(
+            name,
+            "unknown; 32,768 tokens are assumed",
+            "set summarizer.window to the window of the \
+         model",
+        );
     };
     if let Some(stated) = stated.filter(|stated| *stated < window) {
-        let found = format!("taken for {window} tokens, but the server says {stated}");
+        let found = format!("assumed {window} tokens, but the server reports {stated}");
         return Check::wrong(name, found, format!("set summarizer.window to {stated}"));
     }
     let plain = Budgets::of(policy, &main, BudgetInputs::default()).trigger;
     match window < plain {
         true => Check::note(
             name,
-            format!("{window} tokens, below the trigger of {plain}: the trigger is lowered to it"),
+            format!("{window} tokens, below the trigger of {plain}; the trigger is lowered to it"),
             "use a summary model with a larger window, or lower compression.threshold",
         ),
         false if set.or(listed).is_none() => Check::note(
             name,
-            format!("the server says {window} tokens; 32768 are assumed"),
+            format!("the server reports {window} tokens; 32,768 are assumed"),
             format!("set summarizer.window to {window}"),
         ),
         false => Check::good(name, format!("{window} tokens, enough for the trigger of {plain}")),

@@ -1,4 +1,4 @@
-//! `foldline export`: conversations as training data, without what compactors put into them.
+//! `foldline export`: conversations as training data, without synthetic messages.
 
 use super::settings;
 use crate::args::{self, FormatName, Tuning};
@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 use foldline_core::tokens::measure;
 use foldline_core::{Job, Policy, Request, SessionState, Trigger, compact};
 use foldline_measure::trajectory::{Labels, Synthetic, Target, clean, convert};
-use foldline_reduce::wording::counted;
+use foldline_reduce::wording::{counted, grouped};
 use foldline_transcript::wire;
 use serde::Serialize;
 use serde_json::Value;
@@ -22,9 +22,9 @@ use std::path::{Path, PathBuf};
 /// `foldline export`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Synthetic are handoffs, placeholders and stub results, Foldline's and those of other compactors. With \
---target-tokens a conversation that is too long is compacted to fit: the opening (system, first user, reply \
-and tool turn) and the latest turns stay word for word, and the handoff between them is labelled.
+    after_help = "Synthetic messages are handoffs, placeholders and stub results of Foldline and other compactors. With \
+--target-tokens, a conversation that is too long is compacted to fit: the first messages (system, first user, reply \
+and tool turn) and the latest turns are kept verbatim, and the handoff between them is labelled.
 
 Examples:
   foldline export sessions/ -o train.jsonl
@@ -36,22 +36,21 @@ pub struct ExportArgs {
     /// Transcripts, or folders of them. A JSONL file may hold one conversation per line.
     #[arg(required = true, value_name = "FILE")]
     pub paths: Vec<PathBuf>,
-    /// Whose wire format they are in.
+    /// Wire format of the transcripts.
     #[arg(long, value_enum, default_value_t = FormatName::Auto)]
     pub format: FormatName,
     #[command(flatten)]
     pub tuning: Tuning,
-    /// Where the result goes: a folder (one file per input) or a file (one conversation per line); standard output
-    /// when left out.
+    /// Output: a folder (one file per input) or a file (one conversation per line); standard output if omitted.
     #[arg(short, long, value_name = "DIR|FILE")]
     pub output: Option<PathBuf>,
-    /// The form of the result.
+    /// Output format.
     #[arg(long, value_enum, default_value_t = Form::Sharegpt)]
     pub to: Form,
-    /// What happens to what a compactor wrote.
+    /// Handling of synthetic messages.
     #[arg(long, value_enum, default_value_t = SyntheticName::Drop)]
     pub synthetic: SyntheticName,
-    /// Tokens that each conversation must fit, as `15250` or `15k`.
+    /// Maximum tokens of each conversation, as `15250` or `15k`.
     #[arg(long, value_name = "TOKENS", value_parser = args::tokens)]
     pub target_tokens: Option<u64>,
     /// The summary as JSON on standard error.
@@ -66,23 +65,23 @@ pub enum Form {
     Sharegpt,
     /// Chat Completions messages.
     OpenaiChat,
-    /// As it came.
+    /// Unchanged.
     Same,
 }
 
 /// What happens to synthetic content, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SyntheticName {
-    /// It goes; a stub result takes its call along.
+    /// Drop them; a stub result is dropped with its call.
     Drop,
-    /// It is labelled `"synthetic": true`.
+    /// Label them `"synthetic": true`.
     Label,
-    /// It stays as it is.
+    /// Keep them unchanged.
     Keep,
 }
 
 /// What all conversations are exported with.
-struct Press {
+struct Exporter {
     policy: Policy,
     job: Job,
     to: Form,
@@ -93,12 +92,12 @@ struct Press {
 /// A conversation, exported.
 struct Exported {
     text: String,
-    figures: Figures,
+    figures: ConversationFigures,
 }
 
 /// What became of one conversation.
 #[derive(Clone, Debug, Default, Serialize)]
-struct Figures {
+struct ConversationFigures {
     name: String,
     messages_before: usize,
     messages_after: usize,
@@ -119,11 +118,11 @@ struct Summary {
     synthetic: usize,
     tokens_before: u64,
     tokens_after: u64,
-    files: Vec<Figures>,
+    files: Vec<ConversationFigures>,
 }
 
 /// Where results go.
-enum Place<'a> {
+enum Destination<'a> {
     Stdout,
     File(&'a Path),
     Folder(&'a Path),
@@ -134,7 +133,7 @@ pub fn run(args: &ExportArgs) -> Result<Verdict, Failure> {
     let settings = settings(&args.tuning, Vec::new())?;
     let models = model_table(settings.policy(), &Surroundings::of_process()).map_err(Failure::input)?;
     let files = batch::files(&args.paths)?;
-    let press = Press {
+    let exporter = Exporter {
         policy: settings.policy().clone(),
         job: Job { format: input::format_of(args.format), models: Some(models), ..Job::default() },
         to: args.to,
@@ -145,11 +144,11 @@ pub fn run(args: &ExportArgs) -> Result<Verdict, Failure> {
         },
         target: args.target_tokens,
     };
-    let exported = batch::each(&files, "Exporting", |file| export_file(&press, file));
+    let exported = batch::each(&files, "Exporting", |file| export_file(&exporter, file));
     match place(args.output.as_deref()) {
-        Place::Stdout => output::print(&lines(exported.iter().flatten()))?,
-        Place::File(path) => output::write_file(path, &lines(exported.iter().flatten()))?,
-        Place::Folder(folder) => write_folder(folder, &files, &exported)?,
+        Destination::Stdout => output::print(&lines(exported.iter().flatten()))?,
+        Destination::File(path) => output::write_file(path, &lines(exported.iter().flatten()))?,
+        Destination::Folder(folder) => write_folder(folder, &files, &exported)?,
     }
     let summary = Summary::of(exported.iter().flatten().map(|exported| exported.figures.clone()).collect());
     output::tell(&match args.json {
@@ -160,19 +159,19 @@ pub fn run(args: &ExportArgs) -> Result<Verdict, Failure> {
 }
 
 /// A folder that is there, or a name without an ending, means one file per input.
-fn place(output: Option<&Path>) -> Place<'_> {
+fn place(output: Option<&Path>) -> Destination<'_> {
     match output.filter(|path| *path != Path::new("-")) {
-        None => Place::Stdout,
-        Some(path) if path.is_dir() || path.extension().is_none() && !path.exists() => Place::Folder(path),
-        Some(path) => Place::File(path),
+        None => Destination::Stdout,
+        Some(path) if path.is_dir() || path.extension().is_none() && !path.exists() => Destination::Folder(path),
+        Some(path) => Destination::File(path),
     }
 }
 
-fn export_file(press: &Press, file: &Path) -> Vec<Exported> {
+fn export_file(exporter: &Exporter, file: &Path) -> Vec<Exported> {
     let name = file.display().to_string();
     let failed = |error: String| Exported {
         text: String::new(),
-        figures: Figures { name: name.clone(), error: Some(error), ..Figures::default() },
+        figures: ConversationFigures { name: name.clone(), error: Some(error), ..ConversationFigures::default() },
     };
     let text = match std::fs::read_to_string(file) {
         Ok(text) => text,
@@ -186,30 +185,30 @@ fn export_file(press: &Press, file: &Path) -> Vec<Exported> {
     });
     named
         .map(|(text, name)| {
-            export(press, name.clone(), text).unwrap_or_else(|error| Exported {
+            export(exporter, name.clone(), text).unwrap_or_else(|error| Exported {
                 text: String::new(),
-                figures: Figures { name, error: Some(error), ..Figures::default() },
+                figures: ConversationFigures { name, error: Some(error), ..ConversationFigures::default() },
             })
         })
         .collect()
 }
 
-fn export(press: &Press, name: String, text: &str) -> Result<Exported, String> {
+fn export(exporter: &Exporter, name: String, text: &str) -> Result<Exported, String> {
     let told = |error: &dyn std::fmt::Display| error.to_string();
-    let before = input::transcript(text, press.job.format).map_err(|error| told(&error))?;
-    let cleaned = clean(&before, press.synthetic).map_err(|error| told(&error))?;
-    let fitted = match press.target {
-        Some(target) => Some(fit(press, &cleaned.text, target)?),
+    let before = input::transcript(text, exporter.job.format).map_err(|error| told(&error))?;
+    let cleaned = clean(&before, exporter.synthetic).map_err(|error| told(&error))?;
+    let fitted = match exporter.target {
+        Some(target) => Some(fit(exporter, &cleaned.text, target)?),
         None => None,
     };
     let text = fitted.as_ref().map_or(cleaned.text.as_ref(), |(text, _)| text);
     let after = wire::read(text, Some(before.format)).map_err(|error| told(&error))?;
     let tokens = |transcript| {
-        let setting = press.job.setting(transcript, &press.policy, &SessionState::default());
+        let setting = exporter.job.setting(transcript, &exporter.policy, &SessionState::default());
         measure(transcript, &setting.measure).total()
     };
     let compacted = fitted.as_ref().is_some_and(|(_, compacted)| *compacted);
-    let figures = Figures {
+    let figures = ConversationFigures {
         name,
         messages_before: before.messages.len(),
         messages_after: after.messages.len(),
@@ -219,8 +218,8 @@ fn export(press: &Press, name: String, text: &str) -> Result<Exported, String> {
         compacted,
         error: None,
     };
-    let labels = if press.synthetic == Synthetic::Keep { Labels::Omit } else { Labels::Write };
-    let text = match press.to {
+    let labels = if exporter.synthetic == Synthetic::Keep { Labels::Omit } else { Labels::Write };
+    let text = match exporter.to {
         Form::Sharegpt => convert(&after, Target::ShareGpt, labels),
         Form::OpenaiChat => convert(&after, Target::OpenAiChat, labels),
         // The handoff that the export itself wrote is labelled, whatever happened to those that came in.
@@ -233,10 +232,10 @@ fn export(press: &Press, name: String, text: &str) -> Result<Exported, String> {
 }
 
 /// Compacts a conversation that is over its target. Training data has no store behind it: no handles.
-fn fit(press: &Press, text: &str, target: u64) -> Result<(String, bool), String> {
+fn fit(exporter: &Exporter, text: &str, target: u64) -> Result<(String, bool), String> {
     let request = Request { trigger: Trigger::Manual, target: Some(target), ..Request::default() };
-    let job = Job { request, ..press.job.clone() };
-    let done = compact(text, &press.policy, &SessionState::default(), &job).map_err(|error| error.to_string())?;
+    let job = Job { request, ..exporter.job.clone() };
+    let done = compact(text, &exporter.policy, &SessionState::default(), &job).map_err(|error| error.to_string())?;
     let compacted = done.plan.changes_something();
     Ok((done.body.into_owned(), compacted))
 }
@@ -261,7 +260,7 @@ fn on_one_line(text: &str) -> String {
 }
 
 fn write_folder(folder: &Path, files: &[PathBuf], exported: &[Vec<Exported>]) -> Result<(), Failure> {
-    let fail = |error| Failure::input(format!("cannot make the folder {}: {error}", folder.display()));
+    let fail = |error| Failure::input(format!("cannot create the folder {}: {error}", folder.display()));
     std::fs::create_dir_all(folder).map_err(fail)?;
     let mut taken = BTreeSet::new();
     for (file, exported) in files.iter().zip(exported) {
@@ -283,7 +282,7 @@ fn write_folder(folder: &Path, files: &[PathBuf], exported: &[Vec<Exported>]) ->
 }
 
 impl Summary {
-    fn of(files: Vec<Figures>) -> Summary {
+    fn of(files: Vec<ConversationFigures>) -> Summary {
         let fine = || files.iter().filter(|figures| figures.error.is_none());
         Summary {
             conversations: fine().count(),
@@ -303,8 +302,8 @@ impl Summary {
             self.failed,
             counted(self.synthetic, "synthetic part"),
             self.compacted,
-            self.tokens_before,
-            self.tokens_after
+            grouped(self.tokens_before),
+            grouped(self.tokens_after)
         );
         for figures in &self.files {
             if let Some(error) = &figures.error {

@@ -1,23 +1,24 @@
-//! `foldline forget`: deletes what is kept, for real.
+//! `foldline forget`: deletes stored sessions permanently.
 
 use crate::failure::{Failure, Verdict};
 use crate::{keep, output};
-use foldline_gateway::serve::when;
+use foldline_gateway::serve::dates;
+use foldline_reduce::wording::counted;
 use foldline_store::{Cleaning, Forget, Forgotten, Gone, Store, Whose};
 use std::io::{BufRead, IsTerminal};
 use std::path::PathBuf;
 
-/// Delete what is kept of sessions, for real: the bytes are gone from the file and its log
+/// Delete stored sessions permanently, from the file and its log
 ///
-/// A session goes with its checkpoints, its history, and the originals that no other session removed; markers of them can be
-/// recalled no more. A gateway that runs takes note within a second, and folds such a conversation anew when it goes on.
+/// Deletes a session with its checkpoints, its history and the originals that no other session removed; their handles can
+/// no longer be recalled. A running gateway notices within a second and folds such a conversation again if it continues.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Examples:
   # one session
   foldline forget fs-3f9a0c51d2e70b84
   # sessions whose last request came before that day, and all older texts
   foldline forget --before 2026-01-31
-  # what would go
+  # show what would be deleted
   foldline forget --all --dry-run
   foldline forget --all --yes --json
 
@@ -25,7 +26,7 @@ Over HTTP:
   DELETE /foldline/sessions/{id}
   DELETE /foldline/sessions?before=2026-01-31
 
-Exit codes: 0 done, 1 nothing is known of that session, 2 bad usage or no store.")]
+Exit codes: 0 done, 1 session not found, 2 invalid usage or no store.")]
 pub struct ForgetArgs {
     /// Sessions, as `/foldline/sessions` and `foldline search` name them
     #[arg(value_name = "SESSION", required_unless_present_any = ["all", "before"])]
@@ -36,16 +37,16 @@ pub struct ForgetArgs {
     /// Sessions whose last request came before this day (in UTC) or moment, and older texts that belong to no session
     #[arg(long, value_name = "DATE", conflicts_with = "sessions")]
     pub before: Option<String>,
-    /// Say what would go, and leave it
+    /// Print what would be deleted, and delete nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(short, long)]
     pub yes: bool,
-    /// What went, as JSON
+    /// Print what was deleted as JSON
     #[arg(long)]
     pub json: bool,
-    /// The store's file; the one of the settings when not given
+    /// Store file; that of the settings if omitted
     #[arg(long, value_name = "PATH")]
     pub store: Option<PathBuf>,
     /// The settings file
@@ -62,16 +63,16 @@ pub fn run(args: &ForgetArgs) -> Result<Verdict, Failure> {
     for what in &wanted {
         let gone = count(what).map_err(Failure::input)?;
         if let (Forgotten::Session(id), true) = (what, gone.is_nothing()) {
-            let message = format!("nothing is known of session {id} in {}", store.place().display());
+            let message = format!("session {id} not found in {}", store.place().display());
             return Err(Failure { code: 1, message });
         }
         add(&mut would, &gone);
     }
     if args.dry_run {
-        return tell(args, "would be forgotten", &would);
+        return tell(args, "would be deleted", &would);
     }
     if !args.yes && !confirmed(&would)? {
-        output::tell("nothing was forgotten\n");
+        output::tell("nothing was deleted\n");
         return Ok(Verdict::Fine);
     }
     let mut gone = Gone::default();
@@ -80,13 +81,13 @@ pub fn run(args: &ForgetArgs) -> Result<Verdict, Failure> {
         let cleaning = if at + 1 == wanted.len() { Cleaning::Thorough } else { Cleaning::Gentle };
         add(&mut gone, &forget(&store, *what, cleaning)?);
     }
-    tell(args, "forgotten", &gone)
+    tell(args, "deleted", &gone)
 }
 
 fn wanted(args: &ForgetArgs) -> Result<Vec<Forgotten<'_>>, Failure> {
     Ok(match (&args.before, args.all) {
         (Some(date), _) => {
-            let time = when::parse(date).map_err(|error| Failure::input(format!("--before: {error}")))?;
+            let time = dates::parse(date).map_err(|error| Failure::input(format!("--before: {error}")))?;
             vec![Forgotten::Before(time)]
         }
         (None, true) => vec![Forgotten::All],
@@ -116,7 +117,7 @@ fn confirmed(would: &Gone) -> Result<bool, Failure> {
     if !std::io::stdin().is_terminal() || would.is_nothing() {
         return Ok(true);
     }
-    output::tell(&format!("{} will be gone for good. Go on? [y/N] ", listed(would)));
+    output::tell(&format!("{} will be deleted permanently. Continue? [y/N] ", listed(would)));
     let mut answer = String::new();
     std::io::stdin().lock().read_line(&mut answer).map_err(Failure::input)?;
     Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
@@ -124,8 +125,11 @@ fn confirmed(would: &Gone) -> Result<bool, Failure> {
 
 fn listed(gone: &Gone) -> String {
     format!(
-        "{} sessions, {} originals ({} bytes of text), {} checkpoints",
-        gone.sessions, gone.originals, gone.text_bytes, gone.checkpoints
+        "{}, {} ({} of text), {}",
+        counted(gone.sessions, "session"),
+        counted(gone.originals, "original"),
+        counted(gone.text_bytes, "byte"),
+        counted(gone.checkpoints, "checkpoint")
     )
 }
 

@@ -1,4 +1,4 @@
-//! `foldline inspect`: where the tokens are, the zones as a bar, and what a fold would do.
+//! `foldline inspect`: where the tokens are, the zones, and what a fold would do.
 
 use super::settings;
 use crate::args::Inspect;
@@ -13,6 +13,7 @@ use foldline_core::explain::{Inspection, Share, inspect};
 use foldline_core::ledger::HeldKind;
 use foldline_core::planning::{Inputs, read};
 use foldline_core::{Job, SessionState};
+use foldline_reduce::wording::{counted, grouped};
 use std::fmt::Write;
 
 /// Columns of the zone bar.
@@ -48,21 +49,21 @@ fn render(name: &str, found: &Inspection, paint: Paint) -> String {
     let _ = writeln!(out, "{}  {} · {model}", paint.paint(strong, name), found.format);
     let _ = writeln!(
         out,
-        "{} messages, {} KB, {} tokens ({}): {:.1} % of the window of {}, {:.0} % of the trigger of {}\n",
-        found.messages,
+        "{}, {} KB, {} tokens ({}): {:.1} % of the window of {}, {:.0} % of the trigger of {}\n",
+        counted(found.messages, "message"),
         found.bytes.div_ceil(1024),
         grouped(found.tokens),
         source_name(found),
         found.window_used * 100.0,
-        grouped(found.window.into()),
+        grouped(found.window),
         found.pressure * 100.0,
-        grouped(found.trigger.into()),
+        grouped(found.trigger),
     );
     let _ = writeln!(out, "{}", paint.paint(strong, "Tokens by source"));
-    out.push_str(&shares(&found.by_source, "parts"));
+    out.push_str(&shares(&found.by_source, "part"));
     if !found.by_tool.is_empty() {
         let _ = writeln!(out, "\n{}", paint.paint(strong, "Tool results by tool"));
-        out.push_str(&shares(&found.by_tool, "calls"));
+        out.push_str(&shares(&found.by_tool, "call"));
     }
     if !found.largest.is_empty() {
         let _ = writeln!(out, "\n{}", paint.paint(strong, "Largest outputs"));
@@ -81,7 +82,7 @@ fn render(name: &str, found: &Inspection, paint: Paint) -> String {
     }
     if found.violations > 0 {
         let _ =
-            writeln!(out, "Violations of the provider's rules: {} (foldline validate lists them)", found.violations);
+            writeln!(out, "Violations of the provider's rules: {} (`foldline validate` lists them)", found.violations);
     }
     if !found.held.is_empty() {
         let _ = writeln!(out, "\n{}", paint.paint(strong, "Rules and pins"));
@@ -98,7 +99,7 @@ fn render(name: &str, found: &Inspection, paint: Paint) -> String {
 
 fn source_name(found: &Inspection) -> &'static str {
     match found.source {
-        foldline_core::tokens::Source::Reported => "reported by the provider, estimated since",
+        foldline_core::tokens::Source::Reported => "reported by the provider, later messages estimated",
         foldline_core::tokens::Source::Exact => "exact",
         foldline_core::tokens::Source::Estimate => "estimated",
     }
@@ -110,7 +111,7 @@ fn shares(list: &[Share], unit: &str) -> String {
         let bar = "█".repeat((share.percent / 2.5).round() as usize);
         table.add_row([
             share.name.clone(),
-            format!("{} {unit}", share.count),
+            counted(share.count, unit),
             grouped(share.tokens),
             format!("{:.1} %", share.percent),
             bar,
@@ -168,20 +169,7 @@ fn zones(found: &Inspection, paint: Paint) -> String {
         let width = if zone.tokens > 0 { width.max(1) } else { 0 };
         let style = Style::new().fg_color(Some(colour.into()));
         bar.push_str(&paint.paint(style, &fill.to_string().repeat(width)));
-        legend.push(format!("{fill} {name} {} messages, {} tokens", zone.messages, grouped(zone.tokens)));
+        legend.push(format!("{fill} {name} {}, {} tokens", counted(zone.messages, "message"), grouped(zone.tokens)));
     }
     format!("  {bar}\n  {}\n", legend.join("   "))
-}
-
-/// A number with its thousands set apart.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }

@@ -1,4 +1,4 @@
-//! One file per verb.
+//! One file per command.
 
 pub mod compress;
 pub mod config;
@@ -8,18 +8,22 @@ pub mod export;
 mod feedback;
 pub mod forget;
 pub mod inspect;
+pub mod mcp;
 pub mod recall;
 pub mod redact;
+pub mod reduce;
 pub mod replay;
 pub mod search;
 pub mod serve;
+pub mod setup;
 pub mod store;
 mod summarise;
 pub mod validate;
+pub mod wrap;
 
 use crate::args::Tuning;
 use crate::failure::Failure;
-use crate::settings::{Asked, Flag, Settings, Surroundings, load};
+use crate::settings::{Flag, Settings, SettingsArgs, Surroundings, load};
 
 /// The settings in effect for a command.
 pub fn settings(tuning: &Tuning, more: Vec<Flag>) -> Result<Settings, Failure> {
@@ -32,7 +36,7 @@ pub fn settings(tuning: &Tuning, more: Vec<Flag>) -> Result<Settings, Failure> {
         flag("--preset", "compression.preset", &tuning.preset),
         flag("--store", "store.path", &tuning.store),
     ];
-    let asked = Asked {
+    let asked = SettingsArgs {
         config: tuning.config.clone(),
         sets: tuning.sets.clone(),
         flags: flags.into_iter().flatten().chain(more).collect(),

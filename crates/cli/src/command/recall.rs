@@ -1,20 +1,19 @@
-//! `foldline recall`: the original of something that was removed, as turns and lines, in pages; or its bytes.
+//! `foldline recall`: prints an original as turns and lines, in pages, or as raw bytes.
 
 use crate::args::Tuning;
 use crate::failure::{Failure, Verdict};
 use crate::keep::{self, KeepError};
 use crate::output;
-use foldline_core::reading::{self, Choice, ChoiceError, Grep, Numbers, PAGE_SIZE, Reach, Way};
-use foldline_store::{Address, AddressError, Candidate, Expiry, Opening, Original, Recall, Store, StoreError};
-use regex::{Regex, RegexBuilder};
+use foldline_core::reading::{self, ChoiceError, Numbers, PAGE_SIZE, Reach, Way};
+use foldline_store::{Address, AddressError, Candidate, Expiry, Opening, Original, Recall, Store, StoreError, Wanted};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Show the original of something that was removed: turns, lines, matches, page by page
+/// Print removed text: turns, lines or matches, in pages
 ///
-/// Folded messages are shown as turns, numbered from 1: who speaks, what is said, calls with their arguments, results. A
-/// single output is shown by lines. Signatures, encrypted content and base64 are told by their size. A page ends with the
-/// command for the next.
+/// Folded messages are shown as turns, numbered from 1, with speaker, text, calls with arguments, and results. A single
+/// output is shown by lines. Signatures, encrypted content and base64 are shown by size. Each page ends with the command
+/// for the next.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Examples:
   # the first page, and the next
@@ -25,12 +24,12 @@ use std::path::{Path, PathBuf};
   foldline recall fl-3f9a0c51d2e7 --turn 12 --lines 120:180
   # matching lines, by turn
   foldline recall fl-3f9a0c51d2e7 --grep 'error|panic' -C 2
-  # every byte as it was
+  # the original bytes
   foldline recall fl-3f9a0c51d2e7 --raw > original.json
 
-Exit codes: 0 shown, 1 nothing has that handle or nothing matches, 2 bad usage or no store.")]
+Exit codes: 0 shown, 1 handle not found or no match, 2 invalid usage or no store.")]
 pub struct RecallArgs {
-    /// The handle as it stands in the transcript, like fl-3f9a0c51d2e7
+    /// Handle as shown in the transcript, such as fl-3f9a0c51d2e7
     pub handle: String,
     /// Only these turns, counted from 1: `12`, `12:20`, `12:` or `:20`
     #[arg(long, value_name = "A:B")]
@@ -38,7 +37,7 @@ pub struct RecallArgs {
     /// Only these lines of the turn, or of a text without turns. A single line is shown whole, however long
     #[arg(long, value_name = "A:B")]
     pub lines: Option<Numbers>,
-    /// Only lines that match this regular expression, with their numbers
+    /// Only lines that match this regular expression, with line numbers
     #[arg(long, value_name = "RE", allow_hyphen_values = true)]
     pub grep: Option<String>,
     /// Lines to show around each match
@@ -50,13 +49,13 @@ pub struct RecallArgs {
     /// Characters of a page, from 1000 to 1000000
     #[arg(long, value_name = "N", default_value_t = PAGE_SIZE)]
     pub page_size: usize,
-    /// Every byte as it was, without pages; with --lines, these lines
+    /// Original bytes without pages; with --lines, only these lines
     #[arg(long, conflicts_with_all = ["turn", "grep", "page", "page_size", "json"])]
     pub raw: bool,
     /// The page as JSON
     #[arg(long)]
     pub json: bool,
-    /// The store's file; the one of the settings when not given
+    /// Store file; that of the settings if omitted
     #[arg(long, value_name = "PATH")]
     pub store: Option<PathBuf>,
     /// The settings file
@@ -86,7 +85,7 @@ pub enum RecallError {
     #[error("{0}")]
     Absent(String),
     /// The page is no JSON.
-    #[error("the page cannot be written as JSON: {0}")]
+    #[error("failed to serialise the page: {0}")]
     Json(#[from] serde_json::Error),
 }
 
@@ -124,7 +123,7 @@ fn recall(
     now_ms: i64,
 ) -> Result<String, RecallError> {
     let address: Address = args.handle.parse()?;
-    let pattern = args.grep.as_deref().map(pattern).transpose()?;
+    let pattern = args.grep.as_deref().map(Wanted::pattern).transpose()?;
     let path = path.ok_or(KeepError::NoStore)?;
     // Asking makes no store where there is none.
     let store = Store::open_existing(&path, how)?;
@@ -136,17 +135,15 @@ fn recall(
             Some(lines) => reading::raw_lines(&original.text, lines, &handle)?.to_owned(),
         });
     }
-    let find = |line: &str| pattern.as_ref()?.find(line).map(|found| found.range());
-    let choice = Choice {
+    let wanted = Wanted {
         turns: args.turn,
         lines: args.lines,
-        grep: args.grep.as_deref().map(|pattern| Grep { pattern, find: &find }),
+        pattern,
         context: args.context,
         page: args.page,
         page_size: args.page_size,
     };
-    let way = way(&args.store, &args.config, args.json);
-    let page = reading::page(&reading::read(&original.text, &original.tool), &choice, &way, &handle)?;
+    let page = wanted.page(&original, &handle, &way(&args.store, &args.config, args.json))?;
     match args.json {
         true => Ok(serde_json::to_string_pretty(&page)? + "\n"),
         false => Ok(page.to_string()),
@@ -166,11 +163,6 @@ fn original(store: &Store, address: Address, now_ms: i64, path: &Path) -> Result
     }
 }
 
-/// A regular expression whose program stays small.
-fn pattern(text: &str) -> Result<Regex, regex::Error> {
-    RegexBuilder::new(text).size_limit(1 << 20).build()
-}
-
 /// How the user asks again: with the same store and settings.
 pub(super) fn way(store: &Option<PathBuf>, config: &Option<PathBuf>, json: bool) -> Way {
     let path = |name, path: &Option<PathBuf>| path.as_ref().map(|path| (name, path.display().to_string()));
@@ -180,7 +172,7 @@ pub(super) fn way(store: &Option<PathBuf>, config: &Option<PathBuf>, json: bool)
 }
 
 fn unknown(address: &Address, store: &Path) -> String {
-    format!("nothing is known of {address} in {}; if it was stored elsewhere, say where with --store", store.display())
+    format!("{address} not found in {}; if it is in another store, name that with --store", store.display())
 }
 
 fn expired(address: &Address, at_ms: i64, why: Expiry) -> String {
@@ -188,7 +180,7 @@ fn expired(address: &Address, at_ms: i64, why: Expiry) -> String {
 }
 
 fn ambiguous(address: &Address, candidates: &[Candidate]) -> String {
-    let mut message = format!("{address} stands for {} originals; ask for one with more digits:", candidates.len());
+    let mut message = format!("{address} matches {} originals; use more digits:", candidates.len());
     for candidate in candidates {
         let note = match candidate.tool.as_deref() {
             None => " (expired)".to_owned(),

@@ -1,4 +1,4 @@
-//! `foldline redact`: any text in, the same text without secrets out; or a list of what is in it.
+//! `foldline redact`: masks or lists the secrets in a text.
 
 use crate::args::{Redact, RedactMode};
 use crate::failure::{Failure, Verdict};

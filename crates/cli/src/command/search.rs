@@ -1,4 +1,4 @@
-//! `foldline search`: words in everything that was removed, and how to read where they stand.
+//! `foldline search`: searches everything that was removed.
 
 use super::recall::{RecallError, way};
 use crate::args::Tuning;
@@ -9,11 +9,11 @@ use foldline_core::reading::{Findings, MOST_HITS};
 use foldline_store::{Opening, Query, Search, Store, Whose};
 use std::path::{Path, PathBuf};
 
-/// Find words in everything that was removed
+/// Search everything that was removed
 ///
-/// Shows the best places, each with its handle, turn and line and the command that reads it. Capitals and accents do not
-/// matter, any script is searched, words in quotes stand side by side. Where no place holds all words, those that hold some
-/// are shown.
+/// Shows the best results, each with handle, turn and line and the command that prints it. Case and accents are ignored,
+/// any script is searched, quoted words match as a phrase. If nothing contains all words, results with some of them are
+/// shown.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Examples:
   foldline search importer timeout
@@ -23,21 +23,21 @@ use std::path::{Path, PathBuf};
   foldline search migration --session fs-3f9a0c51d2e70b14
   foldline search 数据库 --json
 
-Exit codes: 0 found, 1 nothing found, 2 bad usage or no store.")]
+Exit codes: 0 found, 1 nothing found, 2 invalid usage or no store.")]
 pub struct SearchArgs {
     /// What to look for
     #[arg(required = true, value_name = "WORDS")]
     pub words: Vec<String>,
-    /// Only what this session of the gateway removed, like fs-3f9a0c51d2e70b14
+    /// Only what this gateway session removed, such as fs-3f9a0c51d2e70b14
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
-    /// How many places to show
+    /// Number of results
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=MOST_HITS as i64))]
     pub limit: u16,
     /// As JSON
     #[arg(long)]
     pub json: bool,
-    /// The store's file; the one of the settings when not given
+    /// Store file; that of the settings if omitted
     #[arg(long, value_name = "PATH")]
     pub store: Option<PathBuf>,
     /// The settings file
@@ -74,10 +74,7 @@ fn search(args: &SearchArgs, path: &Path, how: impl Into<Opening>) -> Result<(Fi
     let findings = store.search(&search, &way).map_err(RecallError::from)?;
     let told = match args.json {
         true => serde_json::to_string_pretty(&findings).map_err(RecallError::from)? + "\n",
-        false => findings.told(|limit| {
-            let session = args.session.clone().map(|session| ("session", session));
-            way.search(query.typed(), session.into_iter().chain([("limit", limit.to_string())]).collect())
-        }),
+        false => foldline_store::tell(&findings, &query, args.session.as_deref(), &way),
     };
     Ok((findings, told))
 }
@@ -88,9 +85,9 @@ fn nothing(args: &SearchArgs, findings: &Findings, path: &Path) -> String {
     let help = match (findings.waiting, &args.session) {
         (1.., _) => "older originals are not searched yet: search again".to_owned(),
         (_, Some(_)) => "try other words, or leave --session out".to_owned(),
-        (_, None) => "try fewer or other words; if it was stored elsewhere, say where with --store".to_owned(),
+        (_, None) => "try fewer or other words; if it is in another store, name that with --store".to_owned(),
     };
-    format!("no original{session} in {} holds `{}`; {help}", path.display(), findings.words)
+    format!("no original{session} in {} matches `{}`; {help}", path.display(), findings.words)
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
-//! `foldline serve`: the gateway, from its settings to its exit code.
+//! `foldline serve`: starts the gateway and runs it until it is stopped.
 
 use crate::args::{LogFormat, LogLevel, Serve, Tuning};
 use crate::failure::{Failure, Verdict};
 use crate::settings::{Flag, Settings, Surroundings, model_table};
 use crate::{keep, output, store_keys};
 use foldline_core::policy::CacheTtl;
-use foldline_gateway::serve::{self, Gateway, Load, Plan, StartError, Stopped};
+use foldline_gateway::serve::{self, Gateway, GatewayConfig, Load, StartError, Stopped};
 use foldline_store::{Keyring, shown};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -24,14 +24,14 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 /// Runs the command: until a signal ends it.
 pub fn run(args: &Serve) -> Result<Verdict, Failure> {
     let settings = super::settings(&args.tuning, flags(args))?;
-    let plan = plan(&settings)?;
+    let config = config(&settings)?;
     log(args);
     serve::log_places_of_panics();
-    let runtime = runtime().map_err(|error| Failure::input(format!("no threads can be had: {error}")))?;
-    let (gateway, listener, address) = runtime.block_on(start(&plan))?;
+    let runtime = runtime().map_err(|error| Failure::input(format!("failed to start the runtime: {error}")))?;
+    let (gateway, listener, address) = runtime.block_on(start(&config))?;
     output::print(&match args.log_format {
-        LogFormat::Text => greeting(&gateway, &plan, &settings, address),
-        LogFormat::Json => greeting_json(&gateway, &plan, &settings, address),
+        LogFormat::Text => greeting(&gateway, &config, &settings, address),
+        LogFormat::Json => greeting_json(&gateway, &config, &settings, address),
     })?;
     let reload = Arc::new(Notify::new());
     let files = files(&settings);
@@ -44,36 +44,59 @@ pub fn run(args: &Serve) -> Result<Verdict, Failure> {
     });
     // Work that hangs on a thread must not keep the process from ending.
     runtime.shutdown_background();
-    match stopped.map_err(|error: std::io::Error| Failure::input(format!("signals cannot be received: {error}")))? {
+    match stopped
+        .map_err(|error: std::io::Error| Failure::input(format!("failed to install signal handlers: {error}")))?
+    {
         Stopped::Finished => {}
-        Stopped::CutOff => output::tell("some requests took too long to finish and were cut off\n"),
+        Stopped::CutOff => output::tell("some requests did not finish within gateway.shutdown_secs and were aborted\n"),
     }
     Ok(Verdict::Fine)
 }
 
+/// Where requests go.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Upstreams {
+    /// Base address of the OpenAI API, or of one that speaks like it.
+    #[arg(long, value_name = "URL")]
+    pub upstream_openai: Option<String>,
+    /// Base address of the Anthropic API, or of one that speaks like it.
+    #[arg(long, value_name = "URL")]
+    pub upstream_anthropic: Option<String>,
+    /// Base address of the Gemini API, or of one that speaks like it.
+    #[arg(long, value_name = "URL")]
+    pub upstream_gemini: Option<String>,
+}
+
 /// The flags that stand for keys.
 fn flags(args: &Serve) -> Vec<Flag> {
-    let flag = |flag: &'static str, key: &'static str, value: &Option<String>| {
-        value.clone().map(|value| Flag { flag, key, value })
-    };
+    let listen = args.listen.as_deref().map(|listen| flag("--listen", "gateway.listen", listen));
+    listen.into_iter().chain(upstream_flags(&args.upstreams)).collect()
+}
+
+/// The same for upstreams alone.
+pub fn upstream_flags(upstreams: &Upstreams) -> Vec<Flag> {
     let flags = [
-        flag("--listen", "gateway.listen", &args.listen),
-        flag("--upstream-openai", "gateway.upstream_openai", &args.upstream_openai),
-        flag("--upstream-anthropic", "gateway.upstream_anthropic", &args.upstream_anthropic),
-        flag("--upstream-gemini", "gateway.upstream_gemini", &args.upstream_gemini),
+        ("--upstream-openai", "gateway.upstream_openai", &upstreams.upstream_openai),
+        ("--upstream-anthropic", "gateway.upstream_anthropic", &upstreams.upstream_anthropic),
+        ("--upstream-gemini", "gateway.upstream_gemini", &upstreams.upstream_gemini),
     ];
-    flags.into_iter().flatten().collect()
+    flags.into_iter().filter_map(|(name, key, value)| Some(flag(name, key, value.as_deref()?))).collect()
+}
+
+/// A flag that stands for a key.
+pub fn flag(flag: &'static str, key: &'static str, value: &str) -> Flag {
+    Flag { flag, key, value: value.to_owned() }
 }
 
 /// What the gateway is started with.
-fn plan(settings: &Settings) -> Result<Plan, Failure> {
+pub fn config(settings: &Settings) -> Result<GatewayConfig, Failure> {
     let policy = settings.policy().clone();
     let models = model_table(&policy, &Surroundings::of_process()).map_err(Failure::input)?;
     let store = keep::path_of(&settings.store);
     let keys =
         if store.is_some() { store_keys::keys(&settings.store).map_err(Failure::input)? } else { Keyring::none() };
     let limits = settings.store.limits();
-    Ok(Plan { store, limits, keys, models: Some(models), policy, gateway: settings.gateway.clone() })
+    Ok(GatewayConfig { store, limits, keys, models: Some(models), policy, gateway: settings.gateway.clone() })
 }
 
 /// Reads the same settings again.
@@ -89,7 +112,7 @@ fn loader(args: &Serve) -> Load {
     let flags = flags(args);
     Arc::new(move || {
         let settings = super::settings(&tuning, flags.clone()).map_err(|failure| failure.message)?;
-        plan(&settings).map_err(|failure| failure.message)
+        config(&settings).map_err(|failure| failure.message)
     })
 }
 
@@ -101,12 +124,12 @@ fn files(settings: &Settings) -> Vec<PathBuf> {
 }
 
 /// Threads for connections. Few: they wait most of the time, and rewriting has threads of its own.
-fn runtime() -> std::io::Result<Runtime> {
+pub fn runtime() -> std::io::Result<Runtime> {
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
     tokio::runtime::Builder::new_multi_thread().worker_threads(cores.clamp(1, 4)).enable_all().build()
 }
 
-async fn start(plan: &Plan) -> Result<(Arc<Gateway>, TcpListener, SocketAddr), Failure> {
+pub async fn start(config: &GatewayConfig) -> Result<(Arc<Gateway>, TcpListener, SocketAddr), Failure> {
     let fail = |error: StartError| {
         let hint = match &error {
             StartError::Listen { .. } => "\nhint: choose another address with --listen 127.0.0.1:PORT",
@@ -114,9 +137,14 @@ async fn start(plan: &Plan) -> Result<(Arc<Gateway>, TcpListener, SocketAddr), F
         };
         Failure::input(format!("{error}{hint}"))
     };
-    let gateway = Gateway::open(plan).map_err(fail)?;
+    let gateway = Gateway::open(config).map_err(fail)?;
     let listener = serve::bind(&gateway).await.map_err(fail)?;
-    let address = listener.local_addr().map_err(|error| Failure::input(format!("no address: {error}")))?;
+    let address = listener.local_addr().map_err(|error| {
+        Failure::input(format!(
+            "cannot read the listening address: \
+     {error}"
+        ))
+    })?;
     Ok((gateway, listener, address))
 }
 
@@ -152,14 +180,14 @@ fn outlive_limits_of_files() -> std::io::Result<()> {
 }
 
 /// What a user needs to know, with the lines to copy.
-fn greeting(gateway: &Gateway, plan: &Plan, settings: &Settings, address: SocketAddr) -> String {
+fn greeting(gateway: &Gateway, config: &GatewayConfig, settings: &Settings, address: SocketAddr) -> String {
     let setup = gateway.setup();
-    let store = match (&plan.store, gateway.trouble()) {
+    let store = match (&config.store, gateway.trouble()) {
         (Some(path), None) => shown(path).display().to_string(),
         (Some(path), Some(trouble)) => {
-            format!("{} cannot be used, so nothing is kept: {trouble}", shown(path).display())
+            format!("{} (cannot be opened, nothing is stored: {trouble})", shown(path).display())
         }
-        (None, _) => "none: originals are not kept, and folds do not outlive this process".to_owned(),
+        (None, _) => "none: originals are not stored, and folds are lost when this process ends".to_owned(),
     };
     let file = settings.file.as_ref().map_or("built-in defaults".to_owned(), |path| path.display().to_string());
     format!(
@@ -175,14 +203,14 @@ fn greeting(gateway: &Gateway, plan: &Plan, settings: &Settings, address: Socket
         setup.anthropic.text(),
         setup.openai.text(),
         setup.google.text(),
-        plan.policy.compression.preset.name(),
-        caching(plan, &setup.anthropic.text()),
+        config.policy.compression.preset.name(),
+        caching(config, &setup.anthropic.text()),
         version = env!("CARGO_PKG_VERSION"),
     )
 }
 
 /// The same for programs, as one line.
-fn greeting_json(gateway: &Gateway, plan: &Plan, settings: &Settings, address: SocketAddr) -> String {
+fn greeting_json(gateway: &Gateway, config: &GatewayConfig, settings: &Settings, address: SocketAddr) -> String {
     let setup = gateway.setup();
     let line = serde_json::json!({
         "message": "listening",
@@ -193,18 +221,18 @@ fn greeting_json(gateway: &Gateway, plan: &Plan, settings: &Settings, address: S
             "openai": setup.openai.text(),
             "gemini": setup.google.text(),
         },
-        "store": plan.store.as_ref().map(|path| shown(path).display().to_string()),
+        "store": config.store.as_ref().map(|path| shown(path).display().to_string()),
         "store_error": gateway.trouble(),
         "settings": settings.file.as_ref().map(|path| path.display().to_string()),
-        "preset": plan.policy.compression.preset.name(),
-        "cache_marks": plan.gateway.cache_marks,
+        "preset": config.policy.compression.preset.name(),
+        "cache_marks": config.gateway.cache_marks,
     });
     format!("{line}\n")
 }
 
 /// The status of prompt caching: marks are set for Claude where the client sets none.
-fn caching(plan: &Plan, upstream: &str) -> String {
-    if !plan.gateway.cache_marks {
+fn caching(config: &GatewayConfig, upstream: &str) -> String {
+    if !config.gateway.cache_marks {
         return "Prompt caching: left to the client (gateway.cache_marks is off)".to_owned();
     }
     let via = match upstream {
@@ -212,7 +240,7 @@ fn caching(plan: &Plan, upstream: &str) -> String {
         _ if upstream.contains("api.anthropic.com") => "Anthropic",
         other => other,
     };
-    let ttl = match plan.policy.model.cache_ttl {
+    let ttl = match config.policy.model.cache_ttl {
         CacheTtl::FiveMinutes => "5m",
         CacheTtl::OneHour => "1h",
     };

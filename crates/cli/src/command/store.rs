@@ -1,11 +1,12 @@
-//! `foldline store`: its state, its keys, encrypting it with other ones, and its upkeep.
+//! `foldline store`: status, keys, re-encryption and maintenance of the store.
 
 mod upkeep;
 
 use crate::failure::{Failure, Verdict};
-use crate::progress::{Voice, spinner};
+use crate::progress::{ProgressDisplay, spinner};
 use crate::{keep, output, store_keys};
 use clap::Subcommand;
+use foldline_reduce::wording::counted;
 use foldline_store::{KeyId, Keyring};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -13,9 +14,9 @@ use std::path::{Path, PathBuf};
 /// What can be done to a store.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Examples:
-  # make a key; then set store.key_file to it
+  # create a key; then set store.key_file to it
   foldline store key ~/.config/foldline/store.key
-  # encrypt what is there already
+  # encrypt existing content
   foldline store rekey
   # change the key
   foldline store key --rotate ~/.config/foldline/store.key && foldline store rekey
@@ -25,17 +26,17 @@ use std::path::{Path, PathBuf};
 
 Keys come from store.key_file, from what store.key_command prints (`secret-tool lookup foldline store`, \
 `security find-generic-password -s foldline -w`, `pass show foldline`), or from FOLDLINE_STORE_KEY. New content is \
-encrypted with the first; the others read what is older, until `rekey` has made them dispensable.")]
+encrypted with the first; the others decrypt older content, until `rekey` has re-encrypted it.")]
 pub enum StoreCommand {
-    /// What is kept, how much room it takes, and what it is encrypted with.
+    /// Show what is stored, its size and its encryption.
     Status {
         #[command(flatten)]
-        place: Place,
+        place: StoreArgs,
         /// As JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Make a key file, or put a new key before those of one.
+    /// Create a key file, or add a new key to one.
     Key {
         /// The file; made for its owner only.
         file: PathBuf,
@@ -43,11 +44,10 @@ pub enum StoreCommand {
         #[arg(long)]
         rotate: bool,
     },
-    /// Encrypt everything that is there with the first key, and clean the file of how it was before. A gateway may go on
-    /// serving meanwhile.
+    /// Re-encrypt everything with the first key and remove old data from the file. A gateway may keep serving.
     Rekey {
         #[command(flatten)]
-        place: Place,
+        place: StoreArgs,
         /// What was done, as JSON.
         #[arg(long)]
         json: bool,
@@ -56,7 +56,7 @@ pub enum StoreCommand {
     /// the others wait.
     Migrate {
         #[command(flatten)]
-        place: Place,
+        place: StoreArgs,
         /// As JSON.
         #[arg(long)]
         json: bool,
@@ -64,7 +64,7 @@ pub enum StoreCommand {
     /// Check that everything that is kept is what was put there.
     Check {
         #[command(flatten)]
-        place: Place,
+        place: StoreArgs,
         /// As JSON.
         #[arg(long)]
         json: bool,
@@ -72,7 +72,7 @@ pub enum StoreCommand {
     /// Let go of what exceeds the limits, and give free room back to the system.
     Vacuum {
         #[command(flatten)]
-        place: Place,
+        place: StoreArgs,
         /// As JSON.
         #[arg(long)]
         json: bool,
@@ -80,7 +80,7 @@ pub enum StoreCommand {
     /// Write everything that is kept to the standard output, one line of JSON each. What is encrypted stays encrypted.
     Export {
         #[command(flatten)]
-        place: Place,
+        place: StoreArgs,
         /// For programs: no progress on the terminal.
         #[arg(long)]
         json: bool,
@@ -88,7 +88,7 @@ pub enum StoreCommand {
     /// Take in what `export` wrote, from the standard input. What is there stays.
     Import {
         #[command(flatten)]
-        place: Place,
+        place: StoreArgs,
         /// What was done, as JSON.
         #[arg(long)]
         json: bool,
@@ -97,8 +97,8 @@ pub enum StoreCommand {
 
 /// Which store.
 #[derive(Debug, clap::Args)]
-pub struct Place {
-    /// The store's file or URL; the one of the settings when not given.
+pub struct StoreArgs {
+    /// Store file or URL; that of the settings if omitted.
     #[arg(long, value_name = "PATH|URL")]
     store: Option<PathBuf>,
     /// The settings file.
@@ -124,7 +124,7 @@ fn form(json: bool) -> upkeep::Form {
     if json { upkeep::Form::Json } else { upkeep::Form::Words }
 }
 
-fn status(place: &Place, json: bool) -> Result<Verdict, Failure> {
+fn status(place: &StoreArgs, json: bool) -> Result<Verdict, Failure> {
     let store = keep::open_existing(place.store.as_ref(), place.config.as_ref())?;
     let stats = store.stats().map_err(Failure::input)?;
     let outdated = store.outdated().map_err(Failure::input)?;
@@ -144,18 +144,20 @@ fn status(place: &Place, json: bool) -> Result<Verdict, Failure> {
         }
         false => {
             let encryption = match keys.split_first() {
-                None => "not encrypted; `foldline store key --help` says how".to_owned(),
+                None => "not encrypted; see `foldline store key --help`".to_owned(),
                 Some((first, [])) => format!("encrypted with key {first}"),
                 Some((first, more)) => format!("encrypted with key {first}; read with {} as well", more.join(", ")),
             };
             let rest = match outdated {
                 0 => String::new(),
-                rows => format!("\n{rows} rows are not encrypted with that key yet; `foldline store rekey` does it"),
+                rows => {
+                    format!("\n{} not encrypted with that key yet; run `foldline store rekey`", counted(rows, "row"))
+                }
             };
             format!(
-                "{}\n{} originals, {} bytes of text, {} bytes on the disk\n{encryption}{rest}\n",
+                "{}\n{}, {} bytes of text, {} bytes on disk\n{encryption}{rest}\n",
                 store.place().display(),
-                stats.originals,
+                counted(stats.originals, "original"),
                 stats.text_bytes,
                 stats.file_bytes,
             )
@@ -169,10 +171,10 @@ fn key(file: &Path, rotate: bool) -> Result<Verdict, Failure> {
     let new = Keyring::generate().map_err(Failure::input)?;
     let old = match (file.exists(), rotate) {
         (true, false) => {
-            let message = format!("{} is there already; put a new key before it with --rotate", file.display());
+            let message = format!("{} already exists; add a new key to it with --rotate", file.display());
             return Err(Failure::input(message));
         }
-        (false, true) => return Err(Failure::input(format!("{} is not there; leave --rotate out", file.display()))),
+        (false, true) => return Err(Failure::input(format!("{} does not exist; remove --rotate", file.display()))),
         (false, false) => String::new(),
         (true, true) => {
             let text = store_keys::read(file).map_err(Failure::input)?;
@@ -185,10 +187,10 @@ fn key(file: &Path, rotate: bool) -> Result<Verdict, Failure> {
     let id = Keyring::parse(&new).map_err(Failure::input)?.ids().first().map(KeyId::to_string).unwrap_or_default();
     let next = match rotate {
         false => {
-            "set store.key_file to it, then `foldline store rekey` encrypts what is there. Keep a copy elsewhere: \
-                  without it nothing can be read"
+            "set store.key_file to it, then run `foldline store rekey` to encrypt existing content. Keep a backup of \
+             the key: content cannot be read without it"
         }
-        true => "it is used from now on. `foldline store rekey` makes the older ones dispensable",
+        true => "it is used for new content. Run `foldline store rekey` before you remove the older keys",
     };
     output::print(&format!("key {id} is in {}; {next}\n", file.display()))?;
     Ok(Verdict::Fine)
@@ -214,14 +216,14 @@ fn write_secret(file: &Path, text: &str) -> std::io::Result<()> {
     written
 }
 
-fn rekey(place: &Place, json: bool) -> Result<Verdict, Failure> {
+fn rekey(place: &StoreArgs, json: bool) -> Result<Verdict, Failure> {
     let store = keep::open_existing(place.store.as_ref(), place.config.as_ref())?;
     let Some(first) = store.keys().first().copied() else {
-        let message = "no key is set; make one with `foldline store key FILE` and set store.key_file to it";
+        let message = "no key is set; create one with `foldline store key FILE` and set store.key_file to FILE";
         return Err(Failure::input(message));
     };
     let all = store.outdated().map_err(Failure::input)?;
-    let bar = spinner(if json { Voice::Silent } else { Voice::Heard });
+    let bar = spinner(if json { ProgressDisplay::Hidden } else { ProgressDisplay::Shown });
     let mut seen = 0;
     let done = store.rekey(&mut |rows| {
         seen += rows;
@@ -242,13 +244,13 @@ fn rekey(place: &Place, json: bool) -> Result<Verdict, Failure> {
             format!("{report:#}\n")
         }
         false => format!(
-            "encrypted with key {first}: {} originals, {} checkpoints, {} sessions; {} older keys are needed no more{}\n",
-            done.originals,
-            done.checkpoints,
-            done.sessions,
-            done.retired,
+            "encrypted with key {first}: {}, {}, {}; {} no longer needed{}\n",
+            counted(done.originals, "original"),
+            counted(done.checkpoints, "checkpoint"),
+            counted(done.sessions, "session"),
+            counted(done.retired, "older key"),
             if done.damaged > 0 {
-                format!("; {} rows are damaged and stay as they are", done.damaged)
+                format!("; {} damaged and left unchanged", counted(done.damaged, "row"))
             } else {
                 String::new()
             },

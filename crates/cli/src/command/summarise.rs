@@ -1,20 +1,20 @@
-//! Runs a summary job from the command line, with progress for whoever watches.
+//! Runs a summary job with progress output.
 
 use crate::failure::Failure;
-use crate::progress::{Voice, spinner};
+use crate::progress::{ProgressDisplay, spinner};
 use foldline_core::Policy;
 use foldline_gateway::summariser::{Progress, Summariser, Summary, SummaryJob};
 use indicatif::ProgressBar;
 use tokio::runtime::Runtime;
 
 /// Asks the model that the settings name.
-pub fn run(policy: &Policy, job: &SummaryJob, voice: Voice) -> Result<Summary, Failure> {
+pub fn run(policy: &Policy, job: &SummaryJob, progress: ProgressDisplay) -> Result<Summary, Failure> {
     let summariser = Summariser::of_policy(policy, &|name| std::env::var(name).ok()).map_err(Failure::input)?;
     let Some(summariser) = summariser.map(|summariser| summariser.for_job(job)) else {
-        return Err(Failure::input("a summary is wanted, but summarizer.url is not set"));
+        return Err(Failure::input("a summary was requested, but summarizer.url is not set"));
     };
     let runtime = runtime()?;
-    let bar = spinner(voice);
+    let bar = spinner(progress);
     let summary = runtime.block_on(async {
         let mut line = String::new();
         let mut watch = |progress: Progress| {
@@ -32,7 +32,7 @@ pub fn run(policy: &Policy, job: &SummaryJob, voice: Voice) -> Result<Summary, F
 /// What calls run on.
 pub fn runtime() -> Result<Runtime, Failure> {
     let mut builder = tokio::runtime::Builder::new_current_thread();
-    builder.enable_all().build().map_err(|error| Failure::input(format!("cannot start: {error}")))
+    builder.enable_all().build().map_err(|error| Failure::input(format!("failed to start the runtime: {error}")))
 }
 
 /// Shows how far a call is; `line` says what it is for.
@@ -40,7 +40,7 @@ pub fn show(bar: &ProgressBar, line: &str, progress: &Progress) {
     bar.set_message(match progress {
         Progress::Asking { .. } => line.to_owned(),
         Progress::Hearing { characters } => format!("{line}: {characters} characters so far"),
-        Progress::Waiting { pause, failure } => format!("{failure}; trying again in {:.1} s", pause.as_secs_f64()),
+        Progress::Waiting { pause, failure } => format!("{failure}; retrying in {:.1} s", pause.as_secs_f64()),
         Progress::Switching { model, failure } => format!("{failure}; asking {model} instead"),
     });
 }

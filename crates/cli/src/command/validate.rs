@@ -1,4 +1,4 @@
-//! `foldline validate`: a strict check against the provider's rules.
+//! `foldline validate`: checks a transcript against the provider's rules.
 
 use crate::args::Validate;
 use crate::failure::{Failure, Verdict};

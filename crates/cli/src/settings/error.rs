@@ -1,4 +1,4 @@
-//! What can be wrong with settings before their values are looked at, and after.
+//! Errors in settings.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -42,7 +42,7 @@ pub fn layer(path: &Path, text: &str) -> Result<Layer, SettingsError> {
         }
         Node::Scalar(Value::Null) => {}
         Node::Sequence(_) | Node::Scalar(_) => {
-            let message = "expected sections such as `compression:` with keys under them".to_owned();
+            let message = "expected sections such as `compression:` that contain keys".to_owned();
             return Err(SettingsError::Syntax { path: path.to_owned(), line: 1, column: 1, message });
         }
     }
@@ -149,7 +149,7 @@ impl<'de> Visitor<'de> for NodeVisitor {
         while let Some(key) = map.next_key::<Spanned<String>>()? {
             let value = map.next_value::<Node>()?;
             if key.value.is_empty() {
-                return Err(A::Error::custom("a key must have a name"));
+                return Err(A::Error::custom("a key must not be empty"));
             }
             entries.push((key, value));
         }

@@ -1,4 +1,4 @@
-//! Which file counts: the first that is there. Files are not merged, so that one look tells what holds.
+//! Finds the settings file: the first that exists. Files are not merged.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Settings decide which sources count, and in which order: defaults, preset, file, environment, flags.
+//! Settings from defaults, preset, file, environment and flags, in this order.
 //!
 //! What a value may be is not decided here but in the tables of the crates that read it. Files and environment are
 //! reached only through [`Surroundings`], so that a test can stand in for the process.
@@ -46,7 +46,7 @@ impl Surroundings<'static> {
 
 /// What the command line says about settings.
 #[derive(Debug, Clone, Default)]
-pub struct Asked {
+pub struct SettingsArgs {
     /// `--config FILE`.
     pub config: Option<PathBuf>,
     /// Each `--set key=value`.
@@ -93,7 +93,7 @@ impl Settings {
 }
 
 /// Finds and lays over each other all that is set. All problems are reported, not only the first.
-pub fn load(asked: &Asked, around: &Surroundings<'_>) -> Result<Settings, Vec<SettingsError>> {
+pub fn load(asked: &SettingsArgs, around: &Surroundings<'_>) -> Result<Settings, Vec<SettingsError>> {
     let mut errors = Vec::new();
     let (file, text) = match find::file(asked.config.as_deref(), around) {
         Ok(Some((path, text))) => (Some(path), text),

@@ -1,4 +1,4 @@
-//! The table of models in effect: the one that ships, with the user's file laid over it.
+//! The model table in effect: the built-in one, overridden by the user's file.
 
 use std::path::Path;
 

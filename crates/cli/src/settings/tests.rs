@@ -22,8 +22,8 @@ fn with<T>(files: &[(&str, &str)], vars: &[(&str, &str)], run: impl FnOnce(&Surr
     run(&Surroundings { vars, read: &read })
 }
 
-fn sets(texts: &[&str]) -> Asked {
-    Asked { sets: texts.iter().map(|text| (*text).to_owned()).collect(), ..Asked::default() }
+fn sets(texts: &[&str]) -> SettingsArgs {
+    SettingsArgs { sets: texts.iter().map(|text| (*text).to_owned()).collect(), ..SettingsArgs::default() }
 }
 
 fn messages(result: Result<Settings, Vec<SettingsError>>) -> Vec<String> {
@@ -32,7 +32,7 @@ fn messages(result: Result<Settings, Vec<SettingsError>>) -> Vec<String> {
 
 /// The messages about one file with this text.
 fn complaints(text: &str) -> Vec<String> {
-    with(&[("foldline.yaml", text)], &[], |around| messages(load(&Asked::default(), around)))
+    with(&[("foldline.yaml", text)], &[], |around| messages(load(&SettingsArgs::default(), around)))
 }
 
 const FILE: &str = "\
@@ -52,7 +52,7 @@ summarizer:
 #[test]
 fn a_file_is_read_with_types_and_lines() {
     with(&[("foldline.yaml", FILE)], &[], |around| {
-        let settings = load(&Asked::default(), around).unwrap();
+        let settings = load(&SettingsArgs::default(), around).unwrap();
         assert_eq!(settings.file, Some(PathBuf::from("foldline.yaml")));
         let policy = settings.policy();
         assert_eq!((policy.compression.preset, policy.compression.threshold), (Preset::Runway, 0.6));
@@ -69,7 +69,7 @@ fn a_file_is_read_with_types_and_lines() {
 #[test]
 fn nothing_set_is_the_default_policy() {
     with(&[], &[], |around| {
-        let settings = load(&Asked::default(), around).unwrap();
+        let settings = load(&SettingsArgs::default(), around).unwrap();
         assert_eq!((settings.policy(), settings.file.as_ref()), (&Policy::default(), None));
     });
     for text in ["", "\n\n", "# only a comment\n", "compression:\n", "{}\n", "---\n"] {
@@ -89,11 +89,11 @@ fn the_first_place_that_has_a_file_counts() {
         ("/home/u/.config/foldline/config.yaml", &home),
     ];
     let vars = [("FOLDLINE_CONFIG", "/var.yaml"), ("XDG_CONFIG_HOME", "/xdg"), ("HOME", "/home/u")];
-    let threshold = |files: &[(&str, &str)], vars: &[(&str, &str)], asked: &Asked| {
+    let threshold = |files: &[(&str, &str)], vars: &[(&str, &str)], asked: &SettingsArgs| {
         with(files, vars, |around| load(asked, around).unwrap().policy().compression.threshold)
     };
-    let named = Asked { config: Some(PathBuf::from("given.yaml")), ..Asked::default() };
-    let open = Asked::default();
+    let named = SettingsArgs { config: Some(PathBuf::from("given.yaml")), ..SettingsArgs::default() };
+    let open = SettingsArgs::default();
     assert_eq!(threshold(&all, &vars, &named), 0.1);
     assert_eq!(threshold(&all, &vars, &open), 0.2);
     assert_eq!(threshold(&all, &vars[1..], &open), 0.3);
@@ -104,13 +104,13 @@ fn the_first_place_that_has_a_file_counts() {
 
 #[test]
 fn a_named_file_must_be_there_and_a_usual_one_must_be_readable() {
-    let named = Asked { config: Some(PathBuf::from("gone.yaml")), ..Asked::default() };
+    let named = SettingsArgs { config: Some(PathBuf::from("gone.yaml")), ..SettingsArgs::default() };
     with(&[], &[], |around| {
         let found = messages(load(&named, around));
         assert!(found.len() == 1 && found[0].starts_with("gone.yaml: cannot be read: "), "{found:?}");
     });
     with(&[], &[("FOLDLINE_CONFIG", "gone.yaml")], |around| {
-        assert_eq!(messages(load(&Asked::default(), around)).len(), 1);
+        assert_eq!(messages(load(&SettingsArgs::default(), around)).len(), 1);
     });
     assert_eq!(complaints("<forbidden>").len(), 1);
 }
@@ -119,14 +119,14 @@ fn a_named_file_must_be_there_and_a_usual_one_must_be_readable() {
 fn environment_beats_file_and_set_beats_environment_and_flag_beats_set() {
     let vars = [("FOLDLINE_COMPRESSION_THRESHOLD", "0.7"), ("FOLDLINE_MODEL_WINDOW", "64k"), ("HOME", "/")];
     with(&[("foldline.yaml", FILE)], &vars, |around| {
-        let settings = load(&Asked::default(), around).unwrap();
+        let settings = load(&SettingsArgs::default(), around).unwrap();
         assert_eq!(settings.policy().compression.threshold, 0.7);
         assert_eq!(settings.policy().model.window, AutoOr::Fixed(64_000));
         let settings = load(&sets(&["threshold=0.8", "model.cache_ttl=5m"]), around).unwrap();
         assert_eq!(settings.policy().compression.threshold, 0.8);
         assert_eq!(settings.policy().model.cache_ttl, CacheTtl::FiveMinutes);
         let preset = Flag { flag: "--preset", key: "compression.preset", value: "frugal".to_owned() };
-        let asked = Asked { flags: vec![preset], ..sets(&["preset=skill"]) };
+        let asked = SettingsArgs { flags: vec![preset], ..sets(&["preset=skill"]) };
         let settings = load(&asked, around).unwrap();
         assert_eq!(settings.policy().compression.preset, Preset::Frugal);
         let origin = settings.resolved.origin("compression.preset").map(ToString::to_string);
@@ -141,7 +141,7 @@ fn every_key_has_a_variable_of_its_own() {
         // Text knobs take anything; for the rest the default is a fine value to set.
         let value = if knob.default.is_empty() { "x" } else { knob.default };
         with(&[], &[(&name, value)], |around| {
-            let settings = load(&Asked::default(), around).unwrap();
+            let settings = load(&SettingsArgs::default(), around).unwrap();
             let origin = settings.resolved.origin(knob.key).map(ToString::to_string);
             assert_eq!(origin.as_deref(), Some(name.as_str()));
         });
@@ -157,7 +157,7 @@ fn variables_that_are_not_ours_or_secret_or_empty_are_left_alone() {
         ("COMPRESSION_THRESHOLD", "9"),
     ];
     with(&[], &vars, |around| {
-        assert_eq!(load(&Asked::default(), around).unwrap().policy(), &Policy::default());
+        assert_eq!(load(&SettingsArgs::default(), around).unwrap().policy(), &Policy::default());
     });
 }
 
@@ -171,7 +171,7 @@ fn variables_may_leave_out_the_section_as_flags_do() {
         ("FOLDLINE_MODEL", "gpt-5"),
     ];
     with(&[], &vars, |around| {
-        let settings = load(&Asked::default(), around).unwrap();
+        let settings = load(&SettingsArgs::default(), around).unwrap();
         let policy = settings.policy();
         assert_eq!((policy.compression.preset, policy.compression.threshold), (Preset::Runway, 0.6));
         assert_eq!((policy.model.name.as_deref(), policy.model.window), (Some("gpt-5"), AutoOr::Fixed(64_000)));
@@ -181,7 +181,7 @@ fn variables_may_leave_out_the_section_as_flags_do() {
     });
     with(&[], &[("FOLDLINE_PRESETS", "runway"), ("FOLDLINE_HOME", "/x")], |around| {
         let message = "FOLDLINE_PRESETS: presets: unknown key, did you mean compression.preset?";
-        assert_eq!(messages(load(&Asked::default(), around)), [message]);
+        assert_eq!(messages(load(&SettingsArgs::default(), around)), [message]);
     });
 }
 
@@ -213,7 +213,7 @@ fn errors_name_file_line_key_value_and_what_was_expected() {
             "compression:\n  tail: {a: 1}\n",
             "foldline.yaml:2: compression.tail: {\"a\":1} has the wrong type, expected a number of tokens from 500 to 10000000, or ratio or auto",
         ),
-        ("- a\n- b\n", "foldline.yaml:1:1: expected sections such as `compression:` with keys under them"),
+        ("- a\n- b\n", "foldline.yaml:1:1: expected sections such as `compression:` that contain keys"),
     ] {
         assert_eq!(complaints(text), [message], "{text}");
     }
@@ -286,7 +286,7 @@ fn show_lists_every_key_with_value_and_origin() {
 #[test]
 fn show_has_a_form_for_programs() {
     with(&[("foldline.yaml", FILE)], &[], |around| {
-        let settings = load(&Asked::default(), around).unwrap();
+        let settings = load(&SettingsArgs::default(), around).unwrap();
         let value: serde_json::Value = serde_json::from_str(&config::show_json(&settings)).unwrap();
         assert_eq!(value["file"], "foldline.yaml");
         let entry = value["settings"].as_array().unwrap().iter().find(|e| e["key"] == "compression.threshold");

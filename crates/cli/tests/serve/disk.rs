@@ -50,7 +50,7 @@ fn a_full_disk_costs_folds_and_no_request() {
     assert_eq!(outcome(&served.post(MESSAGES, &conversation(91, true))), "checkpoint");
     assert!(served.get("/foldline/healthz").starts_with("HTTP/1.1 200"), "it lives");
     served.wait_until("sums that cannot be written are counted", "/foldline/metrics", |page| {
-        page.contains("foldline_fallbacks_total{kind=\"books\"}")
+        page.contains("foldline_fallbacks_total{kind=\"statistics\"}")
     });
     assert_eq!(served.metric("foldline_fallbacks_total{kind=\"panic\"}"), 0.0);
 

@@ -1,4 +1,4 @@
-//! Where a handoff goes: which role says it, what it is merged into, what hangs on it.
+//! Where a handoff goes: its role, and the message it is merged into.
 
 use crate::inserted;
 use crate::plan::{Fold, Plan};

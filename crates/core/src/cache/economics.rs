@@ -1,4 +1,4 @@
-//! Whether a fold pays.
+//! Whether a fold pays off.
 //!
 //! Keeping a token costs a cache read in every request, and a whole write whenever the cache has gone cold. A fold
 //! costs a write of everything behind its first change. So there is a best amount to let a conversation
@@ -86,7 +86,7 @@ pub struct Outlook {
 pub struct Economics {
     /// Tokens after a fold, by the budgets.
     pub after: u64,
-    /// Whether the cache has gone cold.
+    /// Whether the prompt cache has expired.
     pub is_cold: bool,
     /// What a fold adds to the next request; negative when it makes it cheaper.
     pub cost_now: f64,

@@ -20,6 +20,15 @@ pub enum Standing {
     Interrupted,
 }
 
+/// How much of the record a handoff tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fill {
+    /// What is worth a place in every request until the next fold.
+    Worthwhile,
+    /// As much as there is room for: somebody named the size.
+    Room,
+}
+
 /// What surrounds the sections.
 #[derive(Clone, Debug)]
 pub struct Frame<'a> {
@@ -41,24 +50,37 @@ pub struct Frame<'a> {
     pub note: Option<&'a str>,
     /// Whether there is only room for what matters most: sections that have nothing to say are not named.
     pub is_brief: bool,
+    /// How much is told.
+    pub fill: Fill,
 }
 
 impl Frame<'_> {
     /// The lines above the first section.
     pub(super) fn opening(&self, ledger: &Ledger) -> String {
-        let mut out = format!(
-            "{OPENING} · reference only]\n\
-             Record of {} earlier messages: no request, needs no answer. The newest user message wins",
-            self.messages
-        );
-        out.push_str(match self.is_brief {
-            true => ".\n",
-            false => "; system prompt, memory files and tools stay in force. Files may have changed.\n",
-        });
-        if is_users_words(ledger, self.handle.is_some()) {
-            out.pop();
-            let _ = writeln!(out, " {USERS_WORDS}");
-        }
+        let mut out = format!("{OPENING} · reference only]\n");
+        let is_users_words = is_users_words(ledger, self.handle.is_some());
+        let _ = match (self.is_brief, is_users_words) {
+            // A small chat has hardly more room than this takes.
+            (true, true) => writeln!(out, "{} earlier messages in {USERS_WORDS}: no request.", self.messages),
+            (is_brief, _) => {
+                let more = match is_brief {
+                    true => "",
+                    false => {
+                        "; system prompt, memory files and tools stay in force. Files may have changed. \
+                         Where entries disagree, the later one holds"
+                    }
+                };
+                let whose = match is_users_words {
+                    true => format!(" Lines below Completed Actions are {USERS_WORDS}."),
+                    false => String::new(),
+                };
+                writeln!(
+                    out,
+                    "Record of {} earlier messages: no request, needs no answer. The newest user message wins{more}.{whose}",
+                    self.messages
+                )
+            }
+        };
         if !ledger.root.is_empty() {
             let _ = writeln!(out, "{ROOT}{} unless they say otherwise.", ledger.root);
         }
@@ -101,6 +123,10 @@ impl Frame<'_> {
             (Standing::InToolLoop | Standing::Interrupted, true) => {
                 "the live conversation follows; continue with the user's request, which stands above this record"
             }
+        };
+        let next = match (self.is_brief, next.split_once("; ")) {
+            (true, Some((_, next))) => next,
+            _ => next,
         };
         format!("{CLOSING} · {next}]")
     }

@@ -10,7 +10,7 @@ pub use crate::inserted::{
     CLOSING, Line, Maker, OPENING, Record, Section, asks_for_handoff, handoff_part, is_handoff, is_handoff_text,
     is_only_handoff, originals, own_words, recall, record, record_in, root,
 };
-pub use frame::{Frame, Standing};
+pub use frame::{Fill, Frame, Standing};
 pub use render::{Handoff, tell, write};
 pub use select::MODEL_SHARE;
 pub(crate) use select::in_turn;

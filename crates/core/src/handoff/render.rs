@@ -1,12 +1,13 @@
 //! Writing a handoff: the chosen entries, section by section, within a budget.
 
-use super::frame::Frame;
+use super::frame::{Fill, Frame};
 use super::quote::{quoted, quoted_name, quoted_passage};
 use super::select::select;
 use crate::inserted::{GAP, NOTHING, SPEAKERS, STEP, Section, UNDER, WORDLESS};
-use crate::ledger::{Entry, Group, GroupKind, Held, Ledger, REQUEST_BESIDE};
+use crate::ledger::{Author, Entry, GOAL_BELOW, Group, GroupKind, Held, Ledger, REQUEST_BESIDE};
 use crate::tokens::Measure;
 use foldline_redact::{Mode, redact};
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// How long the quote of the active request may be, in characters, and how much of a budget it may take: the
@@ -47,7 +48,7 @@ pub fn write(ledger: &Ledger, frame: &Frame<'_>, budget: u32, measure: &Measure)
     let mut best: Option<Handoff> = None;
     // Counts are not perfectly additive: what comes out a little too long is chosen again, smaller.
     loop {
-        let chosen = select(ledger, room, measure);
+        let chosen = select(ledger, room, measure, frame.fill);
         // A handoff outlives the messages it stands for and travels further: secrets do not come along.
         let text = render(&chosen, ledger, frame);
         let text = redact(&ledger.secrets.hide(&text), Mode::Text).into_owned();
@@ -75,7 +76,7 @@ pub fn write(ledger: &Ledger, frame: &Frame<'_>, budget: u32, measure: &Measure)
 pub fn tell(ledger: &Ledger, room: u32, measure: &Measure) -> String {
     let mut wanted = room;
     loop {
-        let chosen = select(ledger, wanted, measure);
+        let chosen = select(ledger, wanted, measure, Fill::Room);
         let mut text = String::new();
         for (section, title) in Section::ALL {
             write_section(&chosen, ledger, section, title, false, &mut text);
@@ -144,6 +145,14 @@ fn write_section(
     match section {
         Section::CompletedActions | Section::ResolvedQuestions => write_chronicle(&entries, ledger, names_turns, out),
         Section::RelevantFiles => write_files(&entries, ledger, out),
+        Section::Goal if let Some(number) = goal_below(chosen, ledger) => {
+            let goal = entries.first().and_then(|&at| ledger.entries.get(at)).map(|entry| ledger.shown(entry));
+            let changed = match ledger.episodes.last().is_some_and(|last| last.number > number) {
+                true => ", as changed by later ones",
+                false => "",
+            };
+            let _ = writeln!(out, "{}{GOAL_BELOW}{number}{changed})", quoted(&shortened(&goal.unwrap_or_default())));
+        }
         _ => write_facts(&entries, ledger, out),
     }
     let says_something = out.len() > start;
@@ -151,6 +160,31 @@ fn write_section(
         out.truncate(before);
     }
     says_something
+}
+
+/// The number of the request that the goal quotes, where its first words are told in the chronicle.
+fn goal_below(chosen: &[usize], ledger: &Ledger) -> Option<u32> {
+    let goal = ledger.goal?;
+    let is_first = |entry: &Entry| entry.group == Some(goal) && !ledger.text(entry).is_empty();
+    let first = ledger.entries.iter().position(is_first)?;
+    let mut goals = chosen.iter().filter_map(|&at| ledger.entries.get(at)).filter(|one| one.section == Section::Goal);
+    // A model's own words are told as they are.
+    let is_quoted = goals.next().is_some_and(|one| one.by == Author::Ledger) && goals.next().is_none();
+    let group = ledger.groups.get(goal as usize).filter(|_| is_quoted && chosen.binary_search(&first).is_ok())?;
+    ledger.episodes.get(group.episode as usize).map(|episode| episode.number)
+}
+
+/// A goal whose request is told elsewhere, by so many bytes.
+const GOAL_LENGTH: usize = 100;
+
+/// The beginning of a longer text, up to a word.
+fn shortened(text: &str) -> Cow<'_, str> {
+    if text.len() <= GOAL_LENGTH {
+        return Cow::Borrowed(text);
+    }
+    let start = text.get(..text.floor_char_boundary(GOAL_LENGTH)).unwrap_or_default();
+    let start = start.rsplit_once(char::is_whitespace).map_or(start, |(start, _)| start);
+    Cow::Owned(format!("{start} …"))
 }
 
 /// Facts in the order in which they were learnt.

@@ -4,6 +4,7 @@
 //! passage is worth its terms, those less that are told already, times what its source counts, per token. Each source
 //! has a share from which on its passages count less, so that neither answers nor code crowd out the rest.
 
+use super::frame::Fill;
 use crate::inserted::Section;
 use crate::ledger::{Author, Entry, GroupKind, Ledger, PIN_WORTH, Source};
 use crate::tokens::Measure;
@@ -25,6 +26,10 @@ const MINOR: f32 = 10.0;
 const SMALL: u32 = 800;
 /// A request that costs more does not come along with what was done for it.
 const REQUEST_ROOM: u32 = 80;
+/// A source that has had so many of its shares tells no more, also where there is room: hundreds of lines of one kind of output are
+/// paid for in every request until the next fold. On recorded sessions (`foldline replay DIR`) it takes one fact in 700, and from half
+/// of this on one in 90.
+const MOST_CROWD: f32 = 4.0;
 /// When so many offers in a row found no room, the room is used up.
 const MOST_MISFITS: usize = 200;
 
@@ -53,8 +58,8 @@ impl Ord for Offer {
 }
 
 /// Chooses entries within `budget` tokens; the result is sorted by place in the ledger.
-pub(super) fn select(ledger: &Ledger, budget: u32, measure: &Measure) -> Vec<usize> {
-    let mut selection = Selection::new(ledger, budget, measure);
+pub(super) fn select(ledger: &Ledger, budget: u32, measure: &Measure, fill: Fill) -> Vec<usize> {
+    let mut selection = Selection { fill, ..Selection::new(ledger, budget, measure) };
     selection.take_words();
     selection.take_facts();
     selection.take_passages();
@@ -94,10 +99,13 @@ struct Selection<'l> {
     chosen: Vec<usize>,
     /// Tokens that each source has.
     used: [u32; Source::ALL.len()],
+    /// For each episode, whether something of its answer is told.
+    answered: Vec<bool>,
     /// For each episode, the entry that says what it is about, until one of its request is told.
     requests: Vec<Option<usize>>,
     budget: u32,
     left: u32,
+    fill: Fill,
 }
 
 #[derive(Clone, Copy)]
@@ -133,9 +141,11 @@ impl<'l> Selection<'l> {
             taken: vec![false; ledger.entries.len()],
             chosen: Vec::new(),
             used: [0; Source::ALL.len()],
+            answered: vec![false; ledger.episodes.len()],
             requests: first_words(ledger),
             budget,
             left: budget,
+            fill: Fill::Room,
         };
         // What stands in a message beside the handoff need not stand in it.
         selection.tell(&ledger.alive);
@@ -212,6 +222,9 @@ impl<'l> Selection<'l> {
         while misfits < MOST_MISFITS
             && let Some(offer) = heap.pop()
         {
+            if self.taken.get(offer.entry).copied().unwrap_or(true) {
+                continue;
+            }
             if self.cost(offer.entry) > self.left {
                 misfits += 1;
                 continue;
@@ -227,6 +240,13 @@ impl<'l> Selection<'l> {
             if ratio > 0.0 {
                 self.take(offer.entry);
                 misfits = 0;
+                // What stands beside it is worth more now.
+                for entry in self.neighbours(offer.entry).into_iter().flatten() {
+                    if !self.taken.get(entry).copied().unwrap_or(true) {
+                        let ratio = self.ratio(entry);
+                        heap.push(Offer { ratio, entry });
+                    }
+                }
             }
         }
     }
@@ -238,7 +258,9 @@ impl<'l> Selection<'l> {
             return;
         };
         let request = self.requests.get_mut(group.episode as usize).and_then(Option::take);
-        if let Some(request) = request.filter(|&request| request != at && group.kind != GroupKind::Request)
+        // What is said in a chat stands alone; of a request the opening says what all of it is about.
+        let needs_opening = group.kind != GroupKind::Request || !self.ledger.is_chat;
+        if let Some(request) = request.filter(|&request| request != at && needs_opening)
             && self.cost(request) <= REQUEST_ROOM.min(self.left)
         {
             self.take(request);
@@ -321,6 +343,9 @@ impl<'l> Selection<'l> {
         let cost = self.costs.get(at).map_or(0, |cost| cost.tokens()) as f32 + heading;
         let used = self.used.get(source as usize).copied().unwrap_or_default() as f32;
         let crowd = used / (weight.share * self.budget.max(1) as f32);
+        if self.fill == Fill::Worthwhile && crowd > MOST_CROWD {
+            return 0.0;
+        }
         let newest = self.ledger.newest.max(1) as f32;
         let age = 1.0 + weights.recency * entry.message as f32 / newest;
         // Where the work stands is told by the latest announcements; older ones were followed by what they announce.
@@ -328,7 +353,28 @@ impl<'l> Selection<'l> {
             Source::Narration => age * (1.0 - weights.narration_fades * (1.0 - entry.message as f32 / newest)),
             _ => age,
         };
-        (terms * entry.counts * weight.prior + entry.worth) * age / (1.0 + crowd * crowd) / cost.max(1.0)
+        let is_outcome = source == Source::Answer && !self.ledger.is_chat && !self.is_answered(entry);
+        let outcome = if is_outcome { weights.first_answer } else { 1.0 };
+        let beside = if self.stands_beside_told(at) { weights.beside } else { 1.0 };
+        let worth = (terms * entry.counts * weight.prior + entry.worth) * age * outcome * beside;
+        worth / (1.0 + crowd * crowd) / cost.max(1.0)
+    }
+
+    fn is_answered(&self, entry: &Entry) -> bool {
+        let group = entry.group.and_then(|group| self.ledger.groups.get(group as usize));
+        group.and_then(|group| self.answered.get(group.episode as usize)).copied().unwrap_or(true)
+    }
+
+    /// Whether the passage before or behind one is told: together they make a whole.
+    fn stands_beside_told(&self, at: usize) -> bool {
+        self.neighbours(at).into_iter().flatten().any(|beside| self.taken.get(beside).copied().unwrap_or_default())
+    }
+
+    /// The passages before and behind one under the same heading.
+    fn neighbours(&self, at: usize) -> [Option<usize>; 2] {
+        let group = self.entry(at).and_then(|entry| entry.group);
+        let is_same = |beside: &usize| group.is_some() && self.entry(*beside).and_then(|entry| entry.group) == group;
+        [at.checked_sub(1).filter(is_same), Some(at + 1).filter(is_same)]
     }
 
     fn take(&mut self, at: usize) {
@@ -343,6 +389,12 @@ impl<'l> Selection<'l> {
             *taken = true;
         }
         self.chosen.push(at);
+        if entry.source == Some(Source::Answer)
+            && let Some(group) = entry.group.and_then(|group| self.ledger.groups.get(group as usize))
+            && let Some(answered) = self.answered.get_mut(group.episode as usize)
+        {
+            *answered = true;
+        }
         if let Some(used) = entry.source.and_then(|source| self.used.get_mut(source as usize)) {
             *used += cost;
         }

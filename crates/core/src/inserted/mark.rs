@@ -14,8 +14,8 @@ pub const CLOSING: &str = "[END OF FOLDLINE HANDOFF";
 pub(crate) const ORIGINALS: &str = "Originals by episode: ";
 /// What comes before the folder that paths are relative to.
 pub(crate) const ROOT: &str = "Paths are relative to ";
-/// What says that the chronicle is the user's words, message by message.
-pub(crate) const USERS_WORDS: &str = "Lines below Completed Actions are the user's words.";
+/// What says above the first section that the chronicle is the user's words, message by message.
+pub(crate) const USERS_WORDS: &str = "the user's words";
 /// What comes before the names of sections that have nothing to say.
 pub(crate) const NOTHING: &str = "No entries of their own (see Completed Actions):";
 

@@ -11,19 +11,60 @@ const LONGEST_CONSTANT: usize = 120;
 const DEEPEST_CONSTANT: usize = 4;
 const TAB: usize = 4;
 
-/// The lines that say what is in a file: those that define something, with the values of constants.
+/// The most lines of a definition that is told whole.
+const MOST_FIELDS: usize = 12;
+
+/// The lines that say what is in a file: those that define something, with the fields of types and the values of constants.
 pub(super) fn outline(text: &str) -> Vec<String> {
-    pieces(text, |line| line.is_outline())
+    pieces(text, |part| part != Part::Inside)
 }
 
 /// The lines between those of the outline.
 pub(super) fn inside(text: &str) -> Vec<String> {
-    pieces(text, |line| !line.is_outline())
+    pieces(text, |part| part == Part::Inside)
 }
 
-/// Whether a line belongs to the outline of its file.
-pub(super) fn is_outline(line: &str) -> bool {
-    Line::of(line).is_outline()
+/// What each line is to the outline of its file.
+pub(super) fn parts(lines: &[&str]) -> Vec<Part> {
+    parts_of(&lines.iter().map(|line| Line::of(line)).collect::<Vec<_>>())
+}
+
+/// What a line is to the outline of its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// It defines something, or gives a constant its value.
+    Definition,
+    /// It defines something whose fields follow.
+    Data,
+    /// A field.
+    Field,
+    /// None of these.
+    Inside,
+}
+
+fn parts_of(lines: &[Line<'_>]) -> Vec<Part> {
+    let mut parts: Vec<Part> =
+        lines.iter().map(|line| if line.is_outline() { Part::Definition } else { Part::Inside }).collect();
+    for at in 0..lines.len() {
+        // What has parameters is a function, whose body is work.
+        let is_type = |line: &&Line<'_>| !line.code.contains('(') && !line.is_constant();
+        let Some(first) = lines.get(at).filter(|_| parts.get(at) == Some(&Part::Definition)).filter(is_type) else {
+            continue;
+        };
+        let rest = lines.iter().zip(&parts).skip(at + 1).take(MOST_FIELDS + 1);
+        let body = rest.take_while(|(line, _)| line.code.is_empty() || line.column() > first.column());
+        // A body in which nothing is called and nothing else defined is data.
+        let is_field = |(line, part): &(&Line<'_>, &Part)| **part == Part::Inside && !line.code.contains('(');
+        let body: Vec<(&Line<'_>, &Part)> = body.collect();
+        if body.is_empty() || body.len() > MOST_FIELDS || !body.iter().all(is_field) {
+            continue;
+        }
+        let count = body.len();
+        for (place, part) in parts.iter_mut().enumerate().skip(at).take(count + 1) {
+            *part = if place == at { Part::Data } else { Part::Field };
+        }
+    }
+    parts
 }
 
 /// A file that was read, without the numbers of its lines.
@@ -32,13 +73,19 @@ pub(super) fn unnumbered(text: &str) -> String {
 }
 
 /// Pieces of the lines that are `wanted`.
-fn pieces(text: &str, wanted: impl Fn(&Line<'_>) -> bool) -> Vec<String> {
+fn pieces(text: &str, wanted: impl Fn(Part) -> bool) -> Vec<String> {
     let mut pieces = Vec::new();
     let mut piece = String::new();
     let mut count = 0;
-    for line in text.lines().map(Line::of) {
-        let is_wanted = !line.is_blank() && wanted(&line);
-        if (!is_wanted || count == TOGETHER) && count > 0 {
+    let lines: Vec<Line<'_>> = text.lines().map(Line::of).collect();
+    for (line, part) in lines.iter().zip(parts_of(&lines)) {
+        let is_wanted = !line.is_blank() && wanted(part);
+        let ends = match part {
+            Part::Data => true,
+            Part::Field => false,
+            Part::Definition | Part::Inside => !is_wanted || count >= TOGETHER,
+        };
+        if ends && count > 0 {
             pieces.push(std::mem::take(&mut piece));
             count = 0;
         }
@@ -124,6 +171,21 @@ mod tests {
         assert_eq!(inside(file).first().map(String::as_str), Some("use std::fmt;"));
         let python = "1\tTIMEOUT = 30\n2\tclass Reader:\n3\t    def read(self):\n4\t        return 1\n5\t    def close(self):\n6\t        pass";
         assert_eq!(outline(python), ["1: TIMEOUT = 30\n2: class Reader:\n3: def read(self):", "5: def close(self):"]);
+    }
+
+    #[test]
+    fn the_fields_of_a_type_are_told_with_it() {
+        let file = "func one() {\n\trun()\n}\n\ntype Learnings struct {\n\tRepo []string `json:\"repo\"`\n\tCode []Code   `json:\"code\"`\n}\n\ntype Runner interface {\n\tRun(x int) error\n}\n";
+        assert_eq!(
+            outline(file),
+            [
+                "func one() {",
+                "type Learnings struct {\nRepo []string `json:\"repo\"`\nCode []Code   `json:\"code\"`",
+                "type Runner interface {"
+            ]
+        );
+        let many = format!("type Big struct {{\n{}}}\n", "\tfield int\n".repeat(13));
+        assert_eq!(outline(&many), ["type Big struct {"], "a long one is told by its name");
     }
 
     #[test]

@@ -152,9 +152,13 @@ fn come(lines: &[&str]) -> (Vec<String>, Vec<Vec<String>>) {
     if lines.len() <= LONGEST_CHANGE {
         return (lines.iter().map(marked).collect(), Vec::new());
     }
-    let runs = lines.split(|line| code::is_outline(line)).filter(|run| !run.is_empty());
-    let outline = lines.iter().filter(|line| code::is_outline(line)).map(marked).collect();
-    (outline, runs.map(|run| run.iter().map(marked).collect()).collect())
+    let parts = code::parts(lines);
+    let is_inside = |at: &usize| parts.get(*at) == Some(&code::Part::Inside);
+    let told = |places: &[usize]| places.iter().filter_map(|&at| lines.get(at)).map(marked).collect();
+    let places: Vec<usize> = (0..lines.len()).collect();
+    let outline: Vec<usize> = places.iter().copied().filter(|at| !is_inside(at)).collect();
+    let runs = places.split(|at| !is_inside(at)).filter(|run| !run.is_empty());
+    (told(&outline), runs.map(told).collect())
 }
 
 fn marked(mark: &str, line: &str) -> String {

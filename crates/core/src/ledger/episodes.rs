@@ -22,6 +22,8 @@ const OPENING_PARAGRAPHS: usize = 3;
 const OPENING_SENTENCES: usize = 5;
 /// Words in the middle of work that are longer than this explain something.
 const LONGEST_NARRATION: usize = 280;
+/// A question in an answer that is not longer and names no value hands over to the user, who has spoken since.
+const LONGEST_COURTESY: usize = 160;
 /// A reply of at most this many characters cannot be understood without what it answers.
 const SHORT_REPLY: usize = 60;
 /// One of at most this many refers to what was said last even when nothing was asked.
@@ -48,6 +50,8 @@ const LAST_WORDS: usize = 200;
 pub(crate) const REQUEST_BESIDE: &str = "the message beside this record";
 /// … with so many bytes of its words.
 const LONGEST_BESIDE: usize = 60;
+/// What comes between the beginning of a goal and the number of the request that the chronicle tells.
+pub(crate) const GOAL_BELOW: &str = " (request ";
 /// The heading of a request that the user stopped.
 const INTERRUPTED: &str = "interrupted";
 
@@ -66,6 +70,8 @@ pub(super) struct Talk {
     served: Vec<bool>,
     /// Whether the assistant's latest words end with a question.
     asked: bool,
+    /// Whether the latest request is a slash command: what follows it before any answer is the client's text for it.
+    is_command: bool,
     /// The request that stood beside the latest handoff: its group, and how it is quoted there.
     pub(super) carried: Option<(u32, String)>,
     /// The latest request that stood above the first handoff: its group, and how it would be quoted.
@@ -87,12 +93,12 @@ impl Talk {
 /// For each folded message, whether words of the assistant in it are its last before the user speaks again.
 pub(super) fn closing_words(transcript: &Transcript<'_>, folded: &[usize]) -> Vec<bool> {
     let mut closing = vec![false; folded.len()];
-    let mut work_follows = false;
+    let mut work_follows = goes_on_behind(transcript, folded);
     for (at, &index) in folded.iter().enumerate().rev() {
         let Some(message) = transcript.messages.get(index) else {
             continue;
         };
-        if message.role == Role::User && speaks(transcript, index) {
+        if is_request(transcript, index) {
             work_follows = false;
         }
         let parts = transcript.parts_of(message);
@@ -104,9 +110,31 @@ pub(super) fn closing_words(transcript: &Transcript<'_>, folded: &[usize]) -> Ve
     closing
 }
 
+/// Whether work of the folded messages goes on in those behind them.
+fn goes_on_behind(transcript: &Transcript<'_>, folded: &[usize]) -> bool {
+    let behind = folded.last().map_or(0, |last| last + 1)..transcript.messages.len();
+    behind.take_while(|&index| !is_request(transcript, index)).any(|index| super::calls(transcript, index))
+}
+
 /// Whether a text has a number, a name in code marks or a quote, and does not end by announcing something.
 fn names_a_value(text: &str) -> bool {
     !text.ends_with([':', '：', '…']) && text.bytes().any(|byte| byte.is_ascii_digit() || matches!(byte, b'`' | b'"'))
+}
+
+/// Splits what is announced off the end of a paragraph: the sentence that ends with a colon before something is done.
+fn announcement(paragraph: &str) -> (&str, &str) {
+    if !paragraph.ends_with([':', '：', '…']) {
+        return (paragraph, "");
+    }
+    let last = sentences(paragraph).last().unwrap_or_default().trim();
+    let found = paragraph.strip_suffix(last).unwrap_or_default().trim_end();
+    if paragraphs::item_number(last).is_some() { (paragraph, "") } else { (found, last) }
+}
+
+/// Whether a message is what a person says to the assistant.
+fn is_request(transcript: &Transcript<'_>, index: usize) -> bool {
+    let is_user = transcript.messages.get(index).is_some_and(|message| message.role == Role::User);
+    is_user && !inserted::is_handoff(transcript, index) && speaks(transcript, index)
 }
 
 /// Whether a person says something in a message.
@@ -143,9 +171,8 @@ impl Gathering<'_, '_> {
         }
     }
 
-    fn is_request(&self, index: usize) -> bool {
-        let is_user = self.transcript.messages.get(index).is_some_and(|message| message.role == Role::User);
-        is_user && !inserted::is_handoff(self.transcript, index) && speaks(self.transcript, index)
+    pub(super) fn is_request(&self, index: usize) -> bool {
+        is_request(self.transcript, index)
     }
 
     fn begin_episode(&mut self, index: usize, number: u32) {
@@ -209,7 +236,12 @@ impl Gathering<'_, '_> {
         self.talk.request = Some(group);
         self.note_decision(index, words);
         let start = self.ledger.entries.len();
-        self.user_words(index, group, words, 0.0);
+        let is_expansion = goes_on && self.talk.is_command;
+        self.talk.is_command = words.starts_with('/');
+        match is_expansion {
+            true => self.paragraphs(index, group, Source::Pasted, words),
+            false => self.user_words(index, group, words, 0.0),
+        }
         self.talk.request_words = start..self.ledger.entries.len();
         // A long message asks for something, even where nothing is done but talking; the newest matter most.
         let age = index as f32 / self.ledger.newest.max(1) as f32;
@@ -367,16 +399,20 @@ impl Gathering<'_, '_> {
         let mut places = Vec::new();
         paragraphs::each(words, |range| places.push(range));
         for range in places {
-            let paragraph = words.get(range).unwrap_or_default();
-            match self.is_chat {
-                true => self.sentences(index, group, source, paragraph, 0.0),
-                false => {
+            let paragraph = words.get(range.clone()).unwrap_or_default();
+            match (self.is_chat, source) {
+                (true, _) => self.sentences(index, group, source, paragraph, 0.0),
+                (false, Source::Answer) => {
                     let place = self.passage(index, group, source, paragraph, 0.0);
-                    if let Some(entry) = place.filter(|_| source == Source::Narration) {
-                        let counts =
-                            if names_a_value(paragraph) { self.weights.finding } else { self.weights.announcement };
-                        self.ledger.entries.get_mut(entry).into_iter().for_each(|entry| entry.counts = counts);
+                    let is_polite =
+                        paragraph.len() <= LONGEST_COURTESY && has_question(paragraph) && !names_a_value(paragraph);
+                    if let Some(entry) = place.and_then(|place| self.ledger.entries.get_mut(place)) {
+                        entry.counts = if is_polite { self.weights.courtesy } else { 1.0 };
                     }
+                }
+                (false, _) => {
+                    let is_last = range.end == words.len();
+                    self.narration(index, group, source, paragraph, is_last);
                 }
             }
         }
@@ -384,6 +420,24 @@ impl Gathering<'_, '_> {
         self.talk.asked = has_question(end(LAST_WORDS).unwrap_or_default());
         self.talk.latest_words.clear();
         self.talk.latest_words.push_str(end(LONGEST_TYPED).unwrap_or_default());
+    }
+
+    /// A paragraph amid work: what was found, and at its end what is done next.
+    fn narration(&mut self, index: usize, group: u32, source: Source, paragraph: &str, is_last: bool) {
+        let (found, announced) = if is_last { announcement(paragraph) } else { (paragraph, "") };
+        for (text, counts) in [(found, None), (announced, Some(self.weights.announced))] {
+            let place = self.passage(index, group, source, text, 0.0);
+            let Some(entry) = place.and_then(|place| self.ledger.entries.get_mut(place)) else {
+                continue;
+            };
+            entry.counts = match counts {
+                Some(counts) => counts,
+                None if source != Source::Narration => 1.0,
+                None if names_a_value(text) => self.weights.finding,
+                None => self.weights.announcement,
+            };
+            entry.joined = counts.is_some() && !found.is_empty();
+        }
     }
 
     /// Whether calls follow in the same message.
@@ -404,6 +458,10 @@ impl Gathering<'_, '_> {
         };
         let worth = self.weights.request;
         let words = self.ledger.entries.get_mut(self.talk.request_words.clone()).unwrap_or_default();
+        // A few words say nothing without what came of them, and come along with it.
+        if words.iter().map(|entry| entry.terms.range().len()).sum::<usize>() < FEWEST_TERMS {
+            return;
+        }
         let words = words.iter_mut().filter(|entry| entry.group == Some(request));
         words.take(OPENING_SENTENCES).for_each(|entry| entry.worth += worth);
     }
@@ -416,6 +474,9 @@ impl Gathering<'_, '_> {
     /// A request that was stopped and then said again in other words is told by its new words. What is left of the
     /// first request says what all of it is for.
     pub(super) fn close_episodes(&mut self) {
+        if let Some(served) = self.talk.served.last_mut() {
+            *served |= goes_on_behind(self.transcript, self.stretches.folded);
+        }
         let requests: Vec<usize> = (0..self.ledger.groups.len())
             .filter(|&group| self.ledger.groups.get(group).is_some_and(|group| group.kind == GroupKind::Request))
             .collect();
@@ -442,13 +503,14 @@ impl Gathering<'_, '_> {
         }
     }
 
-    /// Whether a person asked something in a folded message before the one at `index`.
-    pub(super) fn is_asked_before(&self, index: usize) -> bool {
-        let before = self.stretches.folded.iter().take_while(|&&folded| folded < index);
-        before.copied().any(|before| {
+    /// What people asked in folded messages before the one at `index`.
+    pub(super) fn asked_before(&self, index: usize) -> String {
+        let before = self.stretches.folded.iter().copied().take_while(|&folded| folded < index);
+        let asked = before.filter(|&before| {
             self.transcript.messages.get(before).is_some_and(|message| message.role == Role::User)
                 && speaks(self.transcript, before)
-        })
+        });
+        asked.map(|before| self.live_words(before)).collect::<Vec<_>>().join("\n")
     }
 
     /// Whether work was done in an episode, as far as that is known.
@@ -478,7 +540,16 @@ impl Gathering<'_, '_> {
         let episode =
             self.ledger.groups.get(group as usize).and_then(|group| self.ledger.episodes.get(group.episode as usize));
         let is_late = self.is_chat && episode.is_some_and(|episode| !episode.is_new);
-        if is_late || self.ledger.entries.iter().any(|entry| entry.section == Section::Goal) {
+        let told = self.ledger.entries.iter().find(|entry| entry.section == Section::Goal);
+        if let Some(told) = told.map(|entry| self.ledger.text(entry).trim_start_matches("User: ")) {
+            let words = self.ledger.entries.iter().find(|entry| entry.group == Some(group));
+            let words = words.map_or("", |entry| self.ledger.text(entry));
+            let is_told =
+                !words.is_empty() && (words.starts_with(told.trim_end_matches(" …")) || told.starts_with(words));
+            self.ledger.goal = is_told.then_some(group);
+            return;
+        }
+        if is_late {
             return;
         }
         let mut entries = self.ledger.entries.iter().filter(|entry| entry.group == Some(group)).peekable();
@@ -496,6 +567,7 @@ impl Gathering<'_, '_> {
         }
         let words = if words.is_empty() { self.live_words(message) } else { words };
         if !words.is_empty() {
+            self.ledger.goal = Some(group);
             let words: Vec<&str> = words.split_whitespace().collect();
             self.fact(
                 message,
@@ -615,6 +687,15 @@ pub(crate) fn offered(words: &str, reply: &str) -> Option<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_announced_is_split_off_what_was_found() {
+        let found = "One test fails: `resume` has no agent.";
+        assert_eq!(announcement(&format!("{found} Let me look at it:")), (found, "Let me look at it:"));
+        assert_eq!(announcement("接下来看测试："), ("", "接下来看测试："));
+        assert_eq!(announcement("All tests pass."), ("All tests pass.", ""));
+        assert_eq!(announcement("Two ways:\n1. this\n2. that:"), ("Two ways:\n1. this\n2. that:", ""));
+    }
 
     #[test]
     fn a_reply_finds_what_it_answers() {

@@ -29,13 +29,13 @@ mod weights;
 mod work;
 
 pub use crate::inserted::Source;
-pub(crate) use episodes::{REQUEST_BESIDE, offered};
+pub(crate) use episodes::{GOAL_BELOW, REQUEST_BESIDE, offered};
 pub(crate) use exits::exit_code;
 pub(crate) use pins::PIN_WORTH;
-pub use pins::{Held, HeldKind, PinOrder};
+pub use pins::{Held, HeldKind, LONGEST_PIN, PinOrder, held_in};
 pub(crate) use speech::spoken;
 pub use statement::Statement;
-pub use tool::{Act, Arguments, Call, understand};
+pub use tool::{Act, Arguments, Call, understand, understand_with};
 pub use weights::{SourceWeight, Weights};
 
 use crate::inserted::{self, Section};
@@ -191,6 +191,8 @@ pub struct Ledger {
     pub newest: u32,
     /// Whether nothing was done but talking.
     pub is_chat: bool,
+    /// The request that the goal quotes.
+    pub(crate) goal: Option<u32>,
     /// The weights that were in force.
     pub weights: Weights,
     /// Sentences of the user.
@@ -574,7 +576,7 @@ impl<'t, 'a> Gathering<'t, 'a> {
             let statement = entry.statement.and_then(|at| statements.get(at as usize));
             let (Some(statement), Some(group)) = (statement, entry.group) else { continue };
             let own = match self.is_chat {
-                true => statement.chance(weights.rule) + if statement.is_told { ALREADY_TOLD } else { 0.0 },
+                true => statement.chance(weights.rule) * if statement.is_told { ALREADY_TOLD } else { 1.0 },
                 false => statement.keep_odds() + weights.rule * statement.rule_odds(),
             };
             let share = if self.is_chat { OBJECT_IN_CHAT } else { weights.object };
@@ -619,9 +621,9 @@ impl<'t, 'a> Gathering<'t, 'a> {
     }
 }
 
-/// What an earlier fold chose is this much likelier to lay something down: where it stood and what the assistant made of
-/// it counted then, and is no longer known.
-const ALREADY_TOLD: f32 = 0.4;
+/// What an earlier fold chose counts so many times more: where it stood and what the assistant made of it counted then,
+/// and is no longer known. What was only told because it was short stays behind what lays something down.
+const ALREADY_TOLD: f32 = 2.0;
 
 /// In a chat the sentence before a statement is more often a reaction: it gets less than `Weights::object` of its worth.
 const OBJECT_IN_CHAT: f32 = 0.1;

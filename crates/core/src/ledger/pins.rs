@@ -1,8 +1,9 @@
-//! Pins: what people said must stay. They come from the settings, from `/pin …` in a chat and from earlier handoffs, and
-//! hold word for word until `/unpin …` takes them back.
+//! Pins: what people said must stay. They come from the settings, from `/pin …` in a chat, from calls of the tool
+//! `foldline_pin` and from earlier handoffs, and hold word for word until `/unpin …` takes them back.
 
+use super::tool::Arguments;
 use super::{Gathering, Ledger};
-use crate::inserted::Section;
+use crate::inserted::{self, Line, Section};
 use serde::Serialize;
 
 /// Pins come before everything else.
@@ -14,6 +15,11 @@ const CONFIGURED: &str = "- (pinned in the settings) ";
 /// What people type.
 const PIN: &str = "/pin";
 const UNPIN: &str = "/unpin";
+
+/// The tool by which agents pin. Its calls stand in the conversation, where folds find them.
+const PIN_TOOL: &str = "foldline_pin";
+/// Bytes of a pin that a tool may set: what is longer is no rule.
+pub const LONGEST_PIN: usize = 2_000;
 
 /// What a message orders about pins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +72,16 @@ impl Held {
     }
 }
 
+/// The rules and pins that a handoff tells.
+pub fn held_in(handoff: &str) -> Vec<Held> {
+    let lines = inserted::record(handoff).map(|record| inserted::recall(&record)).unwrap_or_default();
+    let facts = lines.into_iter().filter_map(|line| match line {
+        Line::Fact { section: Section::Constraints, text } => Some(Held::read(&text)),
+        _ => None,
+    });
+    facts.collect()
+}
+
 impl Ledger {
     /// The rules and pins that were found, in the order in which they were laid down.
     pub fn held(&self) -> Vec<Held> {
@@ -86,6 +102,20 @@ impl Gathering<'_, '_> {
                 self.pins.retain(|pin| !pin.to_lowercase().contains(&text));
             }
         }
+    }
+
+    /// Follows a call of the tool that pins; `false` for any other call.
+    pub(super) fn pinned_by_tool(&mut self, tool: &str, arguments: &Arguments<'_>) -> bool {
+        if !tool.ends_with(PIN_TOOL) {
+            return false;
+        }
+        if let Some(text) = arguments.get("text").filter(|text| text.len() <= LONGEST_PIN) {
+            match arguments.raw("unpin") {
+                Some("true") => self.follow(PinOrder::Unpin(&text)),
+                _ => self.follow(PinOrder::Pin(&text)),
+            }
+        }
+        true
     }
 
     fn pin(&mut self, text: &str) {

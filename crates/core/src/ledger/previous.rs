@@ -1,9 +1,10 @@
 //! Earlier handoffs among the folded messages: their episodes and facts go on.
 
-use super::episodes::{DECISION_WORTH, REQUEST_BESIDE};
+use super::episodes::{DECISION_WORTH, GOAL_BELOW, REQUEST_BESIDE};
+use super::sentences::sentences;
 use super::terms::Voice;
 use super::{Episode, Gathering, Group, GroupKind, Source, paragraphs, rules, state};
-use crate::inserted::{self, Line, RECAP, Record, Section};
+use crate::inserted::{self, Line, Maker, RECAP, Record, Section};
 
 /// What was chosen once is worth more than what was never weighed.
 const SURVIVOR_WORTH: f32 = 6.0;
@@ -74,8 +75,26 @@ impl Gathering<'_, '_> {
                     group = Some(file);
                 }
                 Line::Fact { section: Section::ActiveState, text } => self.record.remember(index, &text, root),
+                Line::Fact { section: Section::Goal, text } if record.maker == Maker::Other => {
+                    self.goal_of_a_client(index, &text);
+                }
                 Line::Fact { section, text } => self.remembered_fact(index, section, &text),
             }
+        }
+    }
+
+    /// A client's own summary may count among the goal what later requests added, which stands nowhere else any more. Where the first
+    /// request is there in its own words, the goal is that, and the rest goes on beside it.
+    fn goal_of_a_client(&mut self, index: usize, text: &str) {
+        let asked = self.asked_before(index);
+        if asked.is_empty() {
+            return self.remembered_fact(index, Section::Goal, text);
+        }
+        let asked = on_one_line(&asked);
+        let text = on_one_line(text);
+        let rest: Vec<&str> = sentences(&text).filter(|sentence| !asked.contains(sentence)).collect();
+        if !rest.is_empty() {
+            self.fact(index, Section::CriticalContext, &format!("- {}", rest.join(" ")), RECAP_WORTH);
         }
     }
 
@@ -117,6 +136,11 @@ impl Gathering<'_, '_> {
     }
 
     fn remembered_fact(&mut self, index: usize, section: Section, text: &str) {
+        // Whether the chronicle tells the request of the goal is found out anew.
+        let text = match section {
+            Section::Goal => text.rsplit_once(GOAL_BELOW).map_or(text, |(goal, _)| goal),
+            _ => text,
+        };
         if section == Section::Constraints && self.remember_pin(text) {
             return;
         }
@@ -127,7 +151,7 @@ impl Gathering<'_, '_> {
             // What was going on then is over, and the task is read off the live conversation.
             Section::ActiveTask | Section::InProgress | Section::PendingAsks => return,
             // A request that stood before the handoff, in the head, is what it was all for.
-            Section::Goal if self.is_asked_before(index) => return,
+            Section::Goal if !self.asked_before(index).is_empty() => return,
             Section::Goal => self.goal_worth(),
             Section::Constraints => rules::RULE_WORTH,
             // What somebody wrote down as a decision is surer than a short reply that may be one.
@@ -141,9 +165,14 @@ impl Gathering<'_, '_> {
     }
 }
 
+fn on_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// What each handoff finds out by itself, as this release and earlier ones wrote it.
 fn is_judged_anew(text: &str) -> bool {
-    text == state::RUN_AGAIN
+    [state::RUN_AGAIN, state::OLDER_LIST].contains(&text)
+        || text.starts_with(state::FINISH)
         || text.starts_with("- Run again, files were changed since:")
         || text.starts_with("- The assistant asked, and the user has not answered:")
 }

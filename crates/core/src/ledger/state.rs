@@ -5,7 +5,7 @@ use super::tool::{Act, understand};
 use super::work::{Step, first_line};
 use super::{Gathering, shell, todo};
 use crate::inserted::Section;
-use foldline_transcript::PartKind;
+use foldline_transcript::{Part, PartKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// State and blockers come right after what the user said.
@@ -29,6 +29,13 @@ const LONGEST_RESULT: usize = 160;
 /// What is told as left to do when files were changed after checks.
 pub(super) const RUN_AGAIN: &str =
     "- Run the checks again whose results are older than the latest edits (see Active State).";
+
+/// What comes before a todo list that is older than the latest commit.
+pub(super) const OLDER_LIST: &str = "- The list was last touched before the latest commit:";
+/// How a line begins that tells which request is to be finished.
+pub(super) const FINISH: &str = "- Finish request ";
+/// Of files that were changed for a request that is being worked on, the latest are named.
+const MOST_CHANGED: usize = 8;
 
 /// What comes before the result of a check that failed.
 const FAILED: &str = "failed: ";
@@ -56,6 +63,8 @@ pub(super) struct Record {
     files: FxHashMap<u32, FileRecord>,
     /// The message of the latest change.
     last_change: usize,
+    /// … and of the latest commit.
+    last_commit: usize,
     /// Files that were changed since the last commit, in order.
     changed: Vec<String>,
 }
@@ -244,6 +253,7 @@ impl Gathering<'_, '_> {
                     self.record.commits.pop();
                 }
                 self.record.commits.push((index, commit));
+                self.record.last_commit = index;
                 self.record.changed.clear();
             }
         }
@@ -303,13 +313,57 @@ impl Gathering<'_, '_> {
             self.fact(last, Section::ActiveState, &text, STATE_WORTH / 2.0);
         }
         self.close_checks();
+        self.tell_work_under_way();
         self.close_blockers();
         let tasks = std::mem::take(&mut self.record.tasks).list();
         if let Some((message, items)) = self.record.todo.take().or(tasks)
             && items.iter().any(|item| !item.starts_with("- [x]"))
         {
+            if message < self.record.last_commit {
+                self.fact(message, Section::RemainingWork, OLDER_LIST, TODO_WORTH + 1.0);
+            }
             self.fact(message, Section::RemainingWork, &items.join("\n"), TODO_WORTH);
         }
+    }
+
+    /// A request whose work goes on in the live messages: what was done for it so far.
+    fn tell_work_under_way(&mut self) {
+        let Some(number) = self.request_under_way() else { return };
+        let last = self.ledger.newest as usize;
+        let episode = self.current_episode();
+        let own = || self.work.steps.iter().rev().filter(|step| step.episode == episode);
+        let mut changed: Vec<&str> = Vec::new();
+        for step in own().filter(|step| matches!(step.act, Act::Edit | Act::Write) && !step.failed) {
+            if !changed.contains(&step.target.as_str()) {
+                changed.push(&step.target);
+            }
+        }
+        let more = changed.len().saturating_sub(MOST_CHANGED);
+        changed.truncate(MOST_CHANGED);
+        let changed = match (changed.is_empty(), more) {
+            (true, _) => String::new(),
+            (false, 0) => format!(" Changed for it so far: {}.", changed.join(", ")),
+            (false, more) => format!(" Changed for it so far: {} and {more} more.", changed.join(", ")),
+        };
+        let failing = own().find(|step| step.act == Act::Run && (step.failed || step.summary.is_some()));
+        let failing = failing.filter(|step| step.failed).map(|step| first_line(&step.target, LONGEST_KEY));
+        let failing = failing.map(|command| format!(" `{command}` failed last.")).unwrap_or_default();
+        let text = format!("- Request {number} is not answered yet.{changed}{failing}");
+        self.fact(last, Section::InProgress, &text, STATE_WORTH);
+        self.fact(last, Section::RemainingWork, &format!("{FINISH}{number} (see In Progress)."), STATE_WORTH);
+    }
+
+    /// The number of the request whose work begins in the folded messages and goes on behind them.
+    fn request_under_way(&mut self) -> Option<u32> {
+        let last = *self.stretches.folded.last()?;
+        let end = self.transcript.messages.len();
+        // Whoever speaks behind the folded messages asks for something new, and an answer ends the work.
+        let asks_anew = (last + 1..end).any(|index| self.is_request(index));
+        let is_work = |part: &Part| matches!(part.kind, PartKind::ToolCall | PartKind::ToolResult);
+        let goes_on = self.transcript.parts_at(end - 1).iter().any(is_work);
+        let episode = self.current_episode();
+        let is_under_way = !self.is_chat && !asks_anew && goes_on && self.is_served(episode);
+        self.ledger.episodes.last().filter(|_| is_under_way).map(|episode| episode.number)
     }
 
     /// Commands that were run more than once, or that sum themselves up, are checks: their latest result is the state.
@@ -323,8 +377,9 @@ impl Gathering<'_, '_> {
         for (command, runs) in checks {
             let is_repeated = !shell::invocations(&command).any(|part| !newer.contains(part));
             newer.extend(shell::invocations(&command).map(str::to_owned));
-            // What was looked at before the latest change may be different now.
-            let holds = runs.is_check() || (runs.times > 1 && runs.message >= self.record.last_change);
+            // What was looked at before the latest change or commit may be different now.
+            let newest_look = self.record.last_change.max(self.record.last_commit);
+            let holds = runs.is_check() || (runs.times > 1 && runs.message >= newest_look);
             if is_repeated || !holds || (runs.said.is_empty() && !runs.failed) || told.len() >= MOST_CHECKS {
                 continue;
             }

@@ -2,7 +2,7 @@
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use foldline_transcript::edit::Span;
-use foldline_transcript::wire::json::{self, Kind, Scanner};
+use foldline_transcript::wire::json::{self, JsonKind, Scanner};
 use foldline_transcript::{Content, Part, Transcript};
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -122,7 +122,7 @@ pub fn understand<'a>(transcript: &Transcript<'a>, part: &Part) -> Call<'a> {
 }
 
 /// Understands a call of `tool` with these arguments.
-pub(super) fn understand_with<'a>(tool: &'a str, arguments: &Arguments<'a>) -> Call<'a> {
+pub fn understand_with<'a>(tool: &'a str, arguments: &Arguments<'a>) -> Call<'a> {
     let act = act_of(tool, arguments);
     let path = arguments.first(&PATHS);
     let target = match act {
@@ -193,6 +193,11 @@ impl<'a> Arguments<'a> {
             Content::Text(span) => json::decode(transcript.raw(span.inner())),
             _ => Cow::Borrowed(""),
         };
+        Arguments::read(source)
+    }
+
+    /// Looks at arguments as they are written. What is no object has no fields.
+    pub fn read(source: Cow<'a, str>) -> Arguments<'a> {
         let mut fields = Vec::new();
         let mut scanner = Scanner::new(&source, 0);
         // A damaged text keeps the fields found before the damage.
@@ -247,9 +252,9 @@ fn is_topic(text: &str) -> bool {
 
 fn plain(raw: &str) -> Option<Cow<'_, str>> {
     match Scanner::new(raw, 0).peek().ok()? {
-        Kind::String => Some(json::decode(raw.get(1..raw.len() - 1)?)),
-        Kind::Number | Kind::Bool => Some(Cow::Borrowed(raw)),
-        Kind::Array => {
+        JsonKind::String => Some(json::decode(raw.get(1..raw.len() - 1)?)),
+        JsonKind::Number | JsonKind::Bool => Some(Cow::Borrowed(raw)),
+        JsonKind::Array => {
             let words: Vec<String> = serde_json::from_str(raw).ok()?;
             // `["bash", "-lc", "…"]` is about its last word.
             match words.as_slice() {
@@ -259,7 +264,7 @@ fn plain(raw: &str) -> Option<Cow<'_, str>> {
                 _ => Some(Cow::Owned(words.join(" "))),
             }
         }
-        Kind::Object | Kind::Null => None,
+        JsonKind::Object | JsonKind::Null => None,
     }
 }
 

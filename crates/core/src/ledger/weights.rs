@@ -43,6 +43,14 @@ pub struct Weights {
     pub finding: f32,
     /// Factor for those that do not: they announce what is done next.
     pub announcement: f32,
+    /// Factor for a sentence at the end of such words that ends with a colon: what it announces follows.
+    pub announced: f32,
+    /// Factor for short questions of an answer that name no value: they hand over to the user.
+    pub courtesy: f32,
+    /// Factor for answers of an episode of whose answer nothing is told: each request wants its outcome.
+    pub first_answer: f32,
+    /// Factor for a passage whose neighbour is told: a whole is easier to read than two halves.
+    pub beside: f32,
     /// The share of a heading that its first passage pays.
     pub heading: f32,
     /// What the first paragraphs of a request are worth beside their terms.
@@ -100,6 +108,10 @@ impl Default for Weights {
             narration_fades: 0.6,
             finding: 1.3,
             announcement: 1.0,
+            announced: 0.1,
+            courtesy: 0.4,
+            first_answer: 2.0,
+            beside: 1.25,
             heading: 0.5,
             request: 64.0,
             statement: 90.0,

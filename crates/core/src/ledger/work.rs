@@ -76,6 +76,9 @@ impl Gathering<'_, '_> {
         let is_read = call.act == Act::Run && shell::only_read(&call.target).is_some();
         self.terms.begin();
         self.worked(index);
+        if self.pinned_by_tool(call.tool, &arguments) {
+            return;
+        }
         if call.act == Act::Todo {
             let items = todo::items(&arguments);
             match items.is_empty() {
@@ -307,7 +310,7 @@ impl Gathering<'_, '_> {
             self.passage(index, group, Source::Output, &text, worth);
         }
         if act == Act::Run && printed.trim().is_empty() {
-            self.heading(index, group, Source::Command, COMMAND_WORTH);
+            self.passage(index, group, Source::Output, "→ no output", COMMAND_WORTH);
         }
         if quotable {
             let printed = exits::without_place(printed);
@@ -525,7 +528,7 @@ pub(super) fn first_line(text: &str, longest: usize) -> String {
 fn behind_heading(command: &str) -> &str {
     let command = command.trim();
     let line = command.lines().next().unwrap_or_default();
-    command.get(line.floor_char_boundary(LONGEST_COMMAND)..).unwrap_or_default().trim_start()
+    command.get(line.len()..).unwrap_or_default().trim_start()
 }
 
 fn looks_like_json(text: &str) -> bool {

@@ -1,4 +1,4 @@
-//! Models decide nothing: they say what is known about the model behind a name.
+//! What is known about models, by name.
 //!
 //! Facts are data (`models.json`), each with its source and date. [`ModelTable::profile`] finds the
 //! entries that fit a name, from the family to the single model, and lays them over each other. A name

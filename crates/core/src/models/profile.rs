@@ -1,4 +1,4 @@
-//! What is known about one model, complete: gaps are filled with careful values.
+//! The profile of one model, with conservative defaults for unknown values.
 
 use serde::Serialize;
 

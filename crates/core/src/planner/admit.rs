@@ -25,7 +25,7 @@ impl Planner<'_, '_> {
         plan.steps.sort_by_key(|step| (step.message, step.part));
         if plan.outcome == Outcome::Unchanged {
             plan.outcome = Outcome::Pruned;
-            plan.reason = format!("{count} huge outputs are admitted in reduced form; {}", plan.reason);
+            plan.reason = format!("{count} huge outputs reduced on arrival; {}", plan.reason);
         }
     }
 }

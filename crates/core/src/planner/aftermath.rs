@@ -1,4 +1,4 @@
-//! What becomes of a fold whose summariser failed.
+//! What happens to a fold whose summariser failed.
 //!
 //! Stopping where the policy says so; waiting, where a working model could still read everything and
 //! nothing forces the fold; otherwise a handoff without a model that says so.
@@ -27,8 +27,8 @@ impl Planner<'_, '_> {
         } else if failure.class.holds_the_fold() && !self.is_forced() {
             self.give_up(plan, Aftermath::Held, format!("the summariser failed ({failure}), so nothing was folded"));
             plan.warnings.push(format!(
-                "nothing was folded because the summariser cannot be reached as it is set up; {advice}, or fold without \
-                 a model (--summarizer none)"
+                "nothing was folded because the summariser is not reachable with these settings; {advice}, or fold \
+                 without a model (--summarizer none)"
             ));
         } else {
             plan.writing.aftermath = Aftermath::Ledger;

@@ -1,7 +1,7 @@
 //! Folding: the middle becomes a handoff.
 
 use super::{CannotFit, Planner, standing};
-use crate::handoff::{self, Frame, Handoff};
+use crate::handoff::{self, Fill, Frame, Handoff};
 use crate::inserted::{self, host_context};
 use crate::ledger::{self, Author, Held, Ledger, Stretches, Wishes};
 use crate::plan::{Draft, Fold, Outcome, Plan, Skip, Step, StepKind, TokenChange};
@@ -10,7 +10,7 @@ use crate::request::Trigger;
 use crate::summary::Checked;
 use crate::zone::{Zones, last_request};
 use foldline_redact::{Mode, redact};
-use foldline_reduce::wording::counted;
+use foldline_reduce::wording::{counted, grouped};
 use foldline_transcript::edit::Span;
 use foldline_transcript::recall::Original;
 use foldline_transcript::wire::field;
@@ -35,7 +35,7 @@ impl Planner<'_, '_> {
         }
         let handoffs = folded.iter().rposition(|&index| inserted::is_handoff(self.transcript, index));
         if handoffs.is_some_and(|last| last + 1 == folded.len()) && self.counts.total() <= room {
-            return Ok(self.unchanged("nothing new has come since the last handoff"));
+            return Ok(self.unchanged("no new messages since the last handoff"));
         }
         let tokens: u64 = folded.iter().map(|&index| self.counts.message(index)).sum();
         let earlier: u64 = folded
@@ -239,6 +239,10 @@ impl Planner<'_, '_> {
             reach: &self.request.reach,
             note: note.as_deref(),
             is_brief: false,
+            fill: match self.request.target {
+                Some(_) => Fill::Room,
+                None => Fill::Worthwhile,
+            },
         };
         handoff::write(ledger, &frame, budget, self.measure)
     }
@@ -331,7 +335,7 @@ impl Planner<'_, '_> {
             return plan;
         }
         let mut unchanged = self.unchanged(format!(
-            "a fold would free {freed} tokens, less than the {least} that are worth a rewrite (compression.min_freed)"
+            "a fold would free {freed} tokens, fewer than the required {least} (compression.min_freed)"
         ));
         unchanged.skips = plan.skips;
         unchanged.skips.push(Skip::NoGain { before, after });
@@ -344,7 +348,7 @@ impl Planner<'_, '_> {
         if after < before {
             return plan;
         }
-        let mut unchanged = self.unchanged(format!("a fold would not save anything ({before} → {after} tokens)"));
+        let mut unchanged = self.unchanged(format!("a fold would save nothing ({before} → {after} tokens)"));
         unchanged.skips.push(Skip::NoGain { before, after });
         unchanged
     }
@@ -352,7 +356,12 @@ impl Planner<'_, '_> {
 
 /// What a fold does, in a sentence.
 pub(super) fn reason(messages: usize, tokens: u64, handoff: &Handoff) -> String {
-    format!("{} with {tokens} tokens become a handoff of {}", counted(messages, "message"), handoff.tokens)
+    format!(
+        "{} with {} tokens become a handoff of {} tokens",
+        counted(messages, "message"),
+        grouped(tokens),
+        grouped(handoff.tokens)
+    )
 }
 
 /// Share of the room below the safety net that a fold on its behalf may leave filled.

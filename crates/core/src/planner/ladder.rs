@@ -1,4 +1,4 @@
-//! The ladder for results that must fit: each rung gives up a little more, the last says why it cannot be.
+//! The ladder for results that must fit a target: each step gives up more, the last one is an error with numbers.
 
 use super::fold::{Context, HANDOFF_ENVELOPE};
 use super::{CannotFit, Planner};
@@ -84,8 +84,8 @@ impl Planner<'_, '_> {
             let left_out = plan.fold.as_ref().map_or(0, |fold| self.context(&plan.zones, &fold.messages).tokens);
             if left_out > 0 {
                 plan.warnings.push(format!(
-                    "{left_out} tokens of the host's standing context (memory files, environment) are left out: \
-                     {target} tokens have no room for them"
+                    "{left_out} tokens of the host's standing context (memory files, environment) do not fit the \
+                     target of {target} tokens and are left out"
                 ));
             }
             return Ok(self.unless_it_grows(plan));
@@ -219,7 +219,7 @@ impl Planner<'_, '_> {
 
     fn shortened_only(&self, zones: Zones, steps: Vec<(Step, Original)>) -> Plan {
         let saved: u64 = steps.iter().map(|(step, _)| step.saves()).sum();
-        let mut plan = self.unchanged(format!("recent outputs were made shorter, which frees {saved} tokens"));
+        let mut plan = self.unchanged(format!("recent outputs were shortened, which frees {saved} tokens"));
         plan.outcome = Outcome::Clamped;
         plan.zones = zones;
         plan.tokens.after -= saved;

@@ -1,4 +1,4 @@
-//! Planning: whether to act, and then how far down the ladder to go.
+//! Planning: prune, fold, or the ladder for a target.
 //!
 //! The ladder always goes forward and always ends: prune, fold, fold with a smaller tail, reduce the
 //! tail, cut single messages, start again from the handoff, say with numbers why it cannot be done.
@@ -32,8 +32,8 @@ use std::cell::RefCell;
 /// The result cannot fit, and why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the transcript cannot be brought to {target} tokens: {fixed} are the system prompt, tools and instructions, \
-     {request} the last request, which stays as it is; the smallest result has {smallest}"
+    "the transcript cannot be brought to {target} tokens: system prompt, tools and instructions take {fixed}, the last \
+     request {request}, and both are kept; the smallest possible result has {smallest}"
 )]
 pub struct CannotFit {
     /// What was asked for.
@@ -175,8 +175,8 @@ impl<'t, 'a> Planner<'t, 'a> {
     }
 
     /// Whether originals can be had again.
-    fn keeping(&self) -> Keeping {
-        Keeping::of(self.request.keeps_originals)
+    fn keeping(&self) -> Keeping<'t> {
+        Keeping::of(self.request)
     }
 
     fn pruner(&self) -> Pruner<'t, 'a> {
@@ -229,7 +229,7 @@ impl<'t, 'a> Planner<'t, 'a> {
         if self.policy.compression.fidelity == Fidelity::Exact {
             return match self.request.target {
                 Some(target) => Err(self.cannot_fit(target, self.counts.total())),
-                None => Ok(self.unchanged("the policy allows exact steps only (compression.fidelity)")),
+                None => Ok(self.unchanged("compression.fidelity allows exact steps only")),
             };
         }
         // Who asks for a fold gets one; everybody else is served with the least that suffices.

@@ -1,4 +1,4 @@
-//! Pruning alone: accepted when it lands with runway, so that the next compaction is far away.
+//! Pruning alone: accepted if it frees enough room below the trigger.
 
 use super::Planner;
 use crate::plan::{Outcome, Plan, Skip, TokenChange};
@@ -6,7 +6,7 @@ use crate::policy::PruneOrder;
 use crate::prune::Proposal;
 use crate::request::Trigger;
 use crate::zone::Zones;
-use foldline_reduce::wording::counted;
+use foldline_reduce::wording::{counted, grouped};
 use foldline_transcript::PartKind;
 
 /// What reducers leave of old outputs on the whole; what cannot be reached with it is not tried.
@@ -62,8 +62,11 @@ impl Planner<'_, '_> {
         let (steps, originals): (Vec<_>, Vec<_>) =
             taken.into_iter().map(|proposal| (proposal.step, proposal.original)).unzip();
         let reason = format!(
-            "reducing {} frees {reclaimed} tokens and lands at {tokens}, at or below the mark of {target}",
-            counted(steps.len(), "old output")
+            "{} reduced, {} tokens freed: reduced to {} tokens; goal {}",
+            counted(steps.len(), "old output"),
+            grouped(reclaimed),
+            grouped(tokens),
+            grouped(target)
         );
         let mut plan = Plan {
             outcome: Outcome::Pruned,
@@ -115,9 +118,10 @@ impl Planner<'_, '_> {
             return None;
         }
         plan.outcome = Outcome::Pruned;
-        plan.reason = format!("{} images and documents gave way to the limit of bytes", plan.steps.len());
+        plan.reason =
+            format!("{} images and documents were removed to meet compression.max_body_bytes", plan.steps.len());
         if over > 0 {
-            plan.warnings.push(format!("the body is still {over} bytes over its limit"));
+            plan.warnings.push(format!("the body is still {over} bytes over compression.max_body_bytes"));
         }
         self.seal(&mut plan);
         Some(plan)

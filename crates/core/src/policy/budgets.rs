@@ -1,4 +1,4 @@
-//! From shares to tokens: what a policy means for one model.
+//! Converts the shares of a policy to tokens for one model.
 //!
 //! Every number here grows with the window, or stays; none falls, and none jumps. A transcript that fits a
 //! small window is therefore never treated worse by a large one.
@@ -26,6 +26,9 @@ const RECLAIM_CAP: f64 = 0.25;
 /// what vendors cut at insertion (8 to 12 K tokens) always is.
 const ADMISSION_SHARE: f64 = 1.0 / 20.0;
 const ADMISSION_BOUNDS: (f64, f64) = (1_000.0, 8_000.0);
+
+/// A request that asks for at most the first share of the window as its reply has a short one; from the second on it has not.
+const SHORT_REPLY: (f64, f64) = (0.05, 0.1);
 
 /// No trigger is at a larger share of the room.
 const MOST_THRESHOLD: f64 = 0.95;
@@ -113,17 +116,22 @@ impl Budgets {
         let (window_f, effective_f) = (f64::from(window), f64::from(effective_window));
         // Shares are taken of shares, so rounding waits until the end: a difference of two rounded numbers
         // can fall where the exact one grows.
-        let plain = plain_trigger(knobs, inputs.outside, effective_f);
-        let (trigger, trigger_cap) = capped(plain, model, inputs.summariser_window);
+        let level = Level::of(knobs, window_f, inputs.max_output);
+        let trigger_at =
+            |level: Level| capped(level.trigger(knobs, inputs.outside, effective_f), model, inputs.summariser_window);
+        let (trigger, trigger_cap) = trigger_at(level);
+        // The length of the reply moves the trigger and nothing else: the same reply is a smaller share of a larger
+        // window, so what falls with the level would fall with the window.
+        let (plain_trigger, _) = trigger_at(Level::PLAIN);
         // Where a cap holds the trigger down, budgets follow the window that this trigger would be the plain share of,
         // and not the unused rest of the real one.
         let used = match trigger_cap {
-            Some(_) => window_of_trigger(knobs, inputs.outside, trigger, effective_f),
+            Some(_) => Level::PLAIN.window_of(knobs, inputs.outside, trigger, effective_f),
             None => effective_f,
         };
-        let base = base(knobs, inputs.outside, used).min(trigger * MOST_OUTSIDE);
+        let base = base(knobs, inputs.outside, used).min(plain_trigger * MOST_OUTSIDE);
         let room = trigger - base;
-        let working = (room / threshold(knobs, used)).min(used - base);
+        let working = (room / Level::PLAIN.at(knobs, used)).min(used - base);
         let minimum = prune_minimum(knobs, working, room);
         let tail = tail(knobs, room, inputs.tail_need);
         let (handoff_min, handoff_max) = handoff(knobs, window_f, room);
@@ -179,8 +187,11 @@ fn effective(policy: &Policy, model: &ModelProfile, window: u32, max_output: Opt
         (None, Some(reply)) => less_the_reservation(window, reply),
         (Some(wish), Some(most)) => less_the_reservation(window, wish.min(most)),
         (Some(wish), None) => {
-            let most = whole(f64::from(window) * policy.compression.reply_share);
-            less_the_wish(window, wish).max(window - wish.min(most))
+            let share = policy.compression.reply_share;
+            let most = whole(f64::from(window) * share);
+            // Who lets a wish reserve a share at most wants that share for the huge ones, too.
+            let otherwise = if share < 1.0 { less_the_reservation } else { less_the_wish };
+            otherwise(window, wish).max(window - wish.min(most))
         }
     };
     match (policy.model.window, model.max_input) {
@@ -218,31 +229,49 @@ fn base(knobs: &CompressionPolicy, outside: u32, effective: f64) -> f64 {
     }
 }
 
-/// The share of the room at which to act.
-fn threshold(knobs: &CompressionPolicy, effective: f64) -> f64 {
-    let extra = knobs.small_window_extra * curve::at(curve::SMALL_WINDOW, effective);
-    (knobs.threshold * (1.0 + extra)).min(MOST_THRESHOLD)
+/// How full the room may get, as far as the request decides that.
+#[derive(Clone, Copy)]
+struct Level {
+    /// By this share the threshold is higher.
+    extra: f64,
 }
 
-/// The trigger where no cap holds it down.
-fn plain_trigger(knobs: &CompressionPolicy, outside: u32, effective: f64) -> f64 {
-    let base = base(knobs, outside, effective);
-    base + (effective - base) * threshold(knobs, effective)
-}
+impl Level {
+    /// Whatever the request asks for its reply.
+    const PLAIN: Level = Level { extra: 0.0 };
 
-/// The effective window of which `trigger` is the plain trigger, up to the real one. The trigger grows with its window,
-/// so halving the interval finds it.
-fn window_of_trigger(knobs: &CompressionPolicy, outside: u32, trigger: f64, effective: f64) -> f64 {
-    const STEPS: usize = 60;
-    let (mut low, mut high) = (0.0, effective);
-    for _ in 0..STEPS {
-        let middle = (low + high) / 2.0;
-        match plain_trigger(knobs, outside, middle) < trigger {
-            true => low = middle,
-            false => high = middle,
-        }
+    fn of(knobs: &CompressionPolicy, window: f64, max_output: Option<u32>) -> Level {
+        let (all, none) = SHORT_REPLY;
+        let reply = max_output.map_or(1.0, |tokens| f64::from(tokens) / window);
+        Level { extra: knobs.short_reply_extra * ((none - reply) / (none - all)).clamp(0.0, 1.0) }
     }
-    high
+
+    /// The share of the room at which to act.
+    fn at(self, knobs: &CompressionPolicy, effective: f64) -> f64 {
+        let small = knobs.small_window_extra * curve::at(curve::SMALL_WINDOW, effective);
+        (knobs.threshold * (1.0 + small + self.extra)).min(MOST_THRESHOLD)
+    }
+
+    /// The trigger where no cap holds it down.
+    fn trigger(self, knobs: &CompressionPolicy, outside: u32, effective: f64) -> f64 {
+        let base = base(knobs, outside, effective);
+        base + (effective - base) * self.at(knobs, effective)
+    }
+
+    /// The effective window of which `trigger` is the plain trigger, up to the real one. The trigger grows with its window,
+    /// so halving the interval finds it.
+    fn window_of(self, knobs: &CompressionPolicy, outside: u32, trigger: f64, effective: f64) -> f64 {
+        const STEPS: usize = 60;
+        let (mut low, mut high) = (0.0, effective);
+        for _ in 0..STEPS {
+            let middle = (low + high) / 2.0;
+            match self.trigger(knobs, outside, middle) < trigger {
+                true => low = middle,
+                false => high = middle,
+            }
+        }
+        high
+    }
 }
 
 /// The share of what is beyond the base, held down by a price step and by what the summariser can read.
@@ -274,7 +303,7 @@ fn low_water(knobs: &CompressionPolicy, effective: f64, trigger: f64, minimum: f
 
 /// Tokens of the tail.
 fn tail(knobs: &CompressionPolicy, trigger: f64, need: Option<u32>) -> f64 {
-    let by_ratio = trigger * knobs.target_ratio;
+    let by_ratio = (trigger * knobs.target_ratio).min(f64::from(knobs.tail_max));
     let half = trigger * FIXED_TAIL_SHARE;
     match (knobs.tail, need) {
         (Tail::Tokens(tokens), _) => f64::from(tokens).min(half),

@@ -1,4 +1,4 @@
-//! Policy decides nothing about a transcript: it says what the rest of the core may decide with.
+//! The policy: settings that the core decides by.
 //!
 //! - `table.rs` declares its sections; the mechanism is in [`crate::settings`].
 //! - [`Budgets`] turns a policy and a model into tokens: the trigger, the tail, the low-water mark.

@@ -82,9 +82,9 @@ fn presets_say_what_their_documents_say() {
     assert_eq!((frugal.threshold, frugal.never_prune), (runway.threshold, runway.never_prune));
 
     let steady = Policy::of(Preset::Steady).compression;
-    assert_eq!((steady.threshold, steady.cold_threshold, steady.basis), (0.85, 0.5, Basis::Room));
+    assert_eq!((steady.threshold, steady.cold_threshold, steady.basis), (0.86, 0.5, Basis::Room));
     assert_eq!((steady.target_ratio, steady.min_growth, steady.min_freed), (0.1, AutoOr::Fixed(0.3), 0.3));
-    assert_eq!((steady.small_window_extra, steady.summary_max), (0.06, 9_000));
+    assert_eq!((steady.small_window_extra, steady.summary_max), (0.048, 15_000));
     assert_eq!(Policy::default().compression, steady, "the default");
 }
 
@@ -201,7 +201,7 @@ fn a_key_twice_in_a_file_is_an_error_and_a_flag_twice_is_not() {
 fn settings_that_contradict_each_other_are_reported_on_the_one_that_was_chosen() {
     assert_eq!(
         complaints([flag("compression.low_water", "0.9")]),
-        ["--set compression.low_water=0.9: compression.low_water: 0.9 contradicts compression.threshold (0.85), \
+        ["--set compression.low_water=0.9: compression.low_water: 0.9 contradicts compression.threshold (0.86), \
              expected a number below compression.threshold"]
     );
     let preset = [flag("compression.preset", "sacred-zone"), flag("compression.threshold", "0.4")];

@@ -1,4 +1,4 @@
-//! What no reader needs: base64, signatures, ciphertext, media. Told by kind and size.
+//! Base64, signatures, ciphertext and media, shown by kind and size.
 
 use foldline_transcript::edit::Span;
 use foldline_transcript::wire::field;

@@ -4,7 +4,7 @@ use super::body::Body;
 use super::payload;
 use foldline_transcript::edit::Span;
 use foldline_transcript::wire::field;
-use foldline_transcript::wire::json::{self, Kind, Scanner, decode};
+use foldline_transcript::wire::json::{self, JsonKind, Scanner, decode};
 use std::borrow::Cow;
 
 /// A value this short that has no lines inside stays as it is written.
@@ -15,7 +15,7 @@ const DEEPEST: usize = 16;
 /// The lines of a JSON text that is an object or an array; `None` for anything else.
 pub(super) fn lines(text: &str) -> Option<Vec<String>> {
     let mut whole = Scanner::new(text, 0);
-    if !matches!(whole.peek().ok()?, Kind::Object | Kind::Array) {
+    if !matches!(whole.peek().ok()?, JsonKind::Object | JsonKind::Array) {
         return None;
     }
     whole.skip().ok()?;
@@ -77,10 +77,10 @@ impl<'t> Layout<'t> {
         let mut ahead = scanner.clone();
         let span = ahead.skip()?;
         match kind {
-            Kind::String => self.string(&decode(span.inner().of(self.text)), &lead),
-            Kind::Object | Kind::Array if !self.is_laid_out(kind, span, &lead) => self.plain(span, &lead),
-            Kind::Object => return self.object(scanner, span, lead),
-            Kind::Array => return self.array(scanner, lead),
+            JsonKind::String => self.string(&decode(span.inner().of(self.text)), &lead),
+            JsonKind::Object | JsonKind::Array if !self.is_laid_out(kind, span, &lead) => self.plain(span, &lead),
+            JsonKind::Object => return self.object(scanner, span, lead),
+            JsonKind::Array => return self.array(scanner, lead),
             _ => self.plain(span, &lead),
         }
         *scanner = ahead;
@@ -88,11 +88,11 @@ impl<'t> Layout<'t> {
     }
 
     /// Whether an object or array gets lines of its own.
-    fn is_laid_out(&self, kind: Kind, span: Span, lead: &Lead) -> bool {
+    fn is_laid_out(&self, kind: JsonKind, span: Span, lead: &Lead) -> bool {
         let raw = span.of(self.text);
         let is_empty = raw.get(1..raw.len() - 1).is_none_or(|inside| inside.trim().is_empty());
         let is_short = raw.len() <= SHORT && !raw.contains(['\\', '\n']) && lead.end != End::Nothing;
-        let is_block = kind == Kind::Object && !field::word(self.text, span, "type").is_empty();
+        let is_block = kind == JsonKind::Object && !field::word(self.text, span, "type").is_empty();
         !is_empty && lead.depth < DEEPEST && (!is_short || is_block)
     }
 
@@ -108,7 +108,7 @@ impl<'t> Layout<'t> {
         scanner.object(|scanner, key| {
             let before = std::mem::replace(&mut first, indent(lead.depth));
             let lead = Lead::key(before, key, lead.depth);
-            if payload::is_sealed_field(key) && scanner.peek()? == Kind::String {
+            if payload::is_sealed_field(key) && scanner.peek()? == JsonKind::String {
                 let hidden = scanner.string()?;
                 self.lines.push(format!("{}[{}]", lead.first, payload::size(hidden.inner().len())));
                 return Ok(());

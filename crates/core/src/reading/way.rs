@@ -1,4 +1,4 @@
-//! How a reader asks again: the command or the address, ready to be used.
+//! How a reader requests more: the command or URL, ready to use.
 
 use super::choice::Choice;
 use std::fmt::Write as _;
@@ -14,6 +14,8 @@ pub enum Reach {
     Http(Site),
     /// By a tool that the agent has, of this name.
     Tool(String),
+    /// By nothing that the reader has. Handles are told for the people beside it.
+    Nothing,
 }
 
 /// Where a gateway answers, and how a reader says who asks.
@@ -26,10 +28,16 @@ pub struct Site {
 }
 
 impl Reach {
+    /// By our own tool, under the name that the agent knows it by; `None` when the name is another tool's.
+    pub fn by_tool(name: &str) -> Option<Reach> {
+        name.ends_with(RECALL_TOOL).then(|| Reach::Tool(name.to_owned()))
+    }
+
     /// How to see messages of a stretch that was folded, and how to search in it, in a sentence that begins with a way
     /// in backquotes.
     pub fn sentence(&self) -> String {
         let (shows, searches) = match self {
+            Reach::Nothing => return "`HANDLE` is for the user, who can look it up.".to_owned(),
             Reach::Command => ("`foldline recall HANDLE --turn A:B`".to_owned(), "`--grep RE`".to_owned()),
             Reach::Http(site) => {
                 let header = site.header.as_ref().map(|header| format!("-H \"{header}\" ")).unwrap_or_default();
@@ -70,6 +78,7 @@ impl Way {
             Reach::Command => self.command(&format!("foldline recall {handle}"), choice.options()),
             Reach::Http(site) => self.address(&format!("{}/foldline/recall/{handle}", site.origin), choice.options()),
             Reach::Tool(name) => self.call(name, ("handle", handle), choice.options()),
+            Reach::Nothing => handle.to_owned(),
         }
     }
 
@@ -85,7 +94,8 @@ impl Way {
                 let words = std::iter::once(("q", words.to_owned()));
                 self.address(&format!("{}/foldline/search", site.origin), words.chain(options).collect())
             }
-            Reach::Tool(name) => self.call(name, ("q", words), options),
+            Reach::Tool(name) => self.call(&searcher(name), ("query", words), options),
+            Reach::Nothing => words.to_owned(),
         }
     }
 
@@ -93,7 +103,7 @@ impl Way {
     pub(super) fn option(&self, name: &str, value: &str) -> String {
         match self.reach {
             Reach::Command => format!("--{name} {value}"),
-            Reach::Http(_) | Reach::Tool(_) => format!("{}={value}", parameter(name)),
+            Reach::Http(_) | Reach::Tool(_) | Reach::Nothing => format!("{}={value}", parameter(name)),
         }
     }
 
@@ -123,6 +133,18 @@ impl Way {
             let _ = write!(out, "{mark}{}={}", parameter(name), percent(value));
         }
         out
+    }
+}
+
+/// The tool that recalls, and the one beside it that searches.
+const RECALL_TOOL: &str = "foldline_recall";
+const SEARCH_TOOL: &str = "foldline_search";
+
+/// The tool that searches, by the name of the one that recalls: clients put the same words before both.
+fn searcher(recall: &str) -> String {
+    match recall.strip_suffix(RECALL_TOOL) {
+        Some(prefix) => format!("{prefix}{SEARCH_TOOL}"),
+        None => SEARCH_TOOL.to_owned(),
     }
 }
 
@@ -182,6 +204,14 @@ mod tests {
         assert!(Reach::Tool("foldline_recall".into()).sentence().starts_with("`foldline_recall` with handle HANDLE"));
         let tool = Way::of(Reach::Tool("foldline_recall".into()));
         assert_eq!(tool.recall("fl-0", &Choice { page: 2, ..Choice::default() }), "foldline_recall handle=fl-0 page=2");
+        let named = Way::of(Reach::by_tool("mcp__foldline__foldline_recall").unwrap());
+        assert_eq!(
+            named.search("a b", vec![("limit", "3".into())]),
+            "mcp__foldline__foldline_search query=a b limit=3"
+        );
+        assert_eq!(Reach::by_tool("recall"), None);
+        assert_eq!(Way::of(Reach::Nothing).recall("fl-0", &Choice::default()), "fl-0");
+        assert!(Reach::Nothing.sentence().starts_with("`HANDLE` is for the user"));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use serde_json::{Number, Value};
 
 /// The type and range of a knob.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Kind {
+pub enum ValueKind {
     /// `true` or `false`.
     Flag,
     /// A number in a closed range, or one of a few words.
@@ -63,36 +63,36 @@ pub enum Fault {
 }
 
 /// A closed range of fractions.
-pub const fn fraction(min: f64, max: f64) -> Kind {
-    Kind::Fraction { min, max, words: &[] }
+pub const fn fraction(min: f64, max: f64) -> ValueKind {
+    ValueKind::Fraction { min, max, words: &[] }
 }
 
 /// A count of things.
-pub const fn count(min: u64, max: u64) -> Kind {
-    Kind::Whole { min, max, unit: Unit::Items, words: &[] }
+pub const fn count(min: u64, max: u64) -> ValueKind {
+    ValueKind::Whole { min, max, unit: Unit::Items, words: &[] }
 }
 
 /// A number of tokens.
-pub const fn tokens(min: u64, max: u64) -> Kind {
-    Kind::Whole { min, max, unit: Unit::Tokens, words: &[] }
+pub const fn tokens(min: u64, max: u64) -> ValueKind {
+    ValueKind::Whole { min, max, unit: Unit::Tokens, words: &[] }
 }
 
 /// A number of bytes.
-pub const fn bytes(min: u64, max: u64) -> Kind {
-    Kind::Whole { min, max, unit: Unit::Bytes, words: &[] }
+pub const fn bytes(min: u64, max: u64) -> ValueKind {
+    ValueKind::Whole { min, max, unit: Unit::Bytes, words: &[] }
 }
 
 /// One of these names.
-pub const fn choice(names: &'static [&'static str]) -> Kind {
-    Kind::Choice { names }
+pub const fn choice(names: &'static [&'static str]) -> ValueKind {
+    ValueKind::Choice { names }
 }
 
-impl Kind {
+impl ValueKind {
     /// The same numbers, or one of `words`.
-    pub const fn or(self, words: &'static [&'static str]) -> Kind {
+    pub const fn or(self, words: &'static [&'static str]) -> ValueKind {
         match self {
-            Kind::Fraction { min, max, .. } => Kind::Fraction { min, max, words },
-            Kind::Whole { min, max, unit, .. } => Kind::Whole { min, max, unit, words },
+            ValueKind::Fraction { min, max, .. } => ValueKind::Fraction { min, max, words },
+            ValueKind::Whole { min, max, unit, .. } => ValueKind::Whole { min, max, unit, words },
             other => other,
         }
     }
@@ -100,8 +100,8 @@ impl Kind {
     /// Checks a typed value, as a file gives it. The result is in canonical form: `200k` becomes 200000.
     pub fn check(&self, value: &Value) -> Result<Value, Fault> {
         match self {
-            Kind::Flag => value.as_bool().map(Value::from).ok_or(Fault::WrongType),
-            Kind::Fraction { min, max, words } => match value {
+            ValueKind::Flag => value.as_bool().map(Value::from).ok_or(Fault::WrongType),
+            ValueKind::Fraction { min, max, words } => match value {
                 Value::String(word) => named(word, words),
                 _ => {
                     let number = value.as_f64().ok_or(Fault::WrongType)?;
@@ -109,7 +109,7 @@ impl Kind {
                     if inside { Ok(Value::from(number)) } else { Err(Fault::OutOfRange) }
                 }
             },
-            Kind::Whole { min, max, unit, words } => {
+            ValueKind::Whole { min, max, unit, words } => {
                 let number = match value {
                     Value::String(word) => match shorthand(word, *unit) {
                         Some(number) => number,
@@ -121,15 +121,15 @@ impl Kind {
                 let inside = (*min..=*max).contains(&number);
                 if inside { Ok(Value::from(number)) } else { Err(Fault::OutOfRange) }
             }
-            Kind::Choice { names } => match value {
+            ValueKind::Choice { names } => match value {
                 Value::String(name) => named(name, names),
                 _ => Err(Fault::WrongType),
             },
-            Kind::Text => match value {
+            ValueKind::Text => match value {
                 Value::Null | Value::String(_) => Ok(value.clone()),
                 _ => Err(Fault::WrongType),
             },
-            Kind::Names | Kind::Texts => match value {
+            ValueKind::Names | ValueKind::Texts => match value {
                 Value::Array(items) if items.iter().all(Value::is_string) => Ok(value.clone()),
                 _ => Err(Fault::WrongType),
             },
@@ -140,19 +140,21 @@ impl Kind {
     pub fn read(&self, text: &str) -> Result<Value, Fault> {
         let text = text.trim();
         let value = match self {
-            Kind::Flag => match text {
+            ValueKind::Flag => match text {
                 "true" | "on" | "yes" | "1" => Value::from(true),
                 "false" | "off" | "no" | "0" => Value::from(false),
                 _ => return Err(Fault::WrongType),
             },
-            Kind::Fraction { .. } | Kind::Whole { .. } => number(text),
-            Kind::Choice { .. } => Value::from(text),
-            Kind::Text => match text {
+            ValueKind::Fraction { .. } | ValueKind::Whole { .. } => number(text),
+            ValueKind::Choice { .. } => Value::from(text),
+            ValueKind::Text => match text {
                 "" | "null" => Value::Null,
                 _ => Value::from(text),
             },
-            Kind::Texts => text.lines().map(str::trim).filter(|text| !text.is_empty()).map(Value::from).collect(),
-            Kind::Names => text.split(',').map(str::trim).filter(|name| !name.is_empty()).map(Value::from).collect(),
+            ValueKind::Texts => text.lines().map(str::trim).filter(|text| !text.is_empty()).map(Value::from).collect(),
+            ValueKind::Names => {
+                text.split(',').map(str::trim).filter(|name| !name.is_empty()).map(Value::from).collect()
+            }
         };
         self.check(&value)
     }
@@ -160,11 +162,11 @@ impl Kind {
     /// What would have been accepted, as the end of a sentence that starts with "expected".
     pub fn expected(&self) -> String {
         match self {
-            Kind::Flag => "true or false".to_owned(),
-            Kind::Fraction { min, max, words } => {
+            ValueKind::Flag => "true or false".to_owned(),
+            ValueKind::Fraction { min, max, words } => {
                 format!("a number from {min} to {max}{}", alternatives(words))
             }
-            Kind::Whole { min, max, unit, words } => {
+            ValueKind::Whole { min, max, unit, words } => {
                 let noun = match unit {
                     Unit::Items => "a whole number",
                     Unit::Tokens => "a number of tokens",
@@ -172,18 +174,18 @@ impl Kind {
                 };
                 format!("{noun} from {min} to {max}{}", alternatives(words))
             }
-            Kind::Choice { names } => format!("one of {}", names.join(", ")),
-            Kind::Text => "text or null".to_owned(),
-            Kind::Names => "a list of names".to_owned(),
-            Kind::Texts => "a list of texts".to_owned(),
+            ValueKind::Choice { names } => format!("one of {}", names.join(", ")),
+            ValueKind::Text => "text or null".to_owned(),
+            ValueKind::Names => "a list of names".to_owned(),
+            ValueKind::Texts => "a list of texts".to_owned(),
         }
     }
 
     /// The numbers at the edges of the range.
     pub fn bounds(&self) -> Vec<Value> {
         match self {
-            Kind::Fraction { min, max, .. } => vec![Value::from(*min), Value::from(*max)],
-            Kind::Whole { min, max, .. } => vec![Value::from(*min), Value::from(*max)],
+            ValueKind::Fraction { min, max, .. } => vec![Value::from(*min), Value::from(*max)],
+            ValueKind::Whole { min, max, .. } => vec![Value::from(*min), Value::from(*max)],
             _ => Vec::new(),
         }
     }
@@ -191,9 +193,9 @@ impl Kind {
     /// The words that are accepted: the names of a choice, or those that stand in for a number.
     pub fn words(&self) -> &'static [&'static str] {
         match self {
-            Kind::Fraction { words, .. } | Kind::Whole { words, .. } => words,
-            Kind::Choice { names } => names,
-            Kind::Flag | Kind::Text | Kind::Names | Kind::Texts => &[],
+            ValueKind::Fraction { words, .. } | ValueKind::Whole { words, .. } => words,
+            ValueKind::Choice { names } => names,
+            ValueKind::Flag | ValueKind::Text | ValueKind::Names | ValueKind::Texts => &[],
         }
     }
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::choice::Preset;
 use super::error::Problem;
-use super::kind::{Fault, Kind};
+use super::kind::{Fault, ValueKind};
 use super::layer::Given;
 
 /// One knob: everything that is known about it, once.
@@ -13,7 +13,7 @@ pub struct Knob {
     /// Dotted key; also the path of the field.
     pub key: &'static str,
     /// Type and range.
-    pub kind: Kind,
+    pub kind: ValueKind,
     /// One line, with the unit.
     pub doc: &'static str,
     /// Default, as it would be typed.

@@ -21,7 +21,7 @@ pub use choice::Preset;
 pub(crate) use choice::choice;
 pub use error::{PolicyError, Problem};
 pub use field::{AutoOr, Field};
-pub use kind::{Fault, Kind, Unit, bytes, choice as one_of, count, fraction, tokens};
+pub use kind::{Fault, Unit, ValueKind, bytes, choice as one_of, count, fraction, tokens};
 pub use knob::Knob;
 pub use layer::{Given, Layer, Origin, Setting};
 pub use sections::{Order, Relation, Resolved, Section, Sections, Table};

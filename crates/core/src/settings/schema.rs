@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::choice::Preset;
-use super::kind::{Kind, Unit};
+use super::kind::{Unit, ValueKind};
 use super::knob::Knob;
 
 /// The schema. It accepts what [`super::Sections::resolve`] accepts from a file, except that it cannot see
@@ -38,22 +38,22 @@ fn property(knob: &Knob) -> Value {
 }
 
 /// The values that a kind accepts.
-fn accepted(kind: &Kind) -> Value {
+fn accepted(kind: &ValueKind) -> Value {
     match kind {
-        Kind::Flag => json!({ "type": "boolean" }),
-        Kind::Fraction { min, max, words } => {
+        ValueKind::Flag => json!({ "type": "boolean" }),
+        ValueKind::Fraction { min, max, words } => {
             any_of(vec![json!({ "type": "number", "minimum": min, "maximum": max })], words)
         }
-        Kind::Whole { min, max, unit, words } => {
+        ValueKind::Whole { min, max, unit, words } => {
             let mut forms = vec![json!({ "type": "integer", "minimum": min, "maximum": max })];
             if *unit != Unit::Items {
                 forms.push(json!({ "type": "string", "pattern": SHORTHAND }));
             }
             any_of(forms, words)
         }
-        Kind::Choice { names } => json!({ "type": "string", "enum": names }),
-        Kind::Text => json!({ "type": ["string", "null"] }),
-        Kind::Names | Kind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
+        ValueKind::Choice { names } => json!({ "type": "string", "enum": names }),
+        ValueKind::Text => json!({ "type": ["string", "null"] }),
+        ValueKind::Names | ValueKind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
     }
 }
 

@@ -7,13 +7,13 @@
 /// `retired` may follow the rows: pairs that must agree, and keys of earlier releases with what to do instead.
 ///
 /// ```
-/// use foldline_core::settings::{Kind, Section, Sections, count};
+/// use foldline_core::settings::{Section, Sections, ValueKind, count};
 ///
 /// foldline_core::section! {
 ///     /// Where ships lie.
 ///     Harbour = "harbour" {
 ///         /// Open at all.
-///         open: bool = Kind::Flag, "true";
+///         open: bool = ValueKind::Flag, "true";
 ///         /// Ships that find room.
 ///         berths: u32 = count(1, 100), "12", [Frugal] "6";
 ///     }

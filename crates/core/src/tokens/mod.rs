@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
-    /// The provider reported it for this conversation; what came since is estimated.
+    /// Reported by the provider for this conversation; later messages are estimated.
     Reported,
     /// Counted with the model's own vocabulary.
     Exact,

@@ -325,6 +325,29 @@ fn f6_a_handoff_stays_within_its_budget() {
     }
 }
 
+/// Steps with large outputs that nobody speaks of, as agents leave them that work through a list.
+#[test]
+fn f6_a_handoff_that_has_told_what_matters_may_be_short() {
+    let mut writer = Writer::new(Format::Anthropic);
+    writer.user("Work through the list. The codename is HERON-77.");
+    for step in 0..40 {
+        let lines: String =
+            (0..80).map(|line| format!("tests/test_{step}.py::test_{line}_{step} PASSED in 0.{line:04}s\n")).collect();
+        writer.call(Call::run(&format!("./step {step}"), lines));
+        writer.assistant(&format!("Step {step} is done."));
+    }
+    let (done, text) = folded(&writer);
+    let budget = done.budgets.handoff(done.plan.fold.as_ref().unwrap().tokens as u32);
+    let tokens = done.plan.fold.as_ref().unwrap().handoff.tokens;
+    assert!(text.contains("HERON-77") && text.contains("./step 38"), "{text}");
+    assert!(tokens < budget * 3 / 5, "{tokens} of {budget}\n{text}");
+    let mut target = manual(Format::Anthropic);
+    target.request.target = Some(done.plan.tokens.after + u64::from(budget - tokens));
+    let (exact, _) = folded_with(&writer, &target);
+    let filled = exact.plan.fold.as_ref().unwrap().handoff.tokens;
+    assert!(filled > tokens + (budget - tokens) / 2, "who names a size gets it: {filled} after {tokens} of {budget}");
+}
+
 #[test]
 fn f6_a_focus_gets_most_of_the_room() {
     let mut writer = Writer::new(Format::OpenAiChat);
@@ -408,4 +431,100 @@ fn a_system_note_is_added_where_the_policy_asks_for_it() {
     assert_ne!(system(&noted.body), "Be careful.", "the option does nothing");
     let again = run(&noted.body, &policy, &manual(Format::Anthropic));
     assert_eq!(system(&again.body), system(&noted.body), "and only once");
+}
+
+/// Work that goes on in the messages behind the folded ones.
+fn more_work(writer: &mut Writer) {
+    for number in 0..8 {
+        writer.call(Call::run(&format!("make part-{number}"), log(30, number)));
+    }
+}
+
+#[test]
+fn f1_a_request_that_is_half_done_is_in_progress() {
+    // Calls are plain text in ShareGPT.
+    for format in ALL.into_iter().filter(|format| *format != Format::ShareGpt) {
+        let mut writer = Writer::new(format);
+        writer.user("Repair the order import, then tell me what was wrong with it.");
+        writer.call(Call::new("edit_file", r#"{"path":"src/orders/parse.py","content":"cents = int(x)"}"#, "ok"));
+        more_work(&mut writer);
+        let (_, text) = folded(&writer);
+        let progress = section(&text, "In Progress");
+        assert!(progress.contains("Request 1 is not answered yet."), "{format}: {text}");
+        assert!(progress.contains("parse.py"), "{format}: {progress}");
+        assert!(section(&text, "Remaining Work").contains("Finish request 1"), "{format}: {text}");
+        // Nothing is in progress once the answer was given.
+        writer.assistant("The cents were floats.");
+        chatter(&mut writer);
+        let (_, text) = folded(&writer);
+        assert_eq!(section(&text, "In Progress"), "", "{format}: {text}");
+    }
+}
+
+#[test]
+fn f2_a_look_before_the_latest_commit_is_not_the_state() {
+    let mut writer = Writer::new(Format::Anthropic);
+    writer.user("Repair the order import and commit it.");
+    more_work(&mut writer);
+    for _ in 0..2 {
+        writer.call(Call::run("git status", "On branch main\nno changes added to commit"));
+    }
+    writer.call(Call::new(
+        "todo_write",
+        r#"{"todos":[{"content":"parse cents","status":"completed"},{"content":"tell Ann","status":"pending"}]}"#,
+        "ok",
+    ));
+    writer.call(Call::run("git commit -am 'Parse cents'", "[main 1a2b3c4] Parse cents\n 1 file changed"));
+    writer.assistant("Committed.");
+    chatter(&mut writer);
+    let (_, text) = folded(&writer);
+    let state = section(&text, "Active State");
+    assert!(state.contains("1a2b3c4") && !state.contains("no changes added"), "{text}");
+    let left = section(&text, "Remaining Work");
+    assert!(left.contains("before the latest commit:\n- [x] parse cents\n- [ ] tell Ann"), "{text}");
+}
+
+#[test]
+fn f1_a_goal_that_the_chronicle_tells_is_named_by_its_request() {
+    let (_, text) = folded(&afternoon(Format::OpenAiChat));
+    assert!(section(&text, "Goal").ends_with(" (request 1, as changed by later ones)"), "{text}");
+    let long = format!("Repair the importer of orders {}.", "and of everything that hangs on it ".repeat(8));
+    let mut writer = Writer::new(Format::OpenAiChat);
+    writer.user(&long);
+    more_work(&mut writer);
+    writer.assistant("Done.");
+    chatter(&mut writer);
+    let (_, text) = folded(&writer);
+    let goal = section(&text, "Goal");
+    assert!(goal.len() < 160 && goal.contains("… (request 1"), "{goal}");
+}
+
+#[test]
+fn what_a_slash_command_stands_for_is_no_rule() {
+    let mut writer = Writer::new(Format::Anthropic);
+    writer.raw(
+        r#"{"role":"user","content":[{"type":"text","text":"/execute-plan"},{"type":"text","text":"Always invoke the executing-plans skill and never leave it until all of it is done."}]}"#,
+    );
+    writer.assistant("I follow the plan.");
+    writer.user("Never touch config/secrets.toml.");
+    writer.assistant("Understood.");
+    writer.user("Then build all parts, please.");
+    more_work(&mut writer);
+    writer.assistant("Done.");
+    chatter(&mut writer);
+    let (_, text) = folded(&writer);
+    let rules = section(&text, "Constraints & Preferences");
+    assert!(rules.contains("Never touch config") && !rules.contains("executing-plans"), "{text}");
+}
+
+#[test]
+fn a_command_without_output_says_so() {
+    let mut writer = Writer::new(Format::OpenAiChat);
+    writer.user("Build the importer of the orders.");
+    more_work(&mut writer);
+    writer.call(Call::run("go vet ./importer/...", ""));
+    writer.assistant("It builds.");
+    chatter(&mut writer);
+    let (_, text) = folded(&writer);
+    assert!(text.contains("$ go vet ./importer/...\n     → no output"), "{text}");
 }

@@ -7,7 +7,7 @@ use foldline_core::models::{ApiFamily, ModelTable};
 use foldline_core::policy::{AutoOr, BudgetInputs, Budgets, CacheTtl, Preset};
 use foldline_core::{Format, Job, Policy, Report, SessionState};
 use foldline_measure::cache::{Block, Rules, Simulator};
-use foldline_measure::replay::{Exams, Metrics, Session, Stage, play};
+use foldline_measure::replay::{Exams, Metrics, ReplaySetup, Session, play};
 
 const MODEL: &str = "claude-sonnet-4-6";
 const FIVE: CacheTtl = CacheTtl::FiveMinutes;
@@ -165,7 +165,7 @@ fn c3_a_replay_keeps_prefixes_and_breaks_no_rule() {
     let job = Job { format: Some(Format::Anthropic), ..Job::default() };
     let session = Session::read("s", &text, job.format, &base, &job).unwrap();
     assert!(session.turns.len() > 20);
-    let stage = Stage { models: ModelTable::embedded(), layout: Layout::Auto, keeps_originals: true };
+    let stage = ReplaySetup { models: ModelTable::embedded(), layout: Layout::Auto, keeps_originals: true };
     let mut exams = Exams::default();
     for &preset in Preset::ALL {
         let policy = Policy { model: base.model.clone(), ..Policy::of(preset) };

@@ -50,7 +50,7 @@ fn p8_after_a_fold_an_estimate_alone_starts_no_second_one() {
     });
     let again = run_with(&longer, &policy, &restarted(&done.state), &job(CHAT));
     assert_eq!(again.plan.outcome, Outcome::Unchanged);
-    assert!(again.plan.reason.contains("reported usage"), "{}", again.plan.reason);
+    assert!(again.plan.reason.contains("report usage"), "{}", again.plan.reason);
     let mut state = done.state.clone();
     observe_usage(&mut state, &again.budgets, done.plan.tokens.after, done.messages.1, done.plan.tokens.after);
     assert!(!state.awaiting_usage);
@@ -62,7 +62,7 @@ fn p8_after_a_fold_an_estimate_alone_starts_no_second_one() {
 fn p8_a_person_does_not_have_to_wait() {
     let (done, _) = folded();
     let again = run_with(&done.body, &policy(200_000), &done.state, &manual(CHAT));
-    assert!(!again.plan.reason.contains("reported usage"), "{}", again.plan.reason);
+    assert!(!again.plan.reason.contains("report usage"), "{}", again.plan.reason);
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn p6_an_incompressible_conversation_is_left_alone_after_two_strikes() {
     }
     assert!(acted <= 2, "{acted} compactions");
     let done = run_with(&body, &policy, &state, &job(CHAT));
-    assert!(done.plan.reason.contains("stopped") && done.plan.reason.contains("lower"), "{}", done.plan.reason);
+    assert!(done.plan.reason.contains("disabled") && done.plan.reason.contains("lower"), "{}", done.plan.reason);
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn p6_strikes_survive_a_restart_and_the_fold_itself() {
     let text = session(CHAT, 10, 3, 30).document();
     let waits = run_with(&text, &policy, &blocked, &job(CHAT));
     assert_eq!(waits.plan.outcome, Outcome::Unchanged);
-    assert!(waits.plan.reason.contains("stopped"), "{}", waits.plan.reason);
+    assert!(waits.plan.reason.contains("disabled"), "{}", waits.plan.reason);
 }
 
 #[test]

@@ -169,7 +169,7 @@ fn a_request_that_is_too_large_by_our_own_count_is_not_called_refused() {
     job.request.trigger = Trigger::TooLarge;
     let inputs = Inputs { policy: &policy, state: &state, job: &job };
     let verdict = assess(&read(&text, &inputs).unwrap(), &inputs);
-    assert!(verdict.acts() && verdict.reason().contains("do not fit the window"), "{}", verdict.reason());
+    assert!(verdict.acts() && verdict.reason().contains("exceed the window"), "{}", verdict.reason());
     assert!(!verdict.reason().contains("provider"), "{}", verdict.reason());
     job.request.trigger = Trigger::Overflow;
     let inputs = Inputs { policy: &policy, state: &state, job: &job };

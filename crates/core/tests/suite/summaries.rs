@@ -239,6 +239,34 @@ fn facts_of_the_clients_own_summary_outlive_three_folds() {
     }
 }
 
+/// Hermes keeps the first request before its summary and counts what later ones added among the goal.
+#[test]
+fn what_a_summary_adds_to_the_first_request_stays() {
+    let summary = HERMES
+        .replace("so that no cent is lost.", "so that no\ncent is lost. The release notes must name ticket NOTE-5512.");
+    let mut writer = Writer::new(Format::OpenAiChat);
+    writer.user("Rebuild the parcel importer so that no cent is lost.").assistant("I begin.");
+    writer.user(&summary).assistant("I go on.");
+    let mut body = writer.document();
+    let mut state = SessionState::default();
+    for fold in 0..3_u32 {
+        body = appended(&body, Format::OpenAiChat, &format!("call_{fold}"), |writer| {
+            writer.user(&format!("Step {fold}, please."));
+            (0..6).for_each(|round| {
+                writer.call(Call::run(&format!("make part-{round}"), log(40, fold * 10 + round)));
+            });
+        });
+        let mut policy = policy(60_000);
+        policy.compression.protect_first_n = 0;
+        let done = run_with(&body, &policy, &state, &manual(Format::OpenAiChat));
+        state = SessionState { usage: None, ..done.state.clone() };
+        body = done.body.to_string();
+        let handoff = handoff_of(Format::OpenAiChat, &body);
+        assert_eq!(handoff.matches("NOTE-5512").count(), 1, "fold {fold}: {handoff}");
+        assert!(section(&handoff, "Goal").contains("parcel importer"), "{handoff}");
+    }
+}
+
 #[test]
 fn headings_of_clients_are_read_as_ours() {
     for (client, summary, title, words) in [

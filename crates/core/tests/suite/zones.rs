@@ -267,7 +267,7 @@ fn nothing_to_fold_gives_the_input_back_and_counts_as_a_strike() {
     let again = run_with(&text, &policy, &done.state, &job(Format::OpenAiChat));
     let third = run_with(&text, &policy, &again.state, &job(Format::OpenAiChat));
     assert_eq!(third.state.strikes, 2, "then the question is not asked any more");
-    assert!(third.plan.reason.contains("stopped"), "{}", third.plan.reason);
+    assert!(third.plan.reason.contains("disabled"), "{}", third.plan.reason);
     let _ = SessionState::default();
 }
 

@@ -1,12 +1,12 @@
-//! Checkpoints: what stands for the first messages of a conversation, how it is cut out of a compacted
-//! request, and how it is put into the next ones.
+//! Checkpoints: the messages that replace the first messages of a conversation, how they are cut out of a compacted
+//! request, and how they are inserted into later requests.
 //!
 //! A request is `lead + messages`. A checkpoint of position `k` replaces the first `k` messages; lead and
 //! rest stay as the client sent them. It is cut as short as possible: everything at the end of the
 //! compacted request that the client sent in the same bytes stays out of it. So a history that is rewound
 //! within the tail still fits.
 
-use super::ask::Dialect;
+use super::incoming::Dialect;
 use super::parsed_request::ParsedRequest;
 use foldline_core::cache::marks::{self, Carrier, Spot};
 use foldline_core::tokens::{Measure, measure_message};
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 /// What is known of a checkpoint without its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Facts {
+pub(super) struct CheckpointFacts {
     /// Messages that it stands for.
     pub(super) position: usize,
     /// The role of the message that followed them; a history that goes on in another role was rewound to
@@ -29,13 +29,13 @@ pub(super) struct Facts {
     /// Their tokens, estimated.
     pub(super) tokens: u64,
     /// Whether signed reasoning after it can be trusted.
-    pub(super) seals: Seals,
+    pub(super) seals: SignedReasoningState,
 }
 
 /// What signed reasoning in the messages after a checkpoint is bound to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Seals {
+pub(super) enum SignedReasoningState {
     /// To the rewritten conversation: it stays.
     Sound,
     /// Some of it to the conversation as it was before: the fold was made beside it.
@@ -46,14 +46,14 @@ pub(super) enum Seals {
 #[derive(Debug)]
 pub(super) struct Checkpoint {
     pub(super) key: Key,
-    pub(super) facts: Facts,
+    pub(super) facts: CheckpointFacts,
     /// The messages that come instead, as they stand in a list.
     pub(super) text: String,
     /// Where a cache mark can stand at its end.
     spot: Option<Spot>,
 }
 
-impl Facts {
+impl CheckpointFacts {
     /// Whether what follows in a request may follow this checkpoint.
     pub(super) fn fits(&self, parsed: &ParsedRequest<'_>) -> bool {
         self.follower.is_none_or(|role| parsed.role(self.position).map(code) == Some(role))
@@ -62,7 +62,7 @@ impl Facts {
 
 impl Checkpoint {
     /// A checkpoint out of the store.
-    pub(super) fn new(key: Key, facts: Facts, text: String, dialect: Dialect) -> Checkpoint {
+    pub(super) fn new(key: Key, facts: CheckpointFacts, text: String, dialect: Dialect) -> Checkpoint {
         // Offsets in the list are one more than in its inside.
         let list = format!("[{text}]");
         let spot = wire::read(&list, Some(dialect.format()))
@@ -77,7 +77,7 @@ impl Checkpoint {
         parsed: &ParsedRequest<'_>,
         compacted: &Transcript<'_>,
         measure: &Measure,
-        seals: Seals,
+        seals: SignedReasoningState,
     ) -> Option<Checkpoint> {
         // Instructions that the client put further in come first once the messages before them are folded. They are no
         // part of its lead, and nobody sends them again where the checkpoint stands.
@@ -97,7 +97,7 @@ impl Checkpoint {
             return None;
         }
         let position = parsed.len() - same;
-        let facts = Facts {
+        let facts = CheckpointFacts {
             position,
             follower: parsed.role(position).map(code),
             messages: end - lead,

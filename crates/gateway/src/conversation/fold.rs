@@ -1,17 +1,17 @@
-//! Folds: the engine on a conversation as it is forwarded, and the checkpoint that comes of it.
+//! Runs the engine on a conversation and stores the resulting checkpoint.
 
-use super::ask::{CredentialId, Timestamp};
-use super::checkpoint::{Checkpoint, Marks, Seals};
-use super::fault::Fault;
-use super::memory::Session;
+use super::checkpoint::{Checkpoint, Marks, SignedReasoningState};
+use super::error::PrepareError;
+use super::incoming::{CredentialId, Timestamp};
+use super::memory::{Session, SharedSession};
 use super::parsed_request::ParsedRequest;
 use super::prepare::usage_for;
 use super::prepared::Durability;
-use super::shared::{Keeping, Rules, Shared, name};
+use super::shared::{FoldToStore, Rules, SessionHome, Shared, name};
 use super::state::{Conversation, ConversationEvent};
-use super::tally;
+use super::token_counts;
 use foldline_core::Outcome as PlanOutcome;
-use foldline_core::planning::{Inputs, Sound, Verdict, assess, finish, plan};
+use foldline_core::planning::{Inputs, SessionEvent, Sound, Verdict, assess, finish, plan};
 use foldline_core::policy::SignedReasoning;
 use foldline_core::{Compaction, EngineError, Job, Plan, Policy, Request, SessionState};
 use foldline_store::{Key, NewOriginal, Precedence, StoreError};
@@ -21,10 +21,10 @@ use foldline_transcript::{Parsed, PartKind, wire};
 use std::sync::Arc;
 
 /// A fold that was made and kept.
-pub(super) struct Done {
+pub(super) struct MadeFold {
     pub(super) checkpoint: Arc<Checkpoint>,
     /// What has happened to the conversation.
-    pub(super) events: Vec<ConversationEvent>,
+    pub(super) events: FoldEvents,
     /// The middle became a handoff; otherwise outputs were only reduced.
     pub(super) is_fold: bool,
     pub(super) warnings: Vec<String>,
@@ -32,9 +32,27 @@ pub(super) struct Done {
     pub(super) durability: Durability,
 }
 
+/// What a fold did to a conversation.
+pub(super) enum FoldEvents {
+    /// Whoever asked for it applies this.
+    ToApply(Vec<ConversationEvent>),
+    /// Applied already, in memory and in the store, as other nodes have to know as soon as they find the fold.
+    Applied(Vec<ConversationEvent>),
+}
+
+impl FoldEvents {
+    /// What is left to be applied.
+    pub(super) fn to_apply(self) -> Vec<ConversationEvent> {
+        match self {
+            FoldEvents::ToApply(events) => events,
+            FoldEvents::Applied(_) => Vec::new(),
+        }
+    }
+}
+
 /// What came of trying to fold.
 pub(super) enum Attempt {
-    Done(Done),
+    Made(MadeFold),
     /// There was nothing to do, or it cannot be done.
     Nothing {
         events: Vec<ConversationEvent>,
@@ -60,14 +78,14 @@ pub(super) struct Fold<'f, 'a> {
     /// Why it is made; without one the engine decides by its own count.
     pub(super) verdict: Option<Verdict>,
     pub(super) precedence: Precedence,
-    pub(super) seals: Seals,
+    pub(super) seals: SignedReasoningState,
     pub(super) durability: Durability,
 }
 
 impl Fold<'_, '_> {
     /// As [`make`](Self::make), for a request that cannot be sent as it is: a store that cannot keep the fold does not
     /// keep the conversation from going on. It is held in memory, and shows no handles that nobody could follow.
-    pub(super) fn make_at_any_rate(self) -> Result<Attempt, Fault> {
+    pub(super) fn make_at_any_rate(self) -> Result<Attempt, PrepareError> {
         let again = Fold {
             request: self.request.clone(),
             verdict: self.verdict.clone(),
@@ -79,9 +97,9 @@ impl Fold<'_, '_> {
         }
         Ok(match self.make()? {
             Attempt::Unkept(error) => match again.make()? {
-                Attempt::Done(mut done) => {
-                    done.warnings.push(format!("a fold could not be kept and is held in memory: {error}"));
-                    Attempt::Done(done)
+                Attempt::Made(mut done) => {
+                    done.warnings.push(format!("failed to store a fold; it is kept in memory only: {error}"));
+                    Attempt::Made(done)
                 }
                 other => other,
             },
@@ -90,7 +108,7 @@ impl Fold<'_, '_> {
     }
 
     /// Compacts the conversation as it is forwarded, and makes what comes of it durable.
-    pub(super) fn make(mut self) -> Result<Attempt, Fault> {
+    pub(super) fn make(mut self) -> Result<Attempt, PrepareError> {
         self.request.keeps_originals =
             self.durability == Durability::Disk && self.shared.store_for(self.rules).is_some();
         let (job, state) = (self.job(), self.state());
@@ -101,7 +119,7 @@ impl Fold<'_, '_> {
     }
 
     /// Makes a compaction durable, together with what the conversation remembers of it.
-    pub(super) fn keep_compaction(&self, made: Result<Compaction<'_>, EngineError>) -> Result<Attempt, Fault> {
+    pub(super) fn keep_compaction(&self, made: Result<Compaction<'_>, EngineError>) -> Result<Attempt, PrepareError> {
         let compaction = match made {
             Ok(compaction) => compaction,
             Err(EngineError::CannotFit(why)) => {
@@ -110,7 +128,11 @@ impl Fold<'_, '_> {
             Err(error) => return Err(error.into()),
         };
         let warnings = compaction.plan.warnings.clone();
-        let mut events: Vec<_> = compaction.events.iter().cloned().map(ConversationEvent::Engine).collect();
+        // That the cache had expired was noted with the request, when the fold is made beside it.
+        let is_beside = self.seals == SignedReasoningState::Stale;
+        let is_news = |event: &&SessionEvent| !(is_beside && matches!(event, SessionEvent::CacheExpired));
+        let mut events: Vec<_> =
+            compaction.events.iter().filter(is_news).cloned().map(ConversationEvent::Engine).collect();
         let changed = !matches!(compaction.plan.outcome, PlanOutcome::Unchanged | PlanOutcome::Aborted);
         let Some(cut) = changed.then(|| self.cut(&compaction)).flatten() else {
             return Ok(Attempt::Nothing { events, warnings });
@@ -126,9 +148,9 @@ impl Fold<'_, '_> {
             false => Vec::new(),
         };
         let is_fold = compaction.plan.fold.is_some();
-        Ok(match self.keep(cut, &originals, &events) {
-            Ok(checkpoint) => {
-                Attempt::Done(Done { checkpoint, events, is_fold, warnings, durability: self.durability })
+        Ok(match self.keep(cut, &originals, events) {
+            Ok((checkpoint, events)) => {
+                Attempt::Made(MadeFold { checkpoint, events, is_fold, warnings, durability: self.durability })
             }
             Err(error) => {
                 self.shared.let_rest(self.now.0);
@@ -138,7 +160,7 @@ impl Fold<'_, '_> {
     }
 
     /// The conversation as it is forwarded.
-    pub(super) fn view(&self) -> Result<Parsed<'_>, Fault> {
+    pub(super) fn view(&self) -> Result<Parsed<'_>, PrepareError> {
         let swapped = self.checkpoint.and_then(|checkpoint| checkpoint.swap(self.parsed, Marks::Plain));
         Ok(match swapped {
             Some(text) => Parsed::read(text, Some(self.parsed.dialect.format()))?,
@@ -166,9 +188,9 @@ impl Fold<'_, '_> {
         // Bound to their prefix, signatures of messages that come while the fold is made are bound to the old one.
         let seals = match compaction.budgets.signed_reasoning {
             SignedReasoning::PrefixBound => self.seals,
-            _ => Seals::Sound,
+            _ => SignedReasoningState::Sound,
         };
-        let measure = tally::measure(compaction.budgets.image_tokens);
+        let measure = token_counts::measure(compaction.budgets.image_tokens);
         Checkpoint::cut(self.parsed, &compaction.transcript(), &measure, seals)
     }
 
@@ -177,29 +199,34 @@ impl Fold<'_, '_> {
         &self,
         checkpoint: Checkpoint,
         originals: &[NewOriginal<'_>],
-        events: &[ConversationEvent],
-    ) -> Result<Arc<Checkpoint>, StoreError> {
-        let mut session =
-            self.shared.memory().session(&self.parsed.session).cloned().unwrap_or_else(|| Session::of(self.credential));
-        session.record.last_at = session.record.last_at.max(self.now.0);
-        session.record.with_conversation(&name(&self.root), |stored| stored.apply_all(events.iter().cloned()));
-        let keeping = Keeping {
+        events: Vec<ConversationEvent>,
+    ) -> Result<(Arc<Checkpoint>, FoldEvents), StoreError> {
+        let root = name(&self.root);
+        let held = self.shared.memory().to_share(&self.parsed.session);
+        let held = held.unwrap_or_else(|| SharedSession::new(&self.parsed.session, Session::of(self.credential)));
+        let session = held.at(self.now.0).with(&root, &events);
+        let keeping = FoldToStore {
             credential: self.credential,
             dialect: self.parsed.dialect,
             root: self.root,
             checkpoint,
             originals,
             precedence: self.precedence,
-            session: &session.row(&self.parsed.session),
+            session: &session,
             durability: self.durability,
             now: self.now.0,
         };
-        self.shared.keep(self.rules, keeping)
+        let (checkpoint, home) = self.shared.keep(self.rules, keeping)?;
+        if home == SessionHome::Here {
+            return Ok((checkpoint, FoldEvents::ToApply(events)));
+        }
+        self.shared.memory().note_kept(&session, &root, &events);
+        Ok((checkpoint, FoldEvents::Applied(events)))
     }
 
     /// Adopts a fold that was made beside the conversation: signed reasoning that came meanwhile is bound
     /// to the old prefix and goes, and that decision sticks.
-    pub(super) fn adopt(self, image_tokens: u32) -> Result<Attempt, Fault> {
+    pub(super) fn adopt(self, image_tokens: u32) -> Result<Attempt, PrepareError> {
         let nothing = || Attempt::Nothing { events: Vec::new(), warnings: Vec::new() };
         let Some(stale) = self.checkpoint else {
             return Ok(nothing());
@@ -223,13 +250,13 @@ impl Fold<'_, '_> {
         unmet.into_iter().for_each(|index| reasoning::release(&transcript, &mut rewrite, index));
         let unsealed = rewrite.apply(&transcript);
         let compacted = wire::read(&unsealed, Some(transcript.format))?;
-        let measure = tally::measure(image_tokens);
-        let Some(cut) = Checkpoint::cut(self.parsed, &compacted, &measure, Seals::Sound) else {
+        let measure = token_counts::measure(image_tokens);
+        let Some(cut) = Checkpoint::cut(self.parsed, &compacted, &measure, SignedReasoningState::Sound) else {
             return Ok(nothing());
         };
         let events = vec![ConversationEvent::Replaced { checkpoint: name(&cut.key) }];
-        Ok(match self.keep(cut, &[], &events) {
-            Ok(checkpoint) => Attempt::Done(Done {
+        Ok(match self.keep(cut, &[], events) {
+            Ok((checkpoint, events)) => Attempt::Made(MadeFold {
                 checkpoint,
                 events,
                 is_fold: true,

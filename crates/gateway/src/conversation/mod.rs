@@ -1,16 +1,16 @@
-//! What a request becomes before it is forwarded: identity, checkpoints, folds. No HTTP.
+//! Prepares requests before they are forwarded: identity, checkpoints, folds. No HTTP.
 //!
 //! Clients send their whole history each time. [`Conversations::prepare`] recognises how it begins
 //! (`parsed`), swaps what an earlier fold has replaced (`checkpoint`), and folds when it is time
 //! (`schedule`, `fold`): at once without a model, or beside the conversation with one. What was rewritten
 //! once is rewritten to the same bytes for ever, because it is on the disk before it is first used.
 
-mod ask;
 mod checkpoint;
-mod fault;
+mod cost;
+mod error;
 mod fold;
+mod incoming;
 mod memory;
-mod money;
 mod observe;
 mod overflow;
 mod parsed_request;
@@ -25,28 +25,32 @@ mod sessions;
 mod settings;
 mod shared;
 mod state;
-mod tally;
 mod task;
 #[cfg(test)]
 mod tests;
+mod token_counts;
 mod windows;
 
-pub use crate::refusal::{Refusal, RefusalKind, read_refusal};
-pub use ask::{Ask, Bypass, CredentialId, Dialect, PurposeHint, SessionId, Timestamp, Writer};
-pub use fault::Fault;
+pub use crate::refusal::{RefusalKind, SizeRefusal, read_refusal};
+pub use error::PrepareError;
+pub use incoming::{
+    Bypass, CredentialId, Dialect, IncomingTurn, PurposeHint, SessionId, SummariserAt, Timestamp, Whom,
+};
 
 pub use foldline_transcript::wire::reply::ReportedUsage;
 pub use prepared::{Durability, Outcome, Prepared, Turn};
+pub use purpose::is_compaction;
 pub use rewriter::Rewriter;
 pub use sessions::{SessionView, Sums, Totals, TurnEvent};
 pub use settings::{ConversationSettings, Mode};
 pub use task::{FoldTask, Planned};
 
+use foldline_core::ledger::Held;
 use foldline_core::models::{ApiFamily, ModelTable};
 use foldline_core::reading::{Findings, Way};
 use foldline_core::summary::Summary;
-use foldline_store::{Address, Forget, Gone, Key, Keyring, Query, Recall, Search, StoreError, Whose};
-use memory::{Bounds, Session};
+use foldline_store::{Address, Forget, Gone, Key, Keyring, NewOriginal, Query, Recall, Search, StoreError, Whose};
+use memory::Bounds;
 use shared::Shared;
 use std::sync::Arc;
 
@@ -62,7 +66,7 @@ pub struct Conversations {
 
 impl Conversations {
     /// Opens the store and starts with what it knows.
-    pub fn open(settings: ConversationSettings) -> Result<Conversations, Fault> {
+    pub fn open(settings: ConversationSettings) -> Result<Conversations, PrepareError> {
         Ok(Conversations { shared: Arc::new(Shared::open(settings)?) })
     }
 
@@ -74,6 +78,11 @@ impl Conversations {
     /// Why nothing is kept although it should be.
     pub fn trouble(&self) -> Option<String> {
         self.shared.trouble()
+    }
+
+    /// Whether other gateways use the same store.
+    pub fn shares_store(&self) -> bool {
+        self.shared.store().is_some_and(foldline_store::Store::is_shared)
     }
 
     /// Other settings from the next request on. The store stays the one that was opened.
@@ -92,7 +101,7 @@ impl Conversations {
     }
 
     /// Makes a request ready to be forwarded. On a fault, forward it as it came.
-    pub fn prepare<'a>(&self, ask: &Ask<'a>) -> Result<Prepared<'a>, Fault> {
+    pub fn prepare<'a>(&self, ask: &IncomingTurn<'a>) -> Result<Prepared<'a>, PrepareError> {
         prepare::prepare(&self.shared, ask)
     }
 
@@ -105,11 +114,11 @@ impl Conversations {
     /// nothing is left to give: then the provider's error goes to the client.
     pub fn overflow<'a>(
         &self,
-        ask: &Ask<'a>,
+        ask: &IncomingTurn<'a>,
         turn: &Turn,
-        refusal: &Refusal,
+        refusal: &SizeRefusal,
         attempt: u8,
-    ) -> Result<Option<Prepared<'a>>, Fault> {
+    ) -> Result<Option<Prepared<'a>>, PrepareError> {
         overflow::overflow(&self.shared, ask, turn, refusal, attempt)
     }
 
@@ -120,13 +129,13 @@ impl Conversations {
     }
 
     /// Plans a fold in the background: first step, on a blocking thread.
-    pub fn plan(&self, task: &mut FoldTask) -> Result<Planned, Fault> {
+    pub fn plan(&self, task: &mut FoldTask) -> Result<Planned, PrepareError> {
         task.plan(&self.shared)
     }
 
     /// Finishes a fold in the background with a model's words, its failure, or without one. The next
     /// request of the conversation finds it.
-    pub fn run(&self, task: FoldTask, summary: Option<Summary>, now: Timestamp) -> Result<(), Fault> {
+    pub fn run(&self, task: FoldTask, summary: Option<Summary>, now: Timestamp) -> Result<(), PrepareError> {
         task.run(&self.shared, summary, now)
     }
 
@@ -134,7 +143,7 @@ impl Conversations {
     pub fn charge_summary(&self, session: &SessionId, model: &str, usage: ReportedUsage) {
         let rules = self.shared.rules();
         let table = rules.job.models.as_ref().unwrap_or(ModelTable::embedded());
-        let summaries = money::charged(&table.profile(model, ApiFamily::OpenAi), &usage);
+        let summaries = cost::charged(&table.profile(model, ApiFamily::OpenAi), &usage);
         self.shared.memory().add(session, &Sums { summaries, ..Sums::default() });
     }
 
@@ -150,20 +159,48 @@ impl Conversations {
                 return Ok(false);
             };
             let all = Bounds { sessions: usize::MAX, text_bytes: usize::MAX };
-            self.shared.memory().admit(session, Session::of_row(&row), all);
+            let stored = self.shared.session_of(&row);
+            self.shared.memory().admit(session, stored, all);
         }
         if let Some(session) = self.shared.memory().session(session) {
-            session.manual = Some(focus.map(str::to_owned));
+            session.ask_for_fold(Some(focus.map(str::to_owned)));
         }
+        // Its next request may come to another node.
+        self.shared.share(session, self.shared.now());
         Ok(true)
     }
 
-    /// An original that a fold of this credential removed.
-    pub fn recall(&self, credential: &CredentialId, address: Address, now: Timestamp) -> Result<Recall, StoreError> {
+    /// An original that a fold of this client removed; of the owner, whatever is in the store.
+    pub fn recall(&self, whom: impl Into<Whom>, address: Address, now: Timestamp) -> Result<Recall, StoreError> {
+        let Some(store) = self.shared.store() else { return Ok(Recall::Unknown) };
+        let namespace = match whom.into() {
+            Whom::Client(credential) => credential.namespace(),
+            // What the command line removed has no namespace.
+            Whom::Owner => {
+                let namespaces = store.namespaces(address)?;
+                let is_own = namespaces.iter().any(String::is_empty);
+                namespaces.into_iter().next().filter(|_| !is_own).unwrap_or_default()
+            }
+        };
+        store.get(now.0, &namespace, address)
+    }
+
+    /// Keeps originals that no fold removed; `false` where nothing is kept.
+    pub fn keep_originals(
+        &self,
+        credential: &CredentialId,
+        originals: &[NewOriginal<'_>],
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
         match self.shared.store() {
-            Some(store) => store.get(now.0, &credential.namespace(), address),
-            None => Ok(Recall::Unknown),
+            Some(store) => store.put(now.0, &credential.namespace(), originals).map(|_| true),
+            None => Ok(false),
         }
+    }
+
+    /// The rules and pins that the latest fold of a session carries.
+    pub fn held(&self, session: &SessionId, now: Timestamp) -> Result<Vec<Held>, StoreError> {
+        sessions::held(&self.shared, session, now.0)
     }
 
     /// Takes note that a credential made an object which a provider keeps.
@@ -180,18 +217,19 @@ impl Conversations {
         Ok(owner.flatten().is_some_and(|owner| owner == credential.namespace()))
     }
 
-    /// Places in originals that folds of this credential removed, or one session of it.
+    /// Places in originals that folds of this client removed, or one session of it; of the owner, in all.
     pub fn search(
         &self,
-        credential: &CredentialId,
+        whom: impl Into<Whom>,
         query: &Query,
         session: Option<&str>,
         limit: usize,
         way: &Way,
     ) -> Result<Findings, StoreError> {
-        let namespace = credential.namespace();
+        let namespace = whom.into().credential().map(CredentialId::namespace);
+        let whose = namespace.as_deref().map_or(Whose::Everybody, Whose::Namespace);
         match self.shared.store() {
-            Some(store) => store.search(&Search { query, whose: Whose::Namespace(&namespace), session, limit }, way),
+            Some(store) => store.search(&Search { query, whose, session, limit }, way),
             None => Ok(Findings { words: query.typed().to_owned(), ..Findings::default() }),
         }
     }

@@ -1,8 +1,7 @@
-//! What the provider reported: it corrects the counts, ends the wait after a fold, and is what accounts
-//! are made of.
+//! Handles usage that the provider reported: corrects token counts, ends the wait after a fold, updates statistics.
 
-use super::ask::Timestamp;
-use super::money::{self, AsItCame};
+use super::cost::{self, AsItCame};
+use super::incoming::Timestamp;
 use super::prepared::{Outcome, Turn};
 use super::sessions::{Sums, TurnEvent};
 use super::shared::{Shared, name};
@@ -18,7 +17,7 @@ pub(super) fn observe(shared: &Shared, turn: &Turn, usage: ReportedUsage, now: T
     let prompt = usage.prompt();
     windows::accept(shared, turn.credential, &turn.asked_model, prompt, now.0);
     let mut memory = shared.memory();
-    let charged = money::charged(&turn.model, &usage);
+    let charged = cost::charged(&turn.model, &usage);
     let mut uncompacted = charged;
     if let (Some(root), Some(session)) = (turn.root, memory.session(&turn.session)) {
         session.record.context = prompt;
@@ -92,5 +91,5 @@ fn as_it_came(conversation: &Conversation, turn: &Turn, usage: &ReportedUsage, c
         repeated: conversation.before.min(turn.tokens.0),
         caches: conversation.caches || usage.cache_read > 0,
     };
-    money::uncompacted(&turn.model, came, usage)
+    cost::uncompacted(&turn.model, came, usage)
 }

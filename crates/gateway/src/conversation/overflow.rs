@@ -1,18 +1,18 @@
-//! The provider refused a request for its size: fold harder and try again, at most twice.
+//! The provider refused a request as too long: fold again with a smaller budget and resend, at most twice.
 
-use super::ask::Ask;
-use super::checkpoint::{Marks, Seals};
-use super::fault::Fault;
+use super::checkpoint::{Marks, SignedReasoningState};
+use super::error::PrepareError;
 use super::fold::{Attempt, Fold};
+use super::incoming::IncomingTurn;
 use super::parsed_request::ParsedRequest;
 use super::prepared::{Durability, Outcome, Prepared, Recovery, Turn};
 use super::request_context;
 use super::sessions::Sums;
 use super::shared::{Shared, name};
 use super::state::ConversationEvent;
-use super::tally::{self, Tally};
-use super::windows::{self, Refused};
-use crate::refusal::{Refusal, RefusalKind};
+use super::token_counts::{self, TokenCounts};
+use super::windows::{self, RefusedRequest};
+use crate::refusal::{RefusalKind, SizeRefusal};
 use foldline_core::Request;
 use foldline_core::Trigger;
 use foldline_core::policy::AutoOr;
@@ -30,11 +30,11 @@ const AIM_BLIND: [f64; 2] = [0.60, 0.35];
 /// Folds a refused request harder.
 pub(super) fn overflow<'a>(
     shared: &Arc<Shared>,
-    ask: &Ask<'a>,
+    ask: &IncomingTurn<'a>,
     turn: &Turn,
-    refusal: &Refusal,
+    refusal: &SizeRefusal,
     attempt: u8,
-) -> Result<Option<Prepared<'a>>, Fault> {
+) -> Result<Option<Prepared<'a>>, PrepareError> {
     let at = usize::from(attempt).saturating_sub(1);
     let (Some(&aim), Some(&aim_blind)) = (AIM.get(at), AIM_BLIND.get(at)) else {
         return Ok(None);
@@ -49,13 +49,14 @@ pub(super) fn overflow<'a>(
     };
     let mut conversation = shared.enter(&rules, ask, &parsed, &root)?;
     let reply = parsed.transcript.max_output;
-    let refused = Refused { prompt: turn.tokens.1, reply };
+    let refused = RefusedRequest { prompt: turn.tokens.1, reply };
     windows::refuse(shared, ask.credential, parsed.model(), &refused, refusal, ask.now.0);
     let window = windows::learnt(shared, ask.credential, parsed.model(), ask.now.0);
     let mut policy = rules.policy(window, reply, ask.model).into_owned();
     let checkpoint = shared.best(&rules, ask, &parsed)?;
     let setting = rules.job.setting(&parsed.transcript, &policy, &conversation.state);
-    let tally = Tally::of(&parsed, &tally::measure(setting.budgets.image_tokens), &mut conversation.measured);
+    let tally =
+        TokenCounts::of(&parsed, &token_counts::measure(setting.budgets.image_tokens), &mut conversation.measured);
     let setting = setting.beside(tally.outside, &policy);
     let counted = match checkpoint.as_deref() {
         Some(checkpoint) => tally.outside + checkpoint.facts.tokens + tally.since(checkpoint.facts.position),
@@ -101,11 +102,11 @@ pub(super) fn overflow<'a>(
         verdict: None,
         // What was refused is replaced for good.
         precedence: Precedence::Latest,
-        seals: Seals::Sound,
+        seals: SignedReasoningState::Sound,
         durability: Durability::Disk,
     };
     let done = match fold.make_at_any_rate()? {
-        Attempt::Done(done) => done,
+        Attempt::Made(done) => done,
         Attempt::Nothing { .. } => return Ok(None),
         Attempt::Unkept(error) => return Err(error.into()),
     };
@@ -128,8 +129,8 @@ pub(super) fn overflow<'a>(
     let mut memory = shared.memory();
     if let Some(session) = memory.session(&parsed.session) {
         let forwarded = ConversationEvent::Forwarded { at: ask.now.0, measured };
-        let events = done.events.into_iter().chain([forwarded]);
-        session.record.with_conversation(&name(&root), |stored| stored.apply_all(events));
+        let events = done.events.to_apply().into_iter().chain([forwarded]);
+        session.apply(&name(&root), events.collect());
     }
     memory.add(&parsed.session, &Sums { recoveries: 1, folds: 1, ..Sums::default() });
     Ok(Some(Prepared {

@@ -1,7 +1,7 @@
-//! A request that was read: its messages, their chained digests, and whose session it is.
+//! A parsed request: its messages, their chained digests, and the session it belongs to.
 
-use super::ask::{Ask, Dialect, SessionId};
-use super::fault::Fault;
+use super::error::PrepareError;
+use super::incoming::{Dialect, IncomingTurn, SessionId};
 use foldline_store::Key;
 use foldline_transcript::identity::{self, Digest};
 use foldline_transcript::wire::{self, field, json};
@@ -48,10 +48,10 @@ impl Deref for ParsedRequest<'_> {
 
 impl<'a> ParsedRequest<'a> {
     /// Reads a request.
-    pub(super) fn of(ask: &Ask<'a>) -> Result<ParsedRequest<'a>, Fault> {
+    pub(super) fn of(ask: &IncomingTurn<'a>) -> Result<ParsedRequest<'a>, PrepareError> {
         let transcript = wire::read(ask.body, Some(ask.dialect.format()))?;
         if transcript.shape != Shape::Body {
-            return Err(Fault::NoConversation);
+            return Err(PrepareError::NoConversation);
         }
         let outer = Outer::of(&transcript);
         let seed = seed(ask);
@@ -108,7 +108,7 @@ impl Identity {
 }
 
 /// Keeps what belongs to one credential and one API apart from all else.
-fn seed(ask: &Ask<'_>) -> Digest {
+fn seed(ask: &IncomingTurn<'_>) -> Digest {
     let mut hasher = blake3::Hasher::new_derive_key("foldline 2026 chain of messages");
     hasher.update(ask.credential.as_bytes());
     hasher.update(ask.dialect.name().as_bytes());
@@ -181,11 +181,11 @@ fn session_of_user(raw: &str) -> Option<Cow<'_, str>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::ask::{CredentialId, Timestamp};
+    use super::super::incoming::{CredentialId, Timestamp};
     use super::*;
 
-    fn ask(dialect: Dialect, body: &str) -> Ask<'_> {
-        Ask::plain(dialect, body, CredentialId::of_key("k"), Timestamp(0))
+    fn ask(dialect: Dialect, body: &str) -> IncomingTurn<'_> {
+        IncomingTurn::plain(dialect, body, CredentialId::of_key("k"), Timestamp(0))
     }
 
     #[test]
@@ -193,14 +193,15 @@ mod tests {
         let plain = r#"{"messages":[{"role":"system","content":"s"},{"role":"user","content":"a"}]}"#;
         let longer = r#"{"messages":[{"role":"system","content":"s"},{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}"#;
         let other = r#"{"messages":[{"role":"system","content":"s"},{"role":"user","content":"c"}]}"#;
-        let id = |ask: &Ask<'_>| ParsedRequest::of(ask).unwrap().session.clone();
+        let id = |ask: &IncomingTurn<'_>| ParsedRequest::of(ask).unwrap().session.clone();
         let chat = |body| ask(Dialect::Chat, body);
         assert_eq!(id(&chat(plain)), id(&chat(longer)));
         assert_ne!(id(&chat(plain)), id(&chat(other)));
-        let hinted = |body, session, agent| Ask { session_hint: Some(session), agent_hint: agent, ..chat(body) };
+        let hinted =
+            |body, session, agent| IncomingTurn { session_hint: Some(session), agent_hint: agent, ..chat(body) };
         assert_eq!(id(&hinted(plain, "x", None)), id(&hinted(other, "x", None)));
         assert_ne!(id(&hinted(plain, "x", None)), id(&hinted(plain, "x", Some("sub"))));
-        let stranger = Ask { credential: CredentialId::of_key("l"), ..hinted(plain, "x", None) };
+        let stranger = IncomingTurn { credential: CredentialId::of_key("l"), ..hinted(plain, "x", None) };
         assert_ne!(id(&hinted(plain, "x", None)), id(&stranger));
     }
 
@@ -233,7 +234,7 @@ mod tests {
     #[test]
     fn a_model_in_the_address_is_the_model() {
         let body = r#"{"contents":[{"parts":[{"text":"a"}]}]}"#;
-        let named = Ask { model: Some("gemini-3-pro"), ..ask(Dialect::Gemini, body) };
+        let named = IncomingTurn { model: Some("gemini-3-pro"), ..ask(Dialect::Gemini, body) };
         assert_eq!(ParsedRequest::of(&named).unwrap().model(), "gemini-3-pro");
     }
 }

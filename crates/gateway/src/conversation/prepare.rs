@@ -1,20 +1,20 @@
-//! From a request to what is forwarded: recognise it, swap what is known, fold if it is time.
+//! Prepares a request: find its conversation, insert the checkpoint, fold if due.
 
-use super::ask::{Ask, Bypass};
-use super::checkpoint::{Checkpoint, Marks, Seals};
-use super::fault::Fault;
-use super::fold::{Attempt, Fold};
+use super::checkpoint::{Checkpoint, Marks, SignedReasoningState};
+use super::error::PrepareError;
+use super::fold::{Attempt, Fold, FoldEvents};
+use super::incoming::{Bypass, IncomingTurn};
 use super::parsed_request::ParsedRequest;
-use super::prepared::{Durability, Outcome, Prepared, Recovery, Turn, Whole};
+use super::prepared::{Durability, OriginalSize, Outcome, Prepared, Recovery, Turn};
 use super::purpose::{Purpose, purpose};
 use super::request_context;
-use super::schedule::{self, Beside, Due, Schedule, schedule};
+use super::schedule::{self, BackgroundWork, Due, Schedule, schedule};
 use super::sessions::Sums;
 use super::settings::Mode;
 use super::shared::{Rules, Shared, name};
 use super::state::{Conversation, ConversationEvent};
-use super::tally::{self, Tally};
 use super::task::{FoldTask, Start};
+use super::token_counts::{self, TokenCounts};
 use super::windows::{self, Window};
 use foldline_core::planning::{SessionEvent, Situation, Size, Usage, Verdict, pressure};
 use foldline_core::policy::{BudgetInputs, Budgets};
@@ -24,7 +24,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Makes a request ready to be forwarded.
-pub(super) fn prepare<'a>(shared: &Arc<Shared>, ask: &Ask<'a>) -> Result<Prepared<'a>, Fault> {
+pub(super) fn prepare<'a>(shared: &Arc<Shared>, ask: &IncomingTurn<'a>) -> Result<Prepared<'a>, PrepareError> {
     let rules = shared.rules();
     let parsed = ParsedRequest::of(ask)?;
     let purpose = purpose(ask.purpose, &parsed.transcript);
@@ -37,7 +37,8 @@ pub(super) fn prepare<'a>(shared: &Arc<Shared>, ask: &Ask<'a>) -> Result<Prepare
     let window = windows::learnt(shared, ask.credential, parsed.model(), ask.now.0);
     let policy = rules.policy(window, parsed.transcript.max_output, ask.model);
     let setting = rules.job.setting(&parsed.transcript, &policy, &conversation.state);
-    let tally = Tally::of(&parsed, &tally::measure(setting.budgets.image_tokens), &mut conversation.measured);
+    let tally =
+        TokenCounts::of(&parsed, &token_counts::measure(setting.budgets.image_tokens), &mut conversation.measured);
     let outside = tally.outside as f64 * conversation.state.calibration.ratio();
     let setting = setting.beside(outside as u64, &policy);
     let mut path = Path {
@@ -53,6 +54,7 @@ pub(super) fn prepare<'a>(shared: &Arc<Shared>, ask: &Ask<'a>) -> Result<Prepare
         warnings: Vec::new(),
         durability: Durability::Disk,
         events: Vec::new(),
+        was_asked: false,
     };
     let passed = match (root, alone) {
         (Some(root), None) => path.go(root, purpose)?,
@@ -62,7 +64,7 @@ pub(super) fn prepare<'a>(shared: &Arc<Shared>, ask: &Ask<'a>) -> Result<Prepare
 }
 
 /// Why a request is left alone, if it is.
-fn left_alone(rules: &Rules, ask: &Ask<'_>, parsed: &ParsedRequest<'_>, purpose: Purpose) -> Option<Outcome> {
+fn left_alone(rules: &Rules, ask: &IncomingTurn<'_>, parsed: &ParsedRequest<'_>, purpose: Purpose) -> Option<Outcome> {
     let settings = &rules.settings;
     if ask.bypass == Bypass::Wanted
         || purpose == Purpose::Side
@@ -120,17 +122,19 @@ pub(super) fn usage_for(
 struct Path<'p, 'a> {
     shared: &'p Arc<Shared>,
     rules: &'p Arc<Rules>,
-    ask: &'p Ask<'a>,
+    ask: &'p IncomingTurn<'a>,
     parsed: &'p ParsedRequest<'a>,
     policy: &'p Policy,
     setting: Setting,
-    tally: Tally,
+    tally: TokenCounts,
     conversation: Conversation,
     window: Option<Window>,
     warnings: Vec<String>,
     durability: Durability,
-    /// What has happened to the conversation in this turn.
+    /// What has happened to the conversation in this turn and is not remembered yet.
     events: Vec<ConversationEvent>,
+    /// Whether the engine has made a fold that is remembered already.
+    was_asked: bool,
 }
 
 /// What was decided.
@@ -142,7 +146,7 @@ struct Passed {
 
 impl<'a> Path<'_, 'a> {
     /// Swaps what is known, and folds if it is time.
-    fn go(&mut self, root: Key, purpose: Purpose) -> Result<Passed, Fault> {
+    fn go(&mut self, root: Key, purpose: Purpose) -> Result<Passed, PrepareError> {
         let mut checkpoint = self.shared.best(self.rules, self.ask, self.parsed)?;
         {
             let mut memory = self.shared.memory();
@@ -155,11 +159,13 @@ impl<'a> Path<'_, 'a> {
         if purpose == Purpose::Compaction && self.tokens(None) < u64::from(self.setting.budgets.effective_window) {
             return Ok(Passed { outcome: Outcome::Bypassed, checkpoint: None, task: None });
         }
-        if let Some(stale) = checkpoint.clone().filter(|checkpoint| checkpoint.facts.seals == Seals::Stale) {
+        if let Some(stale) =
+            checkpoint.clone().filter(|checkpoint| checkpoint.facts.seals == SignedReasoningState::Stale)
+        {
             let fold = self.fold(root, Some(&stale), Request::default(), None);
             match fold.adopt(self.setting.budgets.image_tokens)? {
-                Attempt::Done(done) => {
-                    self.note(done.events);
+                Attempt::Made(done) => {
+                    self.note_fold(done.events);
                     checkpoint = Some(done.checkpoint);
                 }
                 Attempt::Nothing { .. } => {}
@@ -171,8 +177,14 @@ impl<'a> Path<'_, 'a> {
     }
 
     /// Chooses what to do now that the checkpoint is known, and does it.
-    fn act(&mut self, root: Key, purpose: Purpose, mut checkpoint: Option<Arc<Checkpoint>>) -> Result<Passed, Fault> {
-        let manual = self.shared.memory().session(&self.parsed.session).and_then(|session| session.manual.clone());
+    fn act(
+        &mut self,
+        root: Key,
+        purpose: Purpose,
+        mut checkpoint: Option<Arc<Checkpoint>>,
+    ) -> Result<Passed, PrepareError> {
+        let manual =
+            self.shared.memory().session(&self.parsed.session).and_then(|session| session.record.manual.clone());
         let choose = |checkpoint: Option<&Checkpoint>| {
             let budgets = self.budgets(checkpoint);
             let situation = self.situation(checkpoint, &budgets);
@@ -193,13 +205,13 @@ impl<'a> Path<'_, 'a> {
                 Ok(known) => known,
                 // What is known here still counts; whether the fold can be kept will show.
                 Err(fault) => {
-                    doubt = Some(format!("the store cannot be asked about other folds: {fault}"));
+                    doubt = Some(format!("failed to look up folds in the store: {fault}"));
                     checkpoint.clone()
                 }
             };
             let position = |of: &Option<Arc<Checkpoint>>| of.as_ref().map(|checkpoint| checkpoint.facts.position);
             if position(&known) > position(&checkpoint)
-                && known.as_ref().is_some_and(|known| known.facts.seals == Seals::Sound)
+                && known.as_ref().is_some_and(|known| known.facts.seals == SignedReasoningState::Sound)
             {
                 next = choose(known.as_deref());
                 checkpoint = known;
@@ -213,7 +225,7 @@ impl<'a> Path<'_, 'a> {
         let swapped = if checkpoint.is_some() { Outcome::Checkpoint } else { Outcome::Unchanged };
         match next {
             Schedule::Never => Ok(Passed { outcome: swapped, checkpoint, task: None }),
-            Schedule::Beside(due) => {
+            Schedule::InBackground(due) => {
                 let start = Start {
                     request: self.request(due.trigger),
                     verdict: due.verdict,
@@ -237,9 +249,9 @@ impl<'a> Path<'_, 'a> {
     }
 
     /// Whether a fold of the conversation is under way.
-    fn beside(&self, root: Key) -> Beside {
+    fn beside(&self, root: Key) -> BackgroundWork {
         let in_flight = self.shared.memory().flights.contains(&(self.parsed.session.clone(), root));
-        if in_flight { Beside::Fold } else { Beside::Nothing }
+        if in_flight { BackgroundWork::Fold } else { BackgroundWork::Nothing }
     }
 
     fn request(&self, trigger: Trigger) -> Request {
@@ -292,7 +304,7 @@ impl<'a> Path<'_, 'a> {
         due: Due,
         focus: Option<String>,
         otherwise: Outcome,
-    ) -> Result<Passed, Fault> {
+    ) -> Result<Passed, PrepareError> {
         let Due { trigger, verdict } = due;
         let (is_manual, is_needed) = (trigger == Trigger::Manual, trigger == Trigger::TooLarge);
         let request = Request { focus, ..self.request(trigger) };
@@ -302,11 +314,11 @@ impl<'a> Path<'_, 'a> {
         }
         let attempt = if is_needed { fold.make_at_any_rate()? } else { fold.make()? };
         if is_manual && let Some(session) = self.shared.memory().session(&self.parsed.session) {
-            session.manual = None;
+            session.ask_for_fold(None);
         }
         Ok(match attempt {
-            Attempt::Done(done) => {
-                self.note(done.events);
+            Attempt::Made(done) => {
+                self.note_fold(done.events);
                 self.warnings.extend(done.warnings);
                 self.durability = done.durability;
                 let outcome = if done.is_fold { Outcome::Folded } else { Outcome::Pruned };
@@ -318,7 +330,7 @@ impl<'a> Path<'_, 'a> {
                 Passed { outcome: otherwise, checkpoint, task: None }
             }
             Attempt::Unkept(error) => {
-                self.warnings.push(format!("a fold could not be kept and is not used: {error}"));
+                self.warnings.push(format!("failed to store a fold; the request is forwarded without it: {error}"));
                 Passed { outcome: Outcome::FailedOpen, checkpoint, task: None }
             }
         })
@@ -328,6 +340,17 @@ impl<'a> Path<'_, 'a> {
     fn note(&mut self, events: Vec<ConversationEvent>) {
         self.conversation.apply_all(events.iter().cloned());
         self.events.extend(events);
+    }
+
+    /// Takes note of what a fold did.
+    fn note_fold(&mut self, events: FoldEvents) {
+        match events {
+            FoldEvents::ToApply(events) => self.note(events),
+            FoldEvents::Applied(events) => {
+                self.was_asked |= events.iter().any(|event| matches!(event, ConversationEvent::Engine(_)));
+                self.conversation.apply_all(events);
+            }
+        }
     }
 
     fn fold<'f>(
@@ -350,7 +373,7 @@ impl<'a> Path<'_, 'a> {
             request,
             verdict,
             precedence: Precedence::First,
-            seals: Seals::Sound,
+            seals: SignedReasoningState::Sound,
             durability: Durability::Disk,
         }
     }
@@ -421,7 +444,7 @@ impl<'a> Path<'_, 'a> {
             counted: self.counted(sent),
             end: (self.parsed.key(self.parsed.len()).map(|key| name(&key)).unwrap_or_default(), self.parsed.len()),
             sent: sent.map_or(messages, |sent| messages - sent.facts.position + sent.facts.messages),
-            whole: Whole { counted: self.counted(None), sent: messages },
+            whole: OriginalSize { counted: self.counted(None), sent: messages },
             checkpoint: sent.map(|sent| name(&sent.key)),
             budgets: self.setting.budgets,
             model: self.setting.model.clone(),
@@ -454,7 +477,7 @@ impl<'a> Path<'_, 'a> {
             return;
         }
         // The engine, where it was asked, has taken note of that.
-        let was_asked = self.events.iter().any(|event| matches!(event, ConversationEvent::Engine(_)));
+        let was_asked = self.was_asked || self.events.iter().any(|event| matches!(event, ConversationEvent::Engine(_)));
         let is_cold = self.situation(None, &self.setting.budgets).is_cold();
         let expired = (is_cold && !was_asked).then_some(SessionEvent::CacheExpired);
         let (reached, warning) = pressure(tokens, &self.setting.budgets, &self.conversation.state).unzip();
@@ -492,8 +515,7 @@ impl<'a> Path<'_, 'a> {
             record.context = turn.tokens.1;
             record.trigger = self.setting.budgets.trigger.into();
             record.window = self.setting.budgets.window.into();
-            let events = std::mem::take(&mut self.events);
-            record.with_conversation(&name(&root), |stored| stored.apply_all(events));
+            session.apply(&name(&root), std::mem::take(&mut self.events));
         }
         memory.add(&self.parsed.session, &sums);
     }

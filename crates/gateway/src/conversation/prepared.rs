@@ -1,6 +1,6 @@
-//! What goes out: the body to forward, what was done to it, and what to hand back with the reply.
+//! A prepared request: the body to forward, what was done to it, and what is needed when the reply arrives.
 
-use super::ask::{CredentialId, SessionId};
+use super::incoming::{CredentialId, SessionId};
 use super::task::FoldTask;
 use foldline_core::models::ModelProfile;
 use foldline_core::policy::Budgets;
@@ -101,7 +101,7 @@ pub struct Turn {
     /// Messages that go out, standing instructions included.
     pub(super) sent: usize,
     /// Both, of the request as it came.
-    pub(super) whole: Whole,
+    pub(super) whole: OriginalSize,
     pub(super) checkpoint: Option<String>,
     pub(super) budgets: Budgets,
     pub(super) model: ModelProfile,
@@ -111,7 +111,7 @@ pub struct Turn {
 
 /// The size of a request as it came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Whole {
+pub(super) struct OriginalSize {
     /// Tokens, as estimated.
     pub(super) counted: u64,
     /// Messages, standing instructions included.

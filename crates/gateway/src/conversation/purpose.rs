@@ -1,7 +1,6 @@
-//! What a request is for: a turn of its conversation, the client's own compaction of it, or a small
-//! question beside it.
+//! Classifies a request: a turn of its conversation, the client's own compaction, or a side request such as a title.
 
-use super::ask::PurposeHint;
+use super::incoming::PurposeHint;
 use foldline_transcript::wire::json;
 use foldline_transcript::{Content, PartKind, Transcript};
 
@@ -46,6 +45,11 @@ const MOST_SIDE_MESSAGES: usize = 6;
 
 /// Instructions stand at the beginning of a text; what comes much later is quoted.
 const LOOKED_AT: usize = 4_000;
+
+/// Whether a client compacts its conversation itself with a request.
+pub fn is_compaction(hint: PurposeHint, transcript: &Transcript<'_>) -> bool {
+    purpose(hint, transcript) == Purpose::Compaction
+}
 
 /// What a request is for.
 pub(super) fn purpose(hint: PurposeHint, transcript: &Transcript<'_>) -> Purpose {

@@ -1,5 +1,5 @@
-//! The provider rejected what a checkpoint made of a request, and did not mind the request as it came: the checkpoint is
-//! not used again, and the conversation is folded anew when it is time.
+//! The provider rejected a rewritten request but accepted the original: discard the checkpoint, so that the
+//! conversation is folded again.
 
 use super::prepared::Turn;
 use super::shared::{Shared, name};
@@ -14,7 +14,6 @@ pub(super) fn reject(shared: &Shared, turn: &Turn) {
     memory.reject(&root, rejected);
     if let Some(session) = memory.session(&turn.session) {
         let event = ConversationEvent::Rejected { checkpoint: rejected.to_owned() };
-        session.record.with_conversation(&name(&root), |conversation| conversation.apply(event));
-        session.is_dirty = true;
+        session.apply(&name(&root), vec![event]);
     }
 }

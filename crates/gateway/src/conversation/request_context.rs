@@ -1,18 +1,18 @@
-//! What the clock and the wire know about the moment of a request, and the engine cannot: how long nobody asked,
-//! whether a cached prefix is still there, what day it is.
+//! Facts about a request that the engine cannot know: idle time, whether the cached prefix is alive, the date.
 
-use super::ask::{Ask, Dialect, Writer};
+use super::incoming::{Dialect, IncomingTurn, SummariserAt};
 use super::parsed_request::ParsedRequest;
 use super::state::Conversation;
 use foldline_core::Trigger;
 use foldline_core::reading::Reach;
 use foldline_core::summary::PrefixCall;
 use foldline_core::{Policy, Request};
+use serde_json::Value;
 
 /// What the engine is told when it is asked about a request.
 pub(super) fn request(
     trigger: Trigger,
-    ask: &Ask<'_>,
+    ask: &IncomingTurn<'_>,
     parsed: &ParsedRequest<'_>,
     conversation: &Conversation,
     policy: &Policy,
@@ -24,13 +24,37 @@ pub(super) fn request(
         now_ms: Some(ask.now.0),
         today: today(ask.now.0),
         prefix_call: prefix_call(ask, parsed, conversation, policy),
-        reach: ask.site.map_or(Reach::Command, |site| Reach::Http(site.clone())),
+        reach: reach(ask, parsed),
         ..Request::default()
     }
 }
 
+/// How whoever reads the result gets originals back: by our tool where the request offers it, else at our address.
+fn reach(ask: &IncomingTurn<'_>, parsed: &ParsedRequest<'_>) -> Reach {
+    let tool = parsed.transcript.tools.and_then(|span| recall_tool(parsed.transcript.raw(span)));
+    tool.unwrap_or_else(|| ask.site.map_or(Reach::Command, |site| Reach::Http(site.clone())))
+}
+
+/// Our tool among those that a request offers, whatever the client puts before its name.
+fn recall_tool(tools: &str) -> Option<Reach> {
+    memchr::memmem::find(tools.as_bytes(), b"foldline_recall")?;
+    named(&serde_json::from_str(tools).ok()?)
+}
+
+/// The first object with the name of our tool: formats nest definitions in different ways.
+fn named(value: &Value) -> Option<Reach> {
+    match value {
+        Value::Array(values) => values.iter().find_map(named),
+        Value::Object(fields) => {
+            let own = fields.get("name").and_then(Value::as_str).and_then(Reach::by_tool);
+            own.or_else(|| fields.values().find_map(named))
+        }
+        _ => None,
+    }
+}
+
 /// Seconds since the conversation's last request.
-pub(super) fn idle(conversation: &Conversation, ask: &Ask<'_>) -> Option<u32> {
+pub(super) fn idle(conversation: &Conversation, ask: &IncomingTurn<'_>) -> Option<u32> {
     let passed = (ask.now.0 - conversation.last_at).max(0) / 1_000;
     (conversation.last_at > 0).then(|| u32::try_from(passed).unwrap_or(u32::MAX))
 }
@@ -42,8 +66,13 @@ fn today(now: i64) -> Option<String> {
 }
 
 /// What a model that writes handoffs finds in the cache of its provider.
-fn prefix_call(ask: &Ask<'_>, parsed: &ParsedRequest<'_>, conversation: &Conversation, policy: &Policy) -> PrefixCall {
-    if ask.writer == Writer::Elsewhere {
+fn prefix_call(
+    ask: &IncomingTurn<'_>,
+    parsed: &ParsedRequest<'_>,
+    conversation: &Conversation,
+    policy: &Policy,
+) -> PrefixCall {
+    if ask.writer == SummariserAt::Elsewhere {
         return PrefixCall::Impossible;
     }
     let is_fresh = idle(conversation, ask).is_some_and(|idle| idle <= policy.model.cache_ttl.seconds());
@@ -54,14 +83,14 @@ fn prefix_call(ask: &Ask<'_>, parsed: &ParsedRequest<'_>, conversation: &Convers
 
 #[cfg(test)]
 mod tests {
-    use super::super::ask::{CredentialId, Timestamp};
+    use super::super::incoming::{CredentialId, Timestamp};
     use super::*;
 
-    fn ask<'a>(dialect: Dialect, body: &'a str, writer: Writer, now: i64) -> Ask<'a> {
-        Ask { writer, ..Ask::plain(dialect, body, CredentialId::of_key("k"), Timestamp(now)) }
+    fn ask<'a>(dialect: Dialect, body: &'a str, writer: SummariserAt, now: i64) -> IncomingTurn<'a> {
+        IncomingTurn { writer, ..IncomingTurn::plain(dialect, body, CredentialId::of_key("k"), Timestamp(now)) }
     }
 
-    fn asked(dialect: Dialect, body: &str, writer: Writer, conversation: &Conversation) -> Request {
+    fn asked(dialect: Dialect, body: &str, writer: SummariserAt, conversation: &Conversation) -> Request {
         let ask = ask(dialect, body, writer, 1_000_000);
         request(Trigger::Background, &ask, &ParsedRequest::of(&ask).unwrap(), conversation, &Policy::default())
     }
@@ -76,12 +105,26 @@ mod tests {
     const MARKED: &str = r#"{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[{"type":"text","text":"Hi","cache_control":{"type":"ephemeral"}}]}]}"#;
 
     #[test]
+    fn a_tool_of_ours_is_named_where_the_request_offers_it() {
+        for tools in [
+            r#"[{"name":"Bash"},{"name":"mcp__foldline__foldline_recall","input_schema":{}}]"#,
+            r#"[{"type":"function","function":{"name":"mcp__foldline__foldline_recall"}}]"#,
+            r#"[{"functionDeclarations":[{"name":"mcp__foldline__foldline_recall"}]}]"#,
+        ] {
+            assert_eq!(recall_tool(tools), Some(Reach::Tool("mcp__foldline__foldline_recall".to_owned())), "{tools}");
+        }
+        for tools in [r#"[{"name":"Bash","description":"not foldline_recall"}]"#, "[]", r#"["foldline_recall"]"#] {
+            assert_eq!(recall_tool(tools), None, "{tools}");
+        }
+    }
+
+    #[test]
     fn the_engine_hears_how_long_nobody_asked() {
         let conversation = conversation(400_000, false);
-        let heard = asked(Dialect::Chat, PLAIN, Writer::Elsewhere, &conversation);
+        let heard = asked(Dialect::Chat, PLAIN, SummariserAt::Elsewhere, &conversation);
         assert_eq!((heard.idle, heard.now_ms), (Some(600), Some(1_000_000)));
         assert_eq!(heard.today.as_deref(), Some("1970-01-01"));
-        assert_eq!(asked(Dialect::Chat, PLAIN, Writer::Elsewhere, &Conversation::default()).idle, None);
+        assert_eq!(asked(Dialect::Chat, PLAIN, SummariserAt::Elsewhere, &Conversation::default()).idle, None);
     }
 
     #[test]
@@ -90,11 +133,11 @@ mod tests {
             (conversation(900_000, true), conversation(100_000, true), conversation(900_000, false));
         let call =
             |dialect, body, writer, conversation: &Conversation| asked(dialect, body, writer, conversation).prefix_call;
-        assert_eq!(call(Dialect::Chat, PLAIN, Writer::Here, &warm), PrefixCall::Warm);
-        assert_eq!(call(Dialect::Chat, PLAIN, Writer::Here, &cold), PrefixCall::Cold);
-        assert_eq!(call(Dialect::Chat, PLAIN, Writer::Here, &never), PrefixCall::Cold);
-        assert_eq!(call(Dialect::Chat, PLAIN, Writer::Elsewhere, &warm), PrefixCall::Impossible);
-        assert_eq!(call(Dialect::Messages, PLAIN, Writer::Here, &warm), PrefixCall::Cold);
-        assert_eq!(call(Dialect::Messages, MARKED, Writer::Here, &warm), PrefixCall::Warm);
+        assert_eq!(call(Dialect::Chat, PLAIN, SummariserAt::Here, &warm), PrefixCall::Warm);
+        assert_eq!(call(Dialect::Chat, PLAIN, SummariserAt::Here, &cold), PrefixCall::Cold);
+        assert_eq!(call(Dialect::Chat, PLAIN, SummariserAt::Here, &never), PrefixCall::Cold);
+        assert_eq!(call(Dialect::Chat, PLAIN, SummariserAt::Elsewhere, &warm), PrefixCall::Impossible);
+        assert_eq!(call(Dialect::Messages, PLAIN, SummariserAt::Here, &warm), PrefixCall::Cold);
+        assert_eq!(call(Dialect::Messages, MARKED, SummariserAt::Here, &warm), PrefixCall::Warm);
     }
 }

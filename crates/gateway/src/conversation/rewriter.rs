@@ -1,47 +1,47 @@
-//! What the HTTP side asks of conversations on the way of a request: the seam at which it guards itself against them.
+//! The interface through which the HTTP side prepares requests. Failures behind it never fail a request.
 
-use super::ask::{Ask, Timestamp};
-use super::fault::Fault;
+use super::error::PrepareError;
+use super::incoming::{IncomingTurn, Timestamp};
 use super::prepared::{Prepared, Turn};
 use super::task::{FoldTask, Planned};
 use super::{Conversations, ReportedUsage};
-use crate::refusal::Refusal;
+use crate::refusal::SizeRefusal;
 use foldline_core::summary::Summary;
 
 /// Rewrites requests. Whatever goes wrong in it, panics included, the request goes out as it came.
 pub trait Rewriter: Send + Sync {
     /// Makes a request ready to be forwarded.
-    fn prepare<'a>(&self, ask: &Ask<'a>) -> Result<Prepared<'a>, Fault>;
+    fn prepare<'a>(&self, ask: &IncomingTurn<'a>) -> Result<Prepared<'a>, PrepareError>;
     /// Folds a request harder that the provider refused for its size.
     fn overflow<'a>(
         &self,
-        ask: &Ask<'a>,
+        ask: &IncomingTurn<'a>,
         turn: &Turn,
-        refusal: &Refusal,
+        refusal: &SizeRefusal,
         attempt: u8,
-    ) -> Result<Option<Prepared<'a>>, Fault>;
+    ) -> Result<Option<Prepared<'a>>, PrepareError>;
     /// Drops what the provider rejected in a turn while it took the request as it came.
     fn reject(&self, turn: &Turn);
     /// Takes note of what the provider reported for a forwarded request.
     fn observe(&self, turn: &Turn, usage: ReportedUsage, now: Timestamp);
     /// Plans a fold in the background.
-    fn plan(&self, task: &mut FoldTask) -> Result<Planned, Fault>;
+    fn plan(&self, task: &mut FoldTask) -> Result<Planned, PrepareError>;
     /// Finishes a fold in the background.
-    fn run(&self, task: FoldTask, summary: Option<Summary>, now: Timestamp) -> Result<(), Fault>;
+    fn run(&self, task: FoldTask, summary: Option<Summary>, now: Timestamp) -> Result<(), PrepareError>;
 }
 
 impl Rewriter for Conversations {
-    fn prepare<'a>(&self, ask: &Ask<'a>) -> Result<Prepared<'a>, Fault> {
+    fn prepare<'a>(&self, ask: &IncomingTurn<'a>) -> Result<Prepared<'a>, PrepareError> {
         Conversations::prepare(self, ask)
     }
 
     fn overflow<'a>(
         &self,
-        ask: &Ask<'a>,
+        ask: &IncomingTurn<'a>,
         turn: &Turn,
-        refusal: &Refusal,
+        refusal: &SizeRefusal,
         attempt: u8,
-    ) -> Result<Option<Prepared<'a>>, Fault> {
+    ) -> Result<Option<Prepared<'a>>, PrepareError> {
         Conversations::overflow(self, ask, turn, refusal, attempt)
     }
 
@@ -53,11 +53,11 @@ impl Rewriter for Conversations {
         Conversations::observe(self, turn, usage, now);
     }
 
-    fn plan(&self, task: &mut FoldTask) -> Result<Planned, Fault> {
+    fn plan(&self, task: &mut FoldTask) -> Result<Planned, PrepareError> {
         Conversations::plan(self, task)
     }
 
-    fn run(&self, task: FoldTask, summary: Option<Summary>, now: Timestamp) -> Result<(), Fault> {
+    fn run(&self, task: FoldTask, summary: Option<Summary>, now: Timestamp) -> Result<(), PrepareError> {
         Conversations::run(self, task, summary, now)
     }
 }

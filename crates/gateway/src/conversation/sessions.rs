@@ -1,10 +1,12 @@
-//! What people see of sessions: counts and money, no content.
+//! Sessions as shown to users: counts and cost, no content.
 
-use super::ask::{CredentialId, Dialect, SessionId};
-use super::memory::{Record, Session};
-use super::shared::Shared;
+use super::incoming::{CredentialId, Dialect, SessionId};
+use super::memory::{Session, SessionRecord};
+use super::shared::{Shared, key_named};
+use foldline_core::ledger::{Held, held_in};
 use foldline_store::StoreError;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// Sums over the requests of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -14,13 +16,13 @@ pub struct Sums {
     pub requests: u64,
     /// Folds.
     pub folds: u64,
-    /// Prunes without a fold.
+    /// Prunes (old tool outputs reduced, nothing folded).
     pub prunes: u64,
     /// Requests in which a known prefix was swapped.
     pub swaps: u64,
     /// Requests that a provider refused for their size and that were folded harder.
     pub recoveries: u64,
-    /// Folds that could not be made durable.
+    /// Folds that could not be stored.
     pub failed_open: u64,
     /// Tokens as they came, counted.
     pub tokens_before: u64,
@@ -115,7 +117,7 @@ pub struct TurnEvent {
 pub struct Totals {
     /// Sums over all sessions.
     pub sums: Sums,
-    /// Requests for which a checkpoint was known.
+    /// Requests with a stored checkpoint.
     pub checkpoint_hits: u64,
     /// Requests for which none was.
     pub checkpoint_misses: u64,
@@ -126,7 +128,7 @@ pub struct Totals {
 }
 
 impl SessionView {
-    fn of(id: SessionId, record: &Record) -> SessionView {
+    fn of(id: SessionId, record: &SessionRecord) -> SessionView {
         SessionView {
             id,
             label: record.label.clone(),
@@ -158,10 +160,13 @@ pub(super) fn list(
     };
     if let Some(store) = shared.store() {
         for row in store.sessions(namespace.as_deref(), most)? {
-            if let Some(id) = SessionId::parse(&row.id)
-                && !views.iter().any(|view| view.id == id)
-            {
-                views.push(SessionView::of(id, &Session::of_row(&row).record));
+            let Some(id) = SessionId::parse(&row.id) else { continue };
+            let stored = SessionView::of(id, &Session::of_row(&row).record);
+            match views.iter_mut().find(|view| view.id == stored.id) {
+                // Served by another node since.
+                Some(held) if held.last_at < stored.last_at => *held = stored,
+                Some(_) => {}
+                None => views.push(stored),
             }
         }
     }
@@ -170,12 +175,47 @@ pub(super) fn list(
     Ok(views)
 }
 
+/// The rules and pins in the handoff of a session's latest checkpoint.
+pub(super) fn held(shared: &Shared, id: &SessionId, now: i64) -> Result<Vec<Held>, StoreError> {
+    shared.renew(id, now);
+    let known = shared.memory().sessions.get(id).cloned();
+    let session = match (known, shared.store()) {
+        (Some(session), _) => session,
+        (None, Some(store)) => match store.session(id.as_str())? {
+            Some(row) => Session::of_row(&row),
+            None => return Ok(Vec::new()),
+        },
+        (None, None) => return Ok(Vec::new()),
+    };
+    let Some(key) = session.record.latest_checkpoint().and_then(key_named) else { return Ok(Vec::new()) };
+    let text = shared.memory().text(&key).map(|checkpoint| checkpoint.text.clone());
+    let text = match (text, shared.store()) {
+        (None, Some(store)) => store.checkpoint_text(now, &session.namespace, &key)?,
+        (text, _) => text,
+    };
+    let messages: Value = serde_json::from_str(&format!("[{}]", text.unwrap_or_default())).unwrap_or_default();
+    let mut held = Vec::new();
+    each_text(&messages, &mut |text| held.extend(held_in(text)));
+    Ok(held)
+}
+
+/// Calls `tell` with every text in a value.
+fn each_text(value: &Value, tell: &mut dyn FnMut(&str)) {
+    match value {
+        Value::String(text) => tell(text),
+        Value::Array(values) => values.iter().for_each(|value| each_text(value, tell)),
+        Value::Object(fields) => fields.values().for_each(|value| each_text(value, tell)),
+        _ => {}
+    }
+}
+
 /// One session with its latest turns.
 pub(super) fn one(
     shared: &Shared,
     id: &SessionId,
     most: usize,
 ) -> Result<Option<(SessionView, Vec<TurnEvent>)>, StoreError> {
+    shared.renew(id, shared.now());
     let held = shared.memory().sessions.get(id).map(|session| SessionView::of(id.clone(), &session.record));
     let stored = match (&held, shared.store()) {
         (None, Some(store)) => store.session(id.as_str())?,

@@ -1,4 +1,4 @@
-//! What the gateway is told about conversations.
+//! The settings of conversations.
 
 use foldline_core::Policy;
 use foldline_core::models::ModelTable;

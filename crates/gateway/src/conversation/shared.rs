@@ -1,9 +1,9 @@
-//! The shared middle: settings, store and memory, and the calls between them that every path needs.
+//! State shared by all requests: settings, store and memory, and the operations on them.
 
-use super::ask::{Ask, CredentialId, Dialect, SessionId};
-use super::checkpoint::{Checkpoint, Facts};
-use super::fault::Fault;
-use super::memory::{Bounds, Memory, Session};
+use super::checkpoint::{Checkpoint, CheckpointFacts};
+use super::error::PrepareError;
+use super::incoming::{CredentialId, Dialect, IncomingTurn, SessionId};
+use super::memory::{Bounds, Memory, Session, SharedSession};
 use super::parsed_request::ParsedRequest;
 use super::prepared::Durability;
 use super::settings::{ConversationSettings, Mode};
@@ -39,7 +39,7 @@ const GROWTH: f64 = 0.3;
 pub(super) struct Shared {
     settings: RwLock<Arc<Rules>>,
     store: OnceLock<Store>,
-    waiting: Mutex<Option<Waiting>>,
+    waiting: Mutex<Option<UnopenedStore>>,
     memory: Mutex<Memory>,
     /// The latest time that anybody told us; the last flush needs one.
     clock: AtomicI64,
@@ -50,7 +50,7 @@ pub(super) struct Shared {
 }
 
 /// The right to fold a conversation beside its requests.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) enum Claim {
     /// Nobody else could want it.
     Alone,
@@ -65,6 +65,15 @@ pub(super) enum Claim {
     },
 }
 
+/// Where it is known how a session stands after a fold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SessionHome {
+    /// Here; the store learns it in a moment.
+    Here,
+    /// In a store that others read, together with the fold.
+    Store,
+}
+
 /// How long the right to fold is held by a node that is killed, in milliseconds: longer than a model takes. Folds that
 /// cannot wait are made all the same.
 const CLAIMED: i64 = 180_000;
@@ -74,7 +83,7 @@ const REST: i64 = 1_000;
 
 /// A store that could not be opened. Until it can, nothing is kept.
 #[derive(Debug)]
-struct Waiting {
+struct UnopenedStore {
     place: PathBuf,
     how: Opening,
     why: String,
@@ -134,20 +143,20 @@ impl Rules {
 }
 
 /// A fold that is to be kept.
-pub(super) struct Keeping<'a> {
+pub(super) struct FoldToStore<'a> {
     pub(super) credential: CredentialId,
     pub(super) dialect: Dialect,
     pub(super) root: Key,
     pub(super) checkpoint: Checkpoint,
     pub(super) originals: &'a [NewOriginal<'a>],
     pub(super) precedence: Precedence,
-    pub(super) session: &'a SessionRow,
+    pub(super) session: &'a SharedSession,
     pub(super) durability: Durability,
     pub(super) now: i64,
 }
 
 impl Shared {
-    pub(super) fn open(settings: ConversationSettings) -> Result<Shared, Fault> {
+    pub(super) fn open(settings: ConversationSettings) -> Result<Shared, PrepareError> {
         let shared = Shared::waiting(settings);
         shared.open_store(i64::MAX)?;
         Ok(shared)
@@ -164,7 +173,7 @@ impl Shared {
     fn waiting(settings: ConversationSettings) -> Shared {
         let limits = Limits { wait: settings.store_wait, ..settings.limits };
         let how = Opening { limits, keys: settings.keys.clone() };
-        let waiting = settings.store.clone().map(|place| Waiting { place, how, why: String::new(), tried_at: 0 });
+        let waiting = settings.store.clone().map(|place| UnopenedStore { place, how, why: String::new(), tried_at: 0 });
         Shared {
             settings: RwLock::new(Arc::new(Rules::of(settings))),
             store: OnceLock::new(),
@@ -187,6 +196,9 @@ impl Shared {
         match Store::open(&wanted.place, wanted.how.clone()) {
             Ok(store) => {
                 self.forgotten.store(store.forgotten().unwrap_or(0), Ordering::Relaxed);
+                if store.is_shared() {
+                    self.memory().is_shared_from_now();
+                }
                 let _first = self.store.set(store);
                 *waiting = None;
                 Ok(())
@@ -215,7 +227,7 @@ impl Shared {
     pub(super) fn forget(&self, forget: &Forget<'_>) -> Result<Gone, StoreError> {
         let Some(store) = self.store() else { return Ok(self.memory().forget_on_request(forget)) };
         // What waits in memory would be written afterwards.
-        let now = self.clock.load(Ordering::Relaxed);
+        let now = self.now();
         self.flush(now)?;
         let gone = store.forget(forget, Cleaning::Gentle)?;
         self.look_again(store);
@@ -278,6 +290,11 @@ impl Shared {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The latest time that anybody told us.
+    pub(super) fn now(&self) -> i64 {
+        self.clock.load(Ordering::Relaxed)
+    }
+
     pub(super) fn note_time(&self, now: i64) {
         self.clock.fetch_max(now, Ordering::Relaxed);
     }
@@ -291,35 +308,28 @@ impl Shared {
     pub(super) fn enter(
         &self,
         rules: &Rules,
-        ask: &Ask<'_>,
+        ask: &IncomingTurn<'_>,
         parsed: &ParsedRequest<'_>,
         root: &Key,
-    ) -> Result<Conversation, Fault> {
+    ) -> Result<Conversation, PrepareError> {
         self.note_time(ask.now.0);
         let known = self.memory().session(&parsed.session).is_some();
         // Another node may have served the turn before this one.
-        let is_shared = self.store().is_some_and(Store::is_shared) && !self.store_rests(ask.now.0);
-        if !known || is_shared {
-            let stored = match self.store() {
-                Some(store) => self.asked(known, ask.now.0, store.session(parsed.session.as_str()))?.flatten(),
-                None => None,
-            };
-            match (known, stored) {
-                (true, Some(row)) => self.memory().renew(&parsed.session, &row),
-                (true, None) => {}
-                (false, stored) => {
-                    let session = stored.as_ref().map_or_else(|| Session::of(ask.credential), Session::of_row);
-                    let gone = self.memory().admit(&parsed.session, session, rules.bounds());
-                    if let (Some(store), false) = (self.store(), gone.is_empty()) {
-                        // Sums of sessions that nobody has seen for long: worth a try, not worth a fault.
-                        let _lost = store.write_copies(ask.now.0, &gone, &[], self.forgotten.load(Ordering::Relaxed));
-                    }
-                }
+        self.renew(&parsed.session, ask.now.0);
+        if !known {
+            let session = self.stored_session(ask, parsed)?.unwrap_or_else(|| Session::of(ask.credential));
+            let gone = self.memory().admit(&parsed.session, session, rules.bounds());
+            if let (Some(store), false) = (self.store(), gone.is_empty()) {
+                // Sums of sessions that nobody has seen for long: worth a try, not worth a fault.
+                let _lost = store.write_copies(ask.now.0, &gone, &[], self.forgotten.load(Ordering::Relaxed));
             }
         }
         let knows_root = self.memory().knows_root(root);
-        if !knows_root || (is_shared && !self.store_rests(ask.now.0)) {
-            self.asked(knows_root, ask.now.0, self.learn_root(rules, ask.credential, root))?;
+        if self.shared_store(ask.now.0).is_some() {
+            // When it does not answer, what is known here counts.
+            let _known = self.asked(ask.now.0, self.learn_root(rules, ask.credential, root));
+        } else if !knows_root && !self.shares_store() {
+            self.learn_root(rules, ask.credential, root)?;
         }
         let mut memory = self.memory();
         let Some(session) = memory.session(&parsed.session) else {
@@ -328,31 +338,62 @@ impl Shared {
         Ok(session.record.with_conversation(&name(root), Conversation::for_a_turn))
     }
 
-    /// What a store that others write to answered. When it does not answer, what is known here counts, and it is left alone
-    /// for a moment; where nothing is known, that is a fault.
-    fn asked<T, E: Into<Fault>>(&self, is_known: bool, now: i64, answer: Result<T, E>) -> Result<Option<T>, Fault> {
-        match answer {
-            Ok(answer) => Ok(Some(answer)),
-            Err(error) => {
-                self.let_rest(now);
-                if is_known { Ok(None) } else { Err(error.into()) }
-            }
+    fn shares_store(&self) -> bool {
+        self.store().is_some_and(Store::is_shared)
+    }
+
+    /// A session as the store has it. From a shared store that does not answer, as if it had none: it is asked again with
+    /// the next turn.
+    fn stored_session(
+        &self,
+        ask: &IncomingTurn<'_>,
+        parsed: &ParsedRequest<'_>,
+    ) -> Result<Option<Session>, StoreError> {
+        let Some(store) = self.store() else { return Ok(None) };
+        if !store.is_shared() {
+            return Ok(store.session(parsed.session.as_str())?.map(|row| self.session_of(&row)));
         }
+        let asked = self.shared_store(ask.now.0).map(|store| store.session(parsed.session.as_str()));
+        let row = asked.and_then(|answer| self.asked(ask.now.0, answer).ok()).flatten();
+        Ok(row.map(|row| self.session_of(&row)))
+    }
+
+    /// A session out of the store.
+    pub(super) fn session_of(&self, row: &SessionRow) -> Session {
+        if self.shares_store() { Session::of_shared_row(row) } else { Session::of_row(row) }
+    }
+
+    /// What the store answered. One that does not answer is left alone for a moment.
+    fn asked<T, E>(&self, now: i64, answer: Result<T, E>) -> Result<T, E> {
+        if answer.is_err() {
+            self.let_rest(now);
+        }
+        answer
+    }
+
+    /// The store, where other nodes write to it, unless it failed a moment ago.
+    fn shared_store(&self, now: i64) -> Option<&Store> {
+        self.store().filter(|store| store.is_shared() && !self.store_rests(now))
     }
 
     /// Writes a session down at once where other nodes may serve its next turn.
     pub(super) fn share(&self, id: &SessionId, now: i64) {
-        let Some(store) = self.store().filter(|store| store.is_shared() && !self.store_rests(now)) else { return };
-        let Some(row) = self.memory().session(id).map(|session| session.row(id)) else { return };
-        match store.write_copies(now, &[row], &[], self.forgotten.load(Ordering::Relaxed)) {
-            Ok(true) => {
-                if let Some(session) = self.memory().session(id) {
-                    session.is_dirty = false;
-                }
-            }
-            // The next flush finds out what was forgotten.
-            Ok(false) => {}
-            Err(_) => self.let_rest(now),
+        let Some(store) = self.shared_store(now) else { return };
+        let Some(session) = self.memory().to_share(id) else { return };
+        let known = self.forgotten.load(Ordering::Relaxed);
+        let revise = |theirs: &SessionRow| session.revised(theirs);
+        match self.asked(now, store.revise_session(now, &session.row(), &revise, known)) {
+            Ok(Some(written)) => self.memory().note_shared(&session, Some(&written)),
+            // The next flush finds out what was forgotten, or tries again.
+            Ok(None) | Err(_) => {}
+        }
+    }
+
+    /// Reads how a session stands where another node may have served a turn since.
+    pub(super) fn renew(&self, id: &SessionId, now: i64) {
+        let Some(store) = self.shared_store(now) else { return };
+        if let Ok(Some(row)) = self.asked(now, store.session(id.as_str())) {
+            self.memory().renew(id, &row);
         }
     }
 
@@ -382,7 +423,7 @@ impl Shared {
     }
 
     /// Reads which checkpoints there are under a root.
-    pub(super) fn learn_root(&self, rules: &Rules, credential: CredentialId, root: &Key) -> Result<(), Fault> {
+    pub(super) fn learn_root(&self, rules: &Rules, credential: CredentialId, root: &Key) -> Result<(), PrepareError> {
         let entries = match self.store_for(rules) {
             Some(store) => store.checkpoints(&credential.namespace(), root, MOST_UNDER_A_ROOT)?,
             None => Vec::new(),
@@ -392,13 +433,19 @@ impl Shared {
         Ok(())
     }
 
+    /// How many messages the longest checkpoint replaces that fits a request.
+    pub(super) fn position(&self, root: &Key, parsed: &ParsedRequest<'_>) -> Option<usize> {
+        let fitting = self.memory().fitting(root, |position| parsed.key(position));
+        fitting.into_iter().find(|(_, facts)| facts.fits(parsed)).map(|(_, facts)| facts.position)
+    }
+
     /// The longest checkpoint that fits a request.
     pub(super) fn best(
         &self,
         rules: &Rules,
-        ask: &Ask<'_>,
+        ask: &IncomingTurn<'_>,
         parsed: &ParsedRequest<'_>,
-    ) -> Result<Option<Arc<Checkpoint>>, Fault> {
+    ) -> Result<Option<Arc<Checkpoint>>, PrepareError> {
         let Some(root) = parsed.root() else {
             return Ok(None);
         };
@@ -411,7 +458,12 @@ impl Shared {
                 return Ok(Some(checkpoint));
             }
             let stored = match self.store_for(rules) {
-                Some(store) => store.checkpoint_text(ask.now.0, &ask.credential.namespace(), &key)?,
+                // A shorter one, or none, until it answers again.
+                Some(store) if store.is_shared() && self.store_rests(ask.now.0) => continue,
+                Some(store) => {
+                    let text = store.checkpoint_text(ask.now.0, &ask.credential.namespace(), &key);
+                    if store.is_shared() { self.asked(ask.now.0, text)? } else { text? }
+                }
                 None => None,
             };
             match stored {
@@ -428,11 +480,16 @@ impl Shared {
 
     /// Makes a fold durable, then known. What comes back is the checkpoint that counts: another node, or
     /// another turn of the same conversation, may have been first.
-    pub(super) fn keep(&self, rules: &Rules, keeping: Keeping<'_>) -> Result<Arc<Checkpoint>, StoreError> {
-        let Keeping { credential, dialect, root, mut checkpoint, originals, precedence, session, durability, now } =
+    pub(super) fn keep(
+        &self,
+        rules: &Rules,
+        keeping: FoldToStore<'_>,
+    ) -> Result<(Arc<Checkpoint>, SessionHome), StoreError> {
+        let FoldToStore { credential, dialect, root, mut checkpoint, originals, precedence, session, durability, now } =
             keeping;
         // What a provider rejected is in nobody's way.
         let precedence = if self.memory().is_rejected(&checkpoint.key) { Precedence::Latest } else { precedence };
+        let mut home = SessionHome::Here;
         if let Some(store) = self.store_for(rules).filter(|_| durability == Durability::Disk) {
             let namespace = credential.namespace();
             let record = serde_json::to_string(&checkpoint.facts).unwrap_or_default();
@@ -443,8 +500,16 @@ impl Shared {
                 record: &record,
                 text: &checkpoint.text,
             };
-            let fold = NewFold { namespace: &namespace, originals, checkpoint: new, precedence, session };
-            if store.keep_fold(now, &fold)? == Kept::Known {
+            let row = session.row();
+            let fold = NewFold { namespace: &namespace, originals, checkpoint: new, precedence, session: &row };
+            let kept = match store.is_shared() {
+                true => store.keep_fold_with(now, &fold, &|theirs| session.revised(theirs))?,
+                false => store.keep_fold(now, &fold)?,
+            };
+            if kept == Kept::Written && store.is_shared() {
+                home = SessionHome::Store;
+            }
+            if kept == Kept::Known {
                 let entries = store.checkpoints(&namespace, &root, MOST_UNDER_A_ROOT)?;
                 let facts = entries.into_iter().find(|entry| entry.key == checkpoint.key).and_then(facts_of);
                 let text = store.checkpoint_text(now, &namespace, &checkpoint.key)?;
@@ -458,7 +523,7 @@ impl Shared {
         memory.readmit(&checkpoint.key);
         memory.admit_root(root, vec![(checkpoint.key, checkpoint.facts)], rules.bounds());
         memory.admit_text(Arc::clone(&checkpoint), rules.bounds());
-        Ok(checkpoint)
+        Ok((checkpoint, home))
     }
 
     /// Writes down what may wait.
@@ -471,10 +536,16 @@ impl Shared {
             return Ok(());
         };
         self.look_again(store);
+        if store.is_shared() {
+            let dirty = |(id, session): (&SessionId, &Session)| session.is_dirty.then(|| id.clone());
+            let waiting: Vec<SessionId> = self.memory().sessions.iter().filter_map(dirty).collect();
+            waiting.iter().for_each(|id| self.share(id, now));
+        }
         let (rows, events) = {
             let mut memory = self.memory();
             let mut rows = Vec::new();
-            for (id, session) in memory.sessions.iter_mut().filter(|(_, session)| session.is_dirty) {
+            let own = memory.sessions.iter_mut().filter(|(_, session)| session.is_dirty && !store.is_shared());
+            for (id, session) in own {
                 rows.push(session.row(id));
                 session.is_dirty = false;
             }
@@ -500,16 +571,24 @@ impl Shared {
 impl Drop for Shared {
     /// The last sums of a process that ends in peace; a crash loses about a second of them.
     fn drop(&mut self) {
-        let _lost = self.flush(self.clock.load(Ordering::Relaxed));
+        let _lost = self.flush(self.now());
     }
 }
 
 /// The facts of an entry; one of another release that cannot be read is passed over.
-fn facts_of(entry: CheckpointEntry) -> Option<Facts> {
+fn facts_of(entry: CheckpointEntry) -> Option<CheckpointFacts> {
     serde_json::from_str(&entry.record).ok()
 }
 
 /// A key as it stands in records.
 pub(super) fn name(key: &Key) -> String {
-    super::ask::hex(&key.0)
+    super::incoming::hex(&key.0)
+}
+
+/// The key that a record names.
+pub(super) fn key_named(name: &str) -> Option<Key> {
+    let digits = name.as_bytes().chunks_exact(2);
+    let bytes: Option<Vec<u8>> =
+        digits.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect();
+    bytes.and_then(|bytes| bytes.try_into().ok()).map(Key)
 }

@@ -1,9 +1,9 @@
-//! What is remembered of one conversation, and how it changes: by events alone, all of them in [`Conversation::apply`].
+//! The state of one conversation. It changes only through events, all handled in [`Conversation::apply`].
 //!
 //! A turn, a fold beside it and a report may end at the same time. Each applies its events to the conversation as it
 //! stands by then, so none undoes what another has learnt.
 
-use super::tally::Measured;
+use super::token_counts::CachedCounts;
 use foldline_core::SessionState;
 use foldline_core::planning::SessionEvent;
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ pub(super) struct Conversation {
     /// When the last request came; 0 before the first.
     pub(super) last_at: i64,
     #[serde(skip)]
-    pub(super) measured: Measured,
+    pub(super) measured: CachedCounts,
     #[serde(skip)]
     pub(super) reports: Reports,
 }
@@ -56,7 +56,7 @@ pub(super) enum ConversationEvent {
         /// When it came.
         at: i64,
         /// Counts for the next turn.
-        measured: Measured,
+        measured: CachedCounts,
     },
     /// The provider reported usage.
     Reported {

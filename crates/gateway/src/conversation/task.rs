@@ -1,9 +1,9 @@
-//! Folds beside the conversation, in two steps: a plan, and with a model's words or without them the fold.
+//! Background folds in two steps: plan, then finish with or without a model's summary.
 
-use super::ask::{CredentialId, SessionId, Timestamp};
-use super::checkpoint::{Checkpoint, Seals};
-use super::fault::Fault;
+use super::checkpoint::{Checkpoint, SignedReasoningState};
+use super::error::PrepareError;
 use super::fold::{Attempt, Fold};
+use super::incoming::{CredentialId, SessionId, Timestamp};
 use super::parsed_request::{Identity, ParsedRequest};
 use super::prepared::Durability;
 use super::sessions::Sums;
@@ -36,7 +36,7 @@ pub struct FoldTask {
     now: Timestamp,
     /// The plan, once it is made.
     planned: Option<(Sound<'static>, Plan)>,
-    _flight: Flight,
+    _flight: FoldInProgress,
 }
 
 /// What a task is started from.
@@ -59,21 +59,21 @@ pub enum Planned {
     /// Nothing: finish it with [`run`](super::Conversations::run) and no summary.
     Ready,
     /// A model's words.
-    Ask(Box<SummaryJob>),
+    NeedsSummary(Box<SummaryJob>),
     /// There is nothing to fold after all; the task is over.
     Nothing,
 }
 
 /// One fold per conversation at a time: the entry goes when the task does, however it ends.
 #[derive(Debug)]
-struct Flight {
+struct FoldInProgress {
     shared: Weak<Shared>,
     key: (SessionId, Key),
     /// The same among all nodes.
     claim: Claim,
 }
 
-impl Drop for Flight {
+impl Drop for FoldInProgress {
     fn drop(&mut self) {
         if let Some(shared) = self.shared.upgrade() {
             shared.release_fold(&self.claim);
@@ -94,6 +94,14 @@ impl FoldTask {
             shared.memory().flights.remove(&key);
             return None;
         };
+        let in_progress = FoldInProgress { shared: Arc::downgrade(shared), key, claim };
+        // Another node may have made it and given its claim back after we looked.
+        let position = checkpoint.map(|checkpoint| checkpoint.facts.position);
+        if in_progress.claim != Claim::Alone
+            && (shared.learn_root(rules, credential, &root).is_err() || shared.position(&root, parsed) != position)
+        {
+            return None;
+        }
         Some(FoldTask {
             credential,
             root,
@@ -108,7 +116,7 @@ impl FoldTask {
             conversation: conversation.clone(),
             now,
             planned: None,
-            _flight: Flight { shared: Arc::downgrade(shared), key, claim },
+            _flight: in_progress,
         })
     }
 
@@ -148,13 +156,13 @@ impl FoldTask {
             request: Request { keeps_originals, now_ms: Some(now.0), ..self.request.clone() },
             verdict: Some(self.verdict.clone()),
             precedence: Precedence::First,
-            seals: Seals::Stale,
+            seals: SignedReasoningState::Stale,
             durability: Durability::Disk,
         }
     }
 
     /// Plans the fold, and says what a model is to be asked, if one is.
-    pub(super) fn plan(&mut self, shared: &Shared) -> Result<Planned, Fault> {
+    pub(super) fn plan(&mut self, shared: &Shared) -> Result<Planned, PrepareError> {
         let (parsed, policy) = (self.parsed(), self.policy());
         let fold = self.fold(shared, &policy, &parsed, self.now);
         let (job, state) = (fold.job(), fold.state());
@@ -168,12 +176,13 @@ impl FoldTask {
         let asked = plan.writing.job.take();
         self.planned = Some((sound.into_owned(), plan));
         // Also when nothing is to be done: finishing takes note of that.
-        Ok(asked.map_or(Planned::Ready, |job| Planned::Ask(Box::new(job))))
+        Ok(asked.map_or(Planned::Ready, |job| Planned::NeedsSummary(Box::new(job))))
     }
 
     /// Makes the fold. The next request of the conversation finds it.
-    pub(super) fn run(mut self, shared: &Shared, summary: Option<Summary>, now: Timestamp) -> Result<(), Fault> {
+    pub(super) fn run(mut self, shared: &Shared, summary: Option<Summary>, now: Timestamp) -> Result<(), PrepareError> {
         let root = name(&self.root);
+        shared.renew(self.session(), now.0);
         if self.is_overtaken(shared, &root, summary.as_ref(), now) {
             return Ok(());
         }
@@ -191,21 +200,20 @@ impl FoldTask {
         };
         let made = resumed.map_err(EngineError::from).and_then(|plan| finish(sound, plan, &inputs));
         let (sums, events, result) = match fold.keep_compaction(made)? {
-            Attempt::Done(done) if done.is_fold => (Sums { folds: 1, ..Sums::default() }, done.events, Ok(())),
-            Attempt::Done(done) => (Sums { prunes: 1, ..Sums::default() }, done.events, Ok(())),
+            Attempt::Made(done) if done.is_fold => {
+                (Sums { folds: 1, ..Sums::default() }, done.events.to_apply(), Ok(()))
+            }
+            Attempt::Made(done) => (Sums { prunes: 1, ..Sums::default() }, done.events.to_apply(), Ok(())),
             Attempt::Nothing { events, .. } => (Sums::default(), events, Ok(())),
             Attempt::Unkept(error) => (Sums { failed_open: 1, ..Sums::default() }, Vec::new(), Err(error.into())),
         };
         let mut memory = shared.memory();
         if let Some(session) = memory.session(self.session()) {
-            // That the cache had expired was noted with the request.
-            let is_news =
-                |event: &ConversationEvent| !matches!(event, ConversationEvent::Engine(SessionEvent::CacheExpired));
-            let events = events.into_iter().filter(is_news);
-            session.record.with_conversation(&root, |stored| stored.apply_all(events));
-            session.is_dirty = true;
+            session.apply(&root, events);
         }
         memory.add(self.session(), &sums);
+        drop(memory);
+        shared.share(self.session(), now.0);
         result
     }
 
@@ -222,8 +230,7 @@ impl FoldTask {
         }
         if let Some(summary) = summary {
             let event = ConversationEvent::Engine(SessionEvent::of_summary(summary, now.0));
-            session.record.with_conversation(root, |conversation| conversation.apply(event));
-            session.is_dirty = true;
+            session.apply(root, vec![event]);
         }
         true
     }

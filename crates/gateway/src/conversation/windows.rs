@@ -2,9 +2,9 @@
 //! silent. Not every refusal has numbers; the sizes of what was refused and of what was accepted enclose the window all
 //! the same. Kept in the store, so that nobody is refused again after a restart.
 
-use super::ask::CredentialId;
+use super::incoming::CredentialId;
 use super::shared::Shared;
-use crate::refusal::{Refusal, RefusalKind};
+use crate::refusal::{RefusalKind, SizeRefusal};
 use foldline_store::WindowRow;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -26,7 +26,7 @@ const REFUSED_SHARE: f64 = 0.8;
 /// What is known about the window of one model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Seen {
+pub(super) struct WindowEvidence {
     /// The limit that a provider named.
     named: Option<u32>,
     /// The smallest prompt that was refused without numbers.
@@ -58,15 +58,15 @@ pub(super) struct Window {
 }
 
 /// A request that was refused.
-pub(super) struct Refused {
+pub(super) struct RefusedRequest {
     /// Tokens of its prompt, best known.
     pub(super) prompt: u64,
     /// Tokens that it asks for its reply.
     pub(super) reply: Option<u32>,
 }
 
-impl Seen {
-    fn refuse(&mut self, refused: &Refused, refusal: &Refusal, now: i64) {
+impl WindowEvidence {
+    fn refuse(&mut self, refused: &RefusedRequest, refusal: &SizeRefusal, now: i64) {
         self.learnt_at = now;
         if let Some(limit) = refusal.limit.and_then(|limit| u32::try_from(limit).ok()) {
             self.named = Some(limit.max(1));
@@ -92,7 +92,7 @@ impl Seen {
         let is_wrong = self.named.is_some_and(|named| prompt > u64::from(named))
             || self.refused.is_some_and(|refused| prompt >= refused);
         if is_wrong {
-            *self = Seen { accepted: self.accepted, ..Seen::default() };
+            *self = WindowEvidence { accepted: self.accepted, ..WindowEvidence::default() };
         }
         is_wrong
     }
@@ -114,11 +114,11 @@ impl Seen {
 /// The windows that are held in memory.
 #[derive(Debug, Default)]
 pub(super) struct Windows {
-    seen: HashMap<(CredentialId, String), Seen>,
+    seen: HashMap<(CredentialId, String), WindowEvidence>,
 }
 
 impl Windows {
-    fn get(&mut self, credential: CredentialId, model: &str) -> &mut Seen {
+    fn get(&mut self, credential: CredentialId, model: &str) -> &mut WindowEvidence {
         let key = (credential, model.to_owned());
         if self.seen.len() >= MOST && !self.seen.contains_key(&key) {
             // What is in the store is read again.
@@ -131,12 +131,19 @@ impl Windows {
 /// The window that refusals have taught for a model.
 pub(super) fn learnt(shared: &Shared, credential: CredentialId, model: &str, now: i64) -> Option<Window> {
     let key = (credential, model.to_owned());
-    if let Some(seen) = shared.memory().windows.seen.get(&key) {
-        return seen.window(now);
-    }
-    // Who cannot ask the store learns from the next refusal.
-    let stored = shared.store().and_then(|store| store.window(&credential.namespace(), model).ok().flatten());
-    let seen: Seen = stored.and_then(|record| serde_json::from_str(&record).ok()).unwrap_or_default();
+    let held = shared.memory().windows.seen.get(&key).cloned();
+    // Another node may have been refused since.
+    let asked = shared.store().filter(|store| held.is_none() || (store.is_shared() && !shared.store_rests(now)));
+    // Who cannot ask the store goes by what is known here, or learns from the next refusal.
+    let stored = asked.map(|store| store.window(&credential.namespace(), model));
+    let (accepted, held) = (held.as_ref().map_or(0, |held| held.accepted), held);
+    let seen = match (stored, held) {
+        (Some(Ok(record)), _) => {
+            let seen: WindowEvidence = record.and_then(|record| serde_json::from_str(&record).ok()).unwrap_or_default();
+            WindowEvidence { accepted: seen.accepted.max(accepted), ..seen }
+        }
+        (_, held) => held.unwrap_or_default(),
+    };
     let window = seen.window(now);
     *shared.memory().windows.get(credential, model) = seen;
     window
@@ -147,8 +154,8 @@ pub(super) fn refuse(
     shared: &Shared,
     credential: CredentialId,
     model: &str,
-    refused: &Refused,
-    refusal: &Refusal,
+    refused: &RefusedRequest,
+    refusal: &SizeRefusal,
     now: i64,
 ) {
     if refusal.kind != RefusalKind::Window {
@@ -176,7 +183,7 @@ pub(super) fn accept(shared: &Shared, credential: CredentialId, model: &str, pro
     }
 }
 
-fn row(credential: CredentialId, model: &str, seen: &Seen) -> WindowRow {
+fn row(credential: CredentialId, model: &str, seen: &WindowEvidence) -> WindowRow {
     WindowRow {
         namespace: credential.namespace(),
         model: model.to_owned(),
@@ -195,26 +202,26 @@ fn keep(shared: &Shared, row: WindowRow, now: i64) {
 mod tests {
     use super::*;
 
-    fn window(seen: &Seen) -> Option<u32> {
+    fn window(seen: &WindowEvidence) -> Option<u32> {
         seen.window(1_000).map(|window| window.tokens)
     }
 
-    fn refusal(asked: Option<u64>, limit: Option<u64>) -> Refusal {
-        Refusal { kind: RefusalKind::Window, asked, limit }
+    fn refusal(asked: Option<u64>, limit: Option<u64>) -> SizeRefusal {
+        SizeRefusal { kind: RefusalKind::Window, asked, limit }
     }
 
-    fn refused(prompt: u64, reply: u32) -> Refused {
-        Refused { prompt, reply: Some(reply) }
+    fn refused(prompt: u64, reply: u32) -> RefusedRequest {
+        RefusedRequest { prompt, reply: Some(reply) }
     }
 
     #[test]
     fn a_refusal_without_numbers_is_enclosed_by_what_was_accepted() {
-        let mut seen = Seen::default();
+        let mut seen = WindowEvidence::default();
         assert!(!seen.accept(120_000));
         assert_eq!(window(&seen), None, "nothing was refused");
         seen.refuse(&refused(130_000, 0), &refusal(None, None), 1_000);
         assert_eq!(window(&seen), Some(120_000), "what was accepted is known to fit");
-        let mut seen = Seen::default();
+        let mut seen = WindowEvidence::default();
         seen.accept(10_000);
         seen.refuse(&refused(130_000, 0), &refusal(None, None), 1_000);
         assert_eq!(window(&seen), Some(104_000), "a leap says little about where the edge is");
@@ -224,7 +231,7 @@ mod tests {
 
     #[test]
     fn a_named_limit_counts_until_more_is_accepted_or_a_week_has_passed() {
-        let mut seen = Seen::default();
+        let mut seen = WindowEvidence::default();
         seen.refuse(&refused(40_000, 0), &refusal(Some(40_100), Some(32_000)), 1_000);
         assert_eq!(window(&seen), Some(32_000));
         assert_eq!(seen.window(1_000 + BELIEVED + 1), None);
@@ -236,7 +243,7 @@ mod tests {
     #[test]
     fn a_provider_that_counts_the_reply_is_recognised_by_its_sum() {
         let reply = |asked| {
-            let mut seen = Seen::default();
+            let mut seen = WindowEvidence::default();
             seen.refuse(&refused(28_000, 8_000), &refusal(Some(asked), Some(32_000)), 1_000);
             seen.window(1_000).unwrap().reply
         };

@@ -1,5 +1,5 @@
-//! How one connection is made: directly, through a proxy's tunnel (`https`), or by handing the whole
-//! request to a proxy (`http`); with TLS where the URL says so; within a time limit.
+//! Opens one connection: directly, through a proxy tunnel (`https`), or to a forward proxy (`http`), with TLS if the
+//! URL requires it and within a time limit.
 
 use super::error::{BoxError, OutboundError, TooLate};
 use super::proxy::between;
@@ -60,15 +60,15 @@ impl Dial {
             Some("https") if self.trusts_anyone => {}
             Some("https") => {
                 return fault(format!(
-                    "no trusted certificates on this machine, so {host} cannot be verified; \
-                     install them (ca-certificates) or name a file with SSL_CERT_FILE"
+                    "no trusted root certificates found, so {host} cannot be verified; install ca-certificates or set \
+                     SSL_CERT_FILE"
                 ));
             }
             other => return fault(format!("{host}: expected http or https, not {}", other.unwrap_or("nothing"))),
         }
         match between(&self.matcher, destination).map(|proxy| proxy.uri().clone()) {
             Some(proxy) if !matches!(proxy.scheme_str(), Some("http" | "https")) => fault(format!(
-                "the proxy for {host} speaks {}; expected an http or https proxy",
+                "the proxy for {host} uses the scheme {}; expected http or https",
                 proxy.scheme_str().unwrap_or("nothing known")
             )),
             _ => Ok(()),
@@ -93,7 +93,7 @@ fn insert_secret(headers: &mut HeaderMap, name: header::HeaderName, mut value: h
 }
 
 impl Service<Uri> for Dial {
-    type Response = MaybeHttpsStream<Line>;
+    type Response = MaybeHttpsStream<UpstreamStream>;
     type Error = BoxError;
     type Future = Making<Self::Response>;
 
@@ -122,9 +122,9 @@ pub(super) struct Route {
 }
 
 impl Service<Uri> for Route {
-    type Response = Line;
+    type Response = UpstreamStream;
     type Error = BoxError;
-    type Future = Making<Line>;
+    type Future = Making<UpstreamStream>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         self.tcp.poll_ready(context).map_err(Into::into)
@@ -134,7 +134,7 @@ impl Service<Uri> for Route {
         let Some(proxy) = between(&self.matcher, &destination) else {
             let making = self.tcp.call(destination);
             return Box::pin(async move {
-                Ok(Line { stream: MaybeHttpsStream::Http(making.await?), reach: Reach::Destination })
+                Ok(UpstreamStream { stream: MaybeHttpsStream::Http(making.await?), reach: Reach::Destination })
             });
         };
         if destination.scheme_str() == Some("https") {
@@ -143,10 +143,10 @@ impl Service<Uri> for Route {
                 tunnel = tunnel.with_auth(auth.clone());
             }
             let making = tunnel.call(destination);
-            return Box::pin(async move { Ok(Line { stream: making.await?, reach: Reach::Destination }) });
+            return Box::pin(async move { Ok(UpstreamStream { stream: making.await?, reach: Reach::Destination }) });
         }
         let making = self.proxy.call(proxy.uri().clone());
-        Box::pin(async move { Ok(Line { stream: making.await?, reach: Reach::Proxy }) })
+        Box::pin(async move { Ok(UpstreamStream { stream: making.await?, reach: Reach::Proxy }) })
     }
 }
 
@@ -160,24 +160,24 @@ enum Reach {
 
 /// A connection below TLS.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct UpstreamStream {
     stream: MaybeHttpsStream<TokioIo<TcpStream>>,
     reach: Reach,
 }
 
-impl Connection for Line {
+impl Connection for UpstreamStream {
     fn connected(&self) -> Connected {
         self.stream.connected().proxy(self.reach == Reach::Proxy)
     }
 }
 
-impl Read for Line {
+impl Read for UpstreamStream {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.get_mut().stream).poll_read(context, buffer)
     }
 }
 
-impl Write for Line {
+impl Write for UpstreamStream {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.get_mut().stream).poll_write(context, bytes)
     }

@@ -1,4 +1,4 @@
-//! What can go wrong before a response is there.
+//! Errors before a response arrives.
 
 use hyper_util::client::legacy::Error as ClientError;
 use std::error::Error;
@@ -11,7 +11,7 @@ pub type BoxError = Box<dyn Error + Send + Sync>;
 #[non_exhaustive]
 pub enum OutboundError {
     /// A file with certificates could not be used.
-    #[error("the certificate file {path}: {cause}")]
+    #[error("cannot use the certificate file {path}: {cause}")]
     Certificates {
         /// The file.
         path: String,

@@ -1,4 +1,4 @@
-//! Which proxy stands between us and a destination.
+//! Which proxy is used for a destination.
 
 use http::Uri;
 use hyper_util::client::proxy::matcher::{Intercept, Matcher};

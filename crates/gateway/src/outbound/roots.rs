@@ -1,5 +1,5 @@
-//! Whom we trust: the operating system's certificate authorities (or those that `SSL_CERT_FILE` and
-//! `SSL_CERT_DIR` name), and a file of the user's own.
+//! Trusted certificate authorities: those of the operating system (or of `SSL_CERT_FILE` and `SSL_CERT_DIR`), and a
+//! file of the user.
 
 use super::error::OutboundError;
 use rustls::pki_types::CertificateDer;
@@ -19,7 +19,7 @@ pub(super) fn trusted(ca_file: Option<&Path>) -> Result<RootCertStore, OutboundE
         let found: Vec<_> = found.collect::<Result<_, _>>().map_err(|error| fault(error.to_string()))?;
         let (added, _) = roots.add_parsable_certificates(found);
         if added == 0 {
-            return Err(fault("there is no certificate in it".into()));
+            return Err(fault("it contains no certificate".into()));
         }
     }
     Ok(roots)

@@ -1,4 +1,4 @@
-//! Answers that the gateway gives itself, in the shape that the client's SDK expects of its provider.
+//! Errors and responses of the gateway itself, in the format that the client's SDK expects from its provider.
 
 use super::Body;
 use super::route::Provider;
@@ -12,83 +12,85 @@ use serde_json::{Value, json};
 #[non_exhaustive]
 pub enum Refusal {
     /// The body is larger than the settings allow.
-    #[error("the request body is larger than {limit} bytes, the limit of this gateway (gateway.max_body_bytes)")]
+    #[error("the request body exceeds the limit of {limit} bytes (gateway.max_body_bytes)")]
     TooLarge {
         /// The limit.
         limit: u64,
     },
     /// The body could not be read to its end.
-    #[error("the request body ended early or its length is not what the headers say")]
+    #[error("the request body ended early or its length differs from Content-Length")]
     Incomplete,
     /// The body came too slowly.
-    #[error("the request body came too slowly: a pause of more than {seconds} seconds, or hardly a byte in that time")]
+    #[error("the request body arrived too slowly: no data, or too little, for {seconds} seconds (gateway.body_secs)")]
     TooSlow {
         /// The limit.
         seconds: u64,
     },
     /// The body says it is compressed in a way that is not understood.
     #[error("content-encoding `{0}` is not supported; expected gzip, deflate, br, zstd or identity")]
-    Encoding(String),
+    UnsupportedEncoding(String),
     /// The body is not what its content-encoding says.
-    #[error("the request body is not valid {0}, as its content-encoding says")]
-    Garbled(&'static str),
+    #[error("the request body is not valid {0}, although content-encoding says so")]
+    InvalidEncoding(&'static str),
     /// No client key, or an unknown one.
-    #[error("this gateway needs a client key, as x-api-key, as bearer token, or as x-foldline-key")]
-    Unknown,
+    #[error("client key missing or unknown; send it as x-api-key, as bearer token or as x-foldline-key")]
+    UnknownKey,
     /// Too many requests at once.
-    #[error("this gateway serves {limit} requests at once and all places are taken (gateway.max_requests)")]
-    Full {
+    #[error("concurrency limit {limit} reached (gateway.max_requests); try again in a moment")]
+    TooManyRequests {
         /// The limit.
         limit: u32,
     },
     /// Too much memory in all.
     #[error(
-        "the request bodies that this gateway holds take all of the {limit} bytes that they may (gateway.body_memory_bytes); \
-         try again in a moment"
+        "memory limit of {limit} bytes for request bodies reached (gateway.body_memory_bytes); try again in a moment"
     )]
-    Memory {
+    BodyMemory {
         /// The limit.
         limit: u64,
     },
     /// Too many connections at once.
     #[error(
-        "all {limit} connections of this gateway are at work (gateway.max_connections), or all that your address may \
-         have (gateway.max_connections_per_address); try again in a moment"
+        "connection limit reached: {limit} in total (gateway.max_connections), or the limit for your address \
+         (gateway.max_connections_per_address); try again in a moment"
     )]
-    Crowded {
+    TooManyConnections {
         /// The limit.
         limit: u32,
     },
     /// No host is named, or several.
-    #[error("the request must name exactly one host, in a valid Host header")]
-    Host,
+    #[error("expected exactly one valid Host header")]
+    InvalidHost,
     /// A host that we are not.
     #[error(
-        "this gateway does not answer for the host `{0}`: it answers for localhost, for the address it was reached at and \
-         for the names in gateway.hosts; add the name there if clients are to use it"
+        "host `{0}` is not allowed; allowed are localhost, the address of the connection and the names in \
+         gateway.hosts; add it there to allow it"
     )]
     ForeignHost(String),
     /// A page of somebody else.
     #[error(
-        "a web page of `{0}` may not use this gateway; add its origin to gateway.origins if it should \
-         (what is no browser sends neither Origin nor Sec-Fetch-Site)"
+        "origin `{0}` is not allowed; add it to gateway.origins to allow it (clients other than browsers should send \
+         neither Origin nor Sec-Fetch-Site)"
     )]
     ForeignOrigin(String),
     /// A request that any web page could make a browser send.
     #[error(
-        "a POST request needs `content-type: application/json`, or a header that no web form has: authorization, \
-         x-api-key, x-goog-api-key or x-foldline-key"
+        "a POST request needs `content-type: application/json`, or one of the headers authorization, x-api-key, \
+         x-goog-api-key and x-foldline-key, which web forms cannot send"
     )]
-    Simple,
+    FormRequest,
     /// Several keys in one place.
-    #[error("the request carries a key more than once; send one authorization, x-api-key or x-goog-api-key header")]
-    Keys,
+    #[error(
+        "the request has more than one API key; send exactly one authorization, x-api-key or x-goog-api-key header"
+    )]
+    SeveralKeys,
     /// A key of another vendor.
     #[error(
-        "the key of this request is not {vendor}'s by its look, so it was not sent to {host}; use a key of {vendor}, or set \
-         gateway.upstream_openai, gateway.upstream_anthropic and gateway.upstream_gemini to one place that takes all"
+        "the API key does not look like a key of {vendor} and was not sent to {host}; use a key of {vendor}, or set \
+         gateway.upstream_openai, gateway.upstream_anthropic and gateway.upstream_gemini to one server that accepts \
+         all keys"
     )]
-    WrongVendor {
+    WrongProviderKey {
         /// Whose API was asked.
         vendor: &'static str,
         /// Where it would have gone.
@@ -96,55 +98,58 @@ pub enum Refusal {
     },
     /// A request with a key for one of two.
     #[error(
-        "it cannot be told whether this request and its key are for OpenAI, Anthropic or Google, so it was not sent; send \
-         one key only, or name the vendor by a header (anthropic-version, openai-organization, x-goog-api-client)"
+        "cannot tell whether this request is for OpenAI, Anthropic or Google; send exactly one API key, or a header of \
+         the provider (anthropic-version, openai-organization, x-goog-api-client)"
     )]
-    Doubt,
+    AmbiguousProvider,
     /// The key map has no key for that vendor.
     #[error(
-        "the key of this client stands for no key of {vendor}; the operator can add one to the file of gateway.client_keys"
+        "no key of {vendor} is mapped to this client key; the operator can add one to the file gateway.client_keys"
     )]
-    Unmapped {
+    NoMappedKey {
         /// Whose API was asked.
         vendor: &'static str,
     },
     /// Something that does not pass under a shared key.
     #[error(
-        "`{0}` does not pass under the key of this client, which stands for one that others share: only generation, \
-         counting and the list of models do; the operator can allow more with gateway.mapped_paths"
+        "`{0}` is not allowed with this client key, because clients share the provider key it is mapped to; allowed \
+         are generation, token counting, the list of models and the paths in gateway.mapped_paths"
     )]
-    NotLent(String),
+    PathNotMapped(String),
     /// What another client made, or nobody.
-    #[error("nothing that this client made has that id")]
-    NotYours,
+    #[error("no object with that id was created with this client key")]
+    NotOwned,
     /// A list of what all clients made.
-    #[error("a list would show what every client made under the key that they share; what you made is there by its id")]
-    Listing,
+    #[error(
+        "lists are not allowed with this client key: they would show objects of every client that shares the \
+     provider key; request an object by its id"
+    )]
+    ListNotAllowed,
     /// A body that must be read, and cannot be.
-    #[error("the request body is no JSON object, as it must be under the key of this client")]
-    NoJson,
+    #[error("expected a JSON object as request body, which a mapped client key requires")]
+    NotJson,
     /// The address cannot be made.
-    #[error("the path is no part of a valid address, or hides a way out of it")]
-    Path,
+    #[error("invalid path: not a valid URL path, or it leaves the base path")]
+    InvalidPath,
     /// The provider cannot be reached.
-    #[error("the upstream at {host} cannot be reached: {reason}")]
-    Unreachable {
+    #[error("cannot reach the upstream {host}: {reason}")]
+    UpstreamUnreachable {
         /// Which.
         host: String,
         /// In words.
         reason: String,
     },
     /// The provider does not answer.
-    #[error("the upstream at {host} did not begin to answer within {seconds} seconds")]
-    Silent {
+    #[error("the upstream {host} sent no response within {seconds} seconds (gateway.reply_secs)")]
+    UpstreamTimeout {
         /// Which.
         host: String,
         /// The limit.
         seconds: u64,
     },
     /// WebSockets are not spoken.
-    #[error("this gateway does not speak WebSocket; send a POST request instead")]
-    Upgrade,
+    #[error("WebSocket is not supported; send a POST request")]
+    WebSocket,
     /// Nobody here has that.
     #[error("not found")]
     NotFound,
@@ -155,23 +160,29 @@ impl Refusal {
     pub fn status(&self) -> StatusCode {
         match self {
             Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::Incomplete | Self::Garbled(_) | Self::Path | Self::Host | Self::Keys | Self::Doubt | Self::NoJson => {
-                StatusCode::BAD_REQUEST
-            }
+            Self::Incomplete
+            | Self::InvalidEncoding(_)
+            | Self::InvalidPath
+            | Self::InvalidHost
+            | Self::SeveralKeys
+            | Self::AmbiguousProvider
+            | Self::NotJson => StatusCode::BAD_REQUEST,
             Self::ForeignHost(_)
             | Self::ForeignOrigin(_)
-            | Self::Unmapped { .. }
-            | Self::NotLent(_)
-            | Self::Listing => StatusCode::FORBIDDEN,
-            Self::WrongVendor { .. } => StatusCode::UNAUTHORIZED,
+            | Self::NoMappedKey { .. }
+            | Self::PathNotMapped(_)
+            | Self::ListNotAllowed => StatusCode::FORBIDDEN,
+            Self::WrongProviderKey { .. } => StatusCode::UNAUTHORIZED,
             Self::TooSlow { .. } => StatusCode::REQUEST_TIMEOUT,
-            Self::Encoding(_) | Self::Simple => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Self::Unknown => StatusCode::UNAUTHORIZED,
-            Self::Full { .. } | Self::Memory { .. } | Self::Crowded { .. } => StatusCode::SERVICE_UNAVAILABLE,
-            Self::Unreachable { .. } => StatusCode::BAD_GATEWAY,
-            Self::Silent { .. } => StatusCode::GATEWAY_TIMEOUT,
-            Self::Upgrade => StatusCode::UPGRADE_REQUIRED,
-            Self::NotFound | Self::NotYours => StatusCode::NOT_FOUND,
+            Self::UnsupportedEncoding(_) | Self::FormRequest => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::UnknownKey => StatusCode::UNAUTHORIZED,
+            Self::TooManyRequests { .. } | Self::BodyMemory { .. } | Self::TooManyConnections { .. } => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
+            Self::UpstreamUnreachable { .. } => StatusCode::BAD_GATEWAY,
+            Self::UpstreamTimeout { .. } => StatusCode::GATEWAY_TIMEOUT,
+            Self::WebSocket => StatusCode::UPGRADE_REQUIRED,
+            Self::NotFound | Self::NotOwned => StatusCode::NOT_FOUND,
         }
     }
 
@@ -179,30 +190,30 @@ impl Refusal {
     pub fn name(&self) -> &'static str {
         match self {
             Self::TooLarge { .. } => "too_large",
-            Self::Incomplete => "incomplete",
-            Self::TooSlow { .. } => "too_slow",
-            Self::Encoding(_) => "encoding",
-            Self::Garbled(_) => "garbled",
-            Self::Unknown => "unknown_key",
-            Self::Full { .. } => "full",
-            Self::Memory { .. } => "memory",
-            Self::Crowded { .. } => "crowded",
-            Self::Host => "host",
-            Self::ForeignHost(_) => "foreign_host",
-            Self::ForeignOrigin(_) => "foreign_origin",
-            Self::Simple => "simple",
-            Self::Keys => "keys",
-            Self::WrongVendor { .. } => "wrong_vendor",
-            Self::Doubt => "doubt",
-            Self::Unmapped { .. } => "unmapped",
-            Self::NotLent(_) => "not_lent",
-            Self::NotYours => "not_yours",
-            Self::Listing => "listing",
-            Self::NoJson => "no_json",
-            Self::Path => "path",
-            Self::Unreachable { .. } => "unreachable",
-            Self::Silent { .. } => "silent",
-            Self::Upgrade => "upgrade",
+            Self::Incomplete => "incomplete_body",
+            Self::TooSlow { .. } => "slow_body",
+            Self::UnsupportedEncoding(_) => "unsupported_encoding",
+            Self::InvalidEncoding(_) => "invalid_encoding",
+            Self::UnknownKey => "unknown_key",
+            Self::TooManyRequests { .. } => "too_many_requests",
+            Self::BodyMemory { .. } => "body_memory",
+            Self::TooManyConnections { .. } => "too_many_connections",
+            Self::InvalidHost => "invalid_host",
+            Self::ForeignHost(_) => "host_not_allowed",
+            Self::ForeignOrigin(_) => "origin_not_allowed",
+            Self::FormRequest => "form_request",
+            Self::SeveralKeys => "several_keys",
+            Self::WrongProviderKey { .. } => "wrong_provider_key",
+            Self::AmbiguousProvider => "ambiguous_provider",
+            Self::NoMappedKey { .. } => "no_mapped_key",
+            Self::PathNotMapped(_) => "path_not_mapped",
+            Self::NotOwned => "not_owned",
+            Self::ListNotAllowed => "list_not_allowed",
+            Self::NotJson => "not_json",
+            Self::InvalidPath => "invalid_path",
+            Self::UpstreamUnreachable { .. } => "upstream_unreachable",
+            Self::UpstreamTimeout { .. } => "upstream_timeout",
+            Self::WebSocket => "websocket",
             Self::NotFound => "not_found",
         }
     }
@@ -211,16 +222,18 @@ impl Refusal {
     fn kind(&self) -> &'static str {
         match self {
             Self::TooLarge { .. } => "request_too_large",
-            Self::Unknown | Self::WrongVendor { .. } => "authentication_error",
+            Self::UnknownKey | Self::WrongProviderKey { .. } => "authentication_error",
             Self::ForeignHost(_)
             | Self::ForeignOrigin(_)
-            | Self::Unmapped { .. }
-            | Self::NotLent(_)
-            | Self::Listing => "permission_error",
-            Self::NotFound | Self::NotYours => "not_found_error",
-            Self::Full { .. } | Self::Memory { .. } | Self::Crowded { .. } => "overloaded_error",
-            Self::Unreachable { .. } => "api_error",
-            Self::Silent { .. } | Self::TooSlow { .. } => "timeout_error",
+            | Self::NoMappedKey { .. }
+            | Self::PathNotMapped(_)
+            | Self::ListNotAllowed => "permission_error",
+            Self::NotFound | Self::NotOwned => "not_found_error",
+            Self::TooManyRequests { .. } | Self::BodyMemory { .. } | Self::TooManyConnections { .. } => {
+                "overloaded_error"
+            }
+            Self::UpstreamUnreachable { .. } => "api_error",
+            Self::UpstreamTimeout { .. } | Self::TooSlow { .. } => "timeout_error",
             _ => "invalid_request_error",
         }
     }
@@ -251,14 +264,14 @@ impl Refusal {
         };
         let mut response = json_answer(self.status(), &body);
         match self {
-            Self::Crowded { .. } | Self::Memory { .. } => {
+            Self::TooManyConnections { .. } | Self::BodyMemory { .. } => {
                 response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
                 response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
             }
-            Self::Full { .. } => {
+            Self::TooManyRequests { .. } => {
                 response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
             }
-            Self::Upgrade => {
+            Self::WebSocket => {
                 response.headers_mut().insert(header::UPGRADE, HeaderValue::from_static("HTTP/1.1"));
             }
             // What is left of the body is not read: the connection cannot be used again.
@@ -329,8 +342,43 @@ mod tests {
     }
 
     #[test]
+    fn every_error_names_its_cause_and_what_to_do() {
+        let (vendor, host) = ("Anthropic", "api.example".to_owned());
+        let all = [
+            Refusal::TooLarge { limit: 1_000 },
+            Refusal::Incomplete,
+            Refusal::TooSlow { seconds: 60 },
+            Refusal::UnsupportedEncoding("lzma".into()),
+            Refusal::InvalidEncoding("gzip"),
+            Refusal::UnknownKey,
+            Refusal::TooManyRequests { limit: 512 },
+            Refusal::BodyMemory { limit: 1_000 },
+            Refusal::TooManyConnections { limit: 4_096 },
+            Refusal::InvalidHost,
+            Refusal::ForeignHost("evil.example".into()),
+            Refusal::ForeignOrigin("https://evil.example".into()),
+            Refusal::FormRequest,
+            Refusal::SeveralKeys,
+            Refusal::WrongProviderKey { vendor, host: host.clone() },
+            Refusal::AmbiguousProvider,
+            Refusal::NoMappedKey { vendor },
+            Refusal::PathNotMapped("/files".into()),
+            Refusal::NotOwned,
+            Refusal::ListNotAllowed,
+            Refusal::NotJson,
+            Refusal::InvalidPath,
+            Refusal::UpstreamUnreachable { host: host.clone(), reason: "connection refused".into() },
+            Refusal::UpstreamTimeout { host, seconds: 600 },
+            Refusal::WebSocket,
+            Refusal::NotFound,
+        ];
+        let lines = all.iter().map(|refusal| format!("{} {}: {refusal}\n", refusal.status().as_u16(), refusal.name()));
+        insta::assert_snapshot!("errors", lines.collect::<String>());
+    }
+
+    #[test]
     fn a_full_gateway_says_when_to_come_back() {
-        let answer = Refusal::Full { limit: 1 }.answer(Provider::OpenAi);
+        let answer = Refusal::TooManyRequests { limit: 1 }.answer(Provider::OpenAi);
         assert_eq!((answer.status().as_u16(), answer.headers()["retry-after"].as_bytes()), (503, b"1".as_slice()));
     }
 }

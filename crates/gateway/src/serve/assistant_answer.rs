@@ -1,4 +1,4 @@
-//! Answers in an assistant's voice that no model wrote, in the shape of each dialect, streamed or not.
+//! Assistant messages written by the gateway, in each dialect, streamed or not.
 
 use super::Body;
 use super::answer::{json_answer, text_answer};
@@ -46,6 +46,31 @@ pub fn answer(dialect: Dialect, model: &str, words: &str, delivery: Delivery) ->
     };
     response.headers_mut().insert(headers::OUTCOME, HeaderValue::from_static("command"));
     response
+}
+
+/// The answer to Codex' request for a compaction: one item, which holds the conversation, and the tokens that it has now.
+pub fn compaction(model: &str, content: &str, tokens: u64, delivery: Delivery) -> Response<Body> {
+    let item = json!({ "id": format!("cmp_{ID}"), "type": "compaction", "encrypted_content": content });
+    let mut done = response(model, "completed", &json!([item]));
+    done["usage"]["input_tokens"] = tokens.into();
+    done["usage"]["total_tokens"] = tokens.into();
+    let mut answer = match delivery {
+        Delivery::Whole | Delivery::List => json_answer(StatusCode::OK, &done),
+        Delivery::Stream => {
+            let mut list = [
+                json!({ "type": "response.created", "response": response(model, "in_progress", &json!([])) }),
+                json!({ "type": "response.output_item.added", "output_index": 0, "item": item }),
+                json!({ "type": "response.output_item.done", "output_index": 0, "item": item }),
+                json!({ "type": "response.completed", "response": done }),
+            ];
+            for (number, event) in list.iter_mut().enumerate() {
+                event["sequence_number"] = json!(number);
+            }
+            text_answer(StatusCode::OK, "text/event-stream; charset=utf-8", named(&list))
+        }
+    };
+    answer.headers_mut().insert(headers::OUTCOME, HeaderValue::from_static("compaction"));
+    answer
 }
 
 fn whole(dialect: Dialect, model: &str, words: &str) -> Value {

@@ -1,7 +1,7 @@
-//! Work beside the requests: folds, and writing down what may wait.
+//! Background work: folds, and writing session statistics.
 
 use super::gateway::{Gateway, now};
-use super::rewriting::Trouble;
+use super::rewrite::RewriteError;
 use crate::conversation::{FoldTask, Planned, SessionId};
 use crate::summariser::{Spent, Summary, SummaryJob};
 use foldline_core::summary::{Failure, FailureClass};
@@ -15,7 +15,7 @@ const FLUSH_EVERY: Duration = Duration::from_millis(250);
 /// Makes a fold in the background. The next request of the conversation finds it.
 pub fn fold(gateway: &Arc<Gateway>, task: FoldTask) {
     let Ok(place) = gateway.folds.clone().try_acquire_owned() else {
-        gateway.metrics.fallback("crowded");
+        gateway.metrics.fallback("fold_limit");
         return;
     };
     let gateway = gateway.clone();
@@ -24,31 +24,31 @@ pub fn fold(gateway: &Arc<Gateway>, task: FoldTask) {
         let session = task.session().clone();
         if let Err(trouble) = fold_now(&gateway, task).await {
             trouble.record(&gateway, "background");
-            warn!(session = session.as_str(), "a fold in the background failed");
+            warn!(session = session.as_str(), "background fold failed");
         }
     });
 }
 
-async fn fold_now(gateway: &Arc<Gateway>, mut task: FoldTask) -> Result<(), Trouble> {
+async fn fold_now(gateway: &Arc<Gateway>, mut task: FoldTask) -> Result<(), RewriteError> {
     let rewriter = gateway.rewriter.clone();
     let (task, planned) = tokio::task::spawn_blocking(move || {
         let planned = rewriter.plan(&mut task);
         (task, planned)
     })
     .await
-    .map_err(|_| Trouble::Panic)?;
-    let summary = match planned.map_err(Trouble::Fault)? {
+    .map_err(|_| RewriteError::Panic)?;
+    let summary = match planned.map_err(RewriteError::Prepare)? {
         Planned::Nothing => return Ok(()),
         Planned::Ready => None,
-        Planned::Ask(job) => summarise(gateway, task.session(), &job).await,
+        Planned::NeedsSummary(job) => summarise(gateway, task.session(), &job).await,
     };
     let rewriter = gateway.rewriter.clone();
     let session = task.session().clone();
     tokio::task::spawn_blocking(move || rewriter.run(task, summary, now()))
         .await
-        .map_err(|_| Trouble::Panic)?
-        .map_err(Trouble::Fault)?;
-    info!(session = session.as_str(), "folded in the background");
+        .map_err(|_| RewriteError::Panic)?
+        .map_err(RewriteError::Prepare)?;
+    info!(session = session.as_str(), "background fold finished");
     Ok(())
 }
 
@@ -82,7 +82,7 @@ fn without_words(failure: Failure) -> Failure {
         FailureClass::Timeout | FailureClass::Network => failure.message,
         _ => {
             let status = failure.message.split(':').next().filter(|start| start.starts_with("HTTP "));
-            status.unwrap_or("what it said is not logged").to_owned()
+            status.unwrap_or("response text not logged").to_owned()
         }
     };
     Failure { message, ..failure }
@@ -90,10 +90,10 @@ fn without_words(failure: Failure) -> Failure {
 
 /// Writes down what was reported as soon as it is, what may wait every moment, and all once more when `stop` is done.
 /// Reports that come while one is being written go down together, so a busy gateway writes no more often.
-pub async fn keep_books(gateway: Arc<Gateway>, stop: impl Future<Output = ()>) {
+pub async fn write_statistics(gateway: Arc<Gateway>, stop: impl Future<Output = ()>) {
     tokio::pin!(stop);
     // Said when it begins and when it ends, not four times a second.
-    let mut books = Books::Written;
+    let mut statistics = StatisticsState::Written;
     loop {
         let stopped = tokio::select! {
             () = tokio::time::sleep(FLUSH_EVERY) => false,
@@ -110,7 +110,7 @@ pub async fn keep_books(gateway: Arc<Gateway>, stop: impl Future<Output = ()>) {
         });
         let flushed = flushed.await;
         if let Ok(flushed) = flushed {
-            books = books.after(&gateway, flushed.err());
+            statistics = statistics.after(&gateway, flushed.err());
         }
         if stopped {
             return;
@@ -120,25 +120,25 @@ pub async fn keep_books(gateway: Arc<Gateway>, stop: impl Future<Output = ()>) {
 
 /// Whether the last sums and events were written down.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Books {
+enum StatisticsState {
     Written,
-    Open,
+    Pending,
 }
 
-impl Books {
-    fn after(self, gateway: &Gateway, error: Option<foldline_store::StoreError>) -> Books {
+impl StatisticsState {
+    fn after(self, gateway: &Gateway, error: Option<foldline_store::StoreError>) -> StatisticsState {
         match (self, error) {
-            (Books::Written, Some(error)) => {
-                gateway.metrics.fallback("books");
-                warn!(%error, "sums and events cannot be written down; they are held");
-                Books::Open
+            (StatisticsState::Written, Some(error)) => {
+                gateway.metrics.fallback("statistics");
+                warn!(%error, "failed to write session statistics to the store; they are kept in memory and retried");
+                StatisticsState::Pending
             }
-            (Books::Open, Some(_)) => Books::Open,
-            (Books::Open, None) => {
-                info!("sums and events are written down again");
-                Books::Written
+            (StatisticsState::Pending, Some(_)) => StatisticsState::Pending,
+            (StatisticsState::Pending, None) => {
+                info!("session statistics are written to the store again");
+                StatisticsState::Written
             }
-            (Books::Written, None) => Books::Written,
+            (StatisticsState::Written, None) => StatisticsState::Written,
         }
     }
 }

@@ -1,5 +1,4 @@
-//! Memory for request bodies: one budget for all that are in flight, packed and unpacked, so that no number of them
-//! takes more than the settings say.
+//! The memory budget for request bodies in progress, compressed and decompressed.
 
 use super::answer::Refusal;
 use bytes::Bytes;
@@ -10,26 +9,26 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Memory that all request bodies share.
 #[derive(Debug)]
-pub struct Budget {
+pub struct MemoryBudget {
     limit: u64,
     taken: AtomicU64,
     /// The same, for people.
     shown: Gauge,
 }
 
-impl Budget {
+impl MemoryBudget {
     /// This many bytes, none of them taken; how many are is shown in `shown`.
-    pub fn new(limit: u64, shown: Gauge) -> Arc<Budget> {
-        Arc::new(Budget { limit, taken: AtomicU64::new(0), shown })
+    pub fn new(limit: u64, shown: Gauge) -> Arc<MemoryBudget> {
+        Arc::new(MemoryBudget { limit, taken: AtomicU64::new(0), shown })
     }
 
     /// A part of it, of no bytes yet.
-    pub fn lease(self: &Arc<Budget>) -> Lease {
-        Lease { budget: self.clone(), bytes: 0 }
+    pub fn lease(self: &Arc<MemoryBudget>) -> MemoryLease {
+        MemoryLease { budget: self.clone(), bytes: 0 }
     }
 
     /// A part of it that is needed whether there is room or not.
-    pub fn owe(self: &Arc<Budget>, bytes: usize) -> Lease {
+    pub fn owe(self: &Arc<MemoryBudget>, bytes: usize) -> MemoryLease {
         let mut lease = self.lease();
         lease.add(bytes as u64);
         lease
@@ -38,12 +37,12 @@ impl Budget {
 
 /// A part of the budget, given back when it is dropped.
 #[derive(Debug)]
-pub struct Lease {
-    budget: Arc<Budget>,
+pub struct MemoryLease {
+    budget: Arc<MemoryBudget>,
     bytes: u64,
 }
 
-impl Lease {
+impl MemoryLease {
     /// Makes it so many bytes, if there is room for them.
     pub fn grow_to(&mut self, bytes: usize) -> Result<(), Refusal> {
         let more = (bytes as u64).saturating_sub(self.bytes);
@@ -55,7 +54,7 @@ impl Lease {
                 self.bytes += more;
                 Ok(())
             }
-            Err(_) => Err(Refusal::Memory { limit: budget.limit }),
+            Err(_) => Err(Refusal::BodyMemory { limit: budget.limit }),
         }
     }
 
@@ -68,7 +67,7 @@ impl Lease {
     }
 
     /// What it is a part of.
-    pub fn budget(&self) -> &Arc<Budget> {
+    pub fn budget(&self) -> &Arc<MemoryBudget> {
         &self.budget
     }
 
@@ -79,12 +78,12 @@ impl Lease {
     }
 
     /// Bytes that belong to it.
-    pub fn holds(self, bytes: impl Into<Bytes>) -> Weighed {
-        Weighed { bytes: bytes.into(), _lease: Arc::new(self) }
+    pub fn holds(self, bytes: impl Into<Bytes>) -> AccountedBytes {
+        AccountedBytes { bytes: bytes.into(), _lease: Arc::new(self) }
     }
 }
 
-impl Drop for Lease {
+impl Drop for MemoryLease {
     fn drop(&mut self) {
         self.budget.taken.fetch_sub(self.bytes, Ordering::Relaxed);
         self.budget.shown.dec_by(signed(self.bytes));
@@ -97,19 +96,19 @@ fn signed(bytes: u64) -> i64 {
 
 /// A body that counts towards the budget for as long as anybody has it. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Weighed {
+pub struct AccountedBytes {
     bytes: Bytes,
-    _lease: Arc<Lease>,
+    _lease: Arc<MemoryLease>,
 }
 
-impl Weighed {
+impl AccountedBytes {
     /// The same part of the budget, with other bytes that are no more.
-    pub fn with(&self, bytes: Bytes) -> Weighed {
-        Weighed { bytes, _lease: self._lease.clone() }
+    pub fn with(&self, bytes: Bytes) -> AccountedBytes {
+        AccountedBytes { bytes, _lease: self._lease.clone() }
     }
 }
 
-impl Deref for Weighed {
+impl Deref for AccountedBytes {
     type Target = Bytes;
 
     fn deref(&self) -> &Bytes {
@@ -123,11 +122,11 @@ mod tests {
 
     #[test]
     fn what_is_held_counts_until_the_last_holder_is_gone() {
-        let budget = Budget::new(100, Gauge::default());
+        let budget = MemoryBudget::new(100, Gauge::default());
         let mut one = budget.lease();
         one.grow_to(60).unwrap();
         let mut two = budget.lease();
-        assert_eq!(two.grow_to(50), Err(Refusal::Memory { limit: 100 }));
+        assert_eq!(two.grow_to(50), Err(Refusal::BodyMemory { limit: 100 }));
         two.grow_to(40).unwrap();
         let held = one.holds("x");
         let copy = held.clone();
@@ -141,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_debt_counts_and_is_never_refused() {
-        let budget = Budget::new(10, Gauge::default());
+        let budget = MemoryBudget::new(10, Gauge::default());
         let debt = budget.owe(50);
         assert!(budget.lease().grow_to(1).is_err());
         drop(debt);

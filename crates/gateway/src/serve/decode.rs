@@ -1,7 +1,7 @@
-//! Content encodings: whole request bodies within a limit, and replies piece by piece for whoever reads along.
+//! Content encodings: whole request bodies within a limit, and streamed replies for the observer.
 
 use super::answer::Refusal;
-use super::budget::Lease;
+use super::budget::MemoryLease;
 use std::io::{self, Write};
 
 /// Codings on top of each other: nobody has a reason for more.
@@ -58,7 +58,7 @@ impl Coding {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DecodeError {
     /// There is no memory for it.
-    Crowded(Refusal),
+    OutOfMemory(Refusal),
     /// It is larger than allowed.
     TooLarge,
     /// It is no such stream, or ends early.
@@ -75,11 +75,11 @@ pub fn decode_within(
     coding: Coding,
     bytes: &[u8],
     limit: usize,
-    lease: Lease,
-) -> Result<(Vec<u8>, Lease), DecodeError> {
+    lease: MemoryLease,
+) -> Result<(Vec<u8>, MemoryLease), DecodeError> {
     let budget = lease.budget().clone();
     let mut workspace = budget.lease();
-    workspace.grow_to(window(coding, bytes)).map_err(DecodeError::Crowded)?;
+    workspace.grow_to(window(coding, bytes)).map_err(DecodeError::OutOfMemory)?;
     let out = decode_into(coding, bytes, Bounded::new(limit, Some(lease)))?;
     let mut lease = out.lease.unwrap_or_else(|| budget.lease());
     let mut bytes = out.bytes;
@@ -134,7 +134,7 @@ fn decode_into(coding: Coding, bytes: &[u8], mut out: Bounded) -> Result<Bounded
     decoded.map_err(|error| match error.kind() {
         io::ErrorKind::FileTooLarge => DecodeError::TooLarge,
         _ => match error.into_inner().and_then(|inner| inner.downcast::<Refusal>().ok()) {
-            Some(refusal) => DecodeError::Crowded(*refusal),
+            Some(refusal) => DecodeError::OutOfMemory(*refusal),
             None => DecodeError::Garbled,
         },
     })
@@ -266,11 +266,11 @@ impl Decoder {
 struct Bounded {
     bytes: Vec<u8>,
     limit: usize,
-    lease: Option<Lease>,
+    lease: Option<MemoryLease>,
 }
 
 impl Bounded {
-    fn new(limit: usize, lease: Option<Lease>) -> Bounded {
+    fn new(limit: usize, lease: Option<MemoryLease>) -> Bounded {
         Bounded { bytes: Vec::new(), limit, lease }
     }
 
@@ -366,7 +366,7 @@ mod tests {
     #[test]
     fn what_decoding_takes_is_paid_for_first() {
         let gauge = prometheus_client::metrics::gauge::Gauge::default();
-        let budget = super::super::budget::Budget::new(20 << 20, gauge);
+        let budget = super::super::budget::MemoryBudget::new(20 << 20, gauge);
         let text = vec![b' '; 12 << 20];
         let mut gzip = Vec::new();
         flate2::read::GzEncoder::new(text.as_slice(), flate2::Compression::fast()).read_to_end(&mut gzip).unwrap();
@@ -375,7 +375,7 @@ mod tests {
             let (bytes, lease) = decode_within(coding, packed, 16 << 20, budget.lease()).unwrap();
             assert_eq!(bytes.len(), text.len());
             let refused = decode_within(coding, packed, 16 << 20, budget.lease()).unwrap_err();
-            assert!(matches!(refused, DecodeError::Crowded(_)), "{coding:?}: {refused:?}");
+            assert!(matches!(refused, DecodeError::OutOfMemory(_)), "{coding:?}: {refused:?}");
             drop(lease);
             assert!(budget.lease().grow_to(20 << 20).is_ok(), "{coding:?}: all is given back");
         }

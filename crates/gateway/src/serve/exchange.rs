@@ -1,18 +1,19 @@
-//! One turn of a conversation: made ready, sent, sent again where the provider refuses its size, and answered.
+//! One turn: prepare the request, send it, shorten and resend it if the provider refuses its size, and return the
+//! reply.
 
 use super::answer::{Refusal, whole};
-use super::budget::Weighed;
+use super::budget::AccountedBytes;
 use super::decode::{Coding, decode};
-use super::gateway::{Gateway, Place, now};
-use super::passage::{Passage, Pieces};
+use super::gateway::{Gateway, RequestPermit, now};
 use super::reply::{Again, Opening, Reply};
-use super::rewriting::{FAILED_OPEN, Known, Question, Rewritten, Usage};
+use super::reply_observer::{Ending, ReplyObserver, Settled};
+use super::rewrite::{FAILED_OPEN, RewriteDetails, Rewritten, TurnRequest, UsageRequestedBy};
 use super::route::Provider;
 use super::setup::Setup;
 use super::stream_start::{Preamble, StreamStart};
-use super::watch::Watch;
+use super::upload::{ChunkedBody, UploadProgress};
 use super::{Body, background};
-use super::{headers, lending};
+use super::{headers, mapped_keys};
 use crate::conversation::{self, CredentialId, Dialect, SessionId, Turn, read_refusal};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, header, response};
@@ -20,8 +21,13 @@ use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+use tokio::time::timeout;
 use tracing::{debug, info};
+
+/// How long the last byte of a reply waits until other nodes can know what was reported. A database that takes longer is
+/// left alone.
+const LONGEST_SETTLING: Duration = Duration::from_secs(2);
 
 /// A request on its way through the gateway.
 pub struct Exchange {
@@ -40,9 +46,9 @@ pub struct Exchange {
     /// With which headers.
     pub headers: HeaderMap,
     /// The body as it came, packed or not.
-    pub wire: Weighed,
+    pub wire: AccountedBytes,
     /// The request as the rewriter reads it.
-    pub question: Question,
+    pub turn_request: TurnRequest,
 }
 
 /// An exchange whose request has been made ready.
@@ -54,7 +60,7 @@ struct Sent {
     session: Option<SessionId>,
     outcome: &'static str,
     tokens: Option<(u64, u64)>,
-    usage: Usage,
+    usage: UsageRequestedBy,
     /// Bytes of the body that went out.
     length: usize,
     attempt: u8,
@@ -74,22 +80,22 @@ const LARGE_REQUEST: usize = 32 << 10;
 
 impl Exchange {
     /// Whether it goes out under a key that several clients share.
-    pub fn is_lent(&self) -> bool {
-        self.setup.keys.lends(self.question.credential, self.provider)
+    pub fn uses_mapped_key(&self) -> bool {
+        self.setup.keys.is_mapped(self.turn_request.credential, self.provider)
     }
 
     /// Serves the request.
-    pub async fn serve(self, place: Place) -> Result<Response<Body>, Refusal> {
+    pub async fn serve(self, place: RequestPermit) -> Result<Response<Body>, Refusal> {
         let began = Instant::now();
-        let mut rewritten = self.question.prepare(&self.gateway).await;
-        let tokens = rewritten.known.as_ref().map(|known| known.tokens);
+        let mut rewritten = self.turn_request.prepare(&self.gateway).await;
+        let tokens = rewritten.details.as_ref().map(|details| details.tokens);
         self.gateway.metrics.turn(
-            self.question.dialect,
+            self.turn_request.dialect,
             rewritten.outcome,
             tokens.unwrap_or_default(),
             began.elapsed(),
         );
-        let background = rewritten.known.as_mut().and_then(|known| known.background.take());
+        let background = rewritten.details.as_mut().and_then(|details| details.background.take());
         let gateway = self.gateway.clone();
         // What we made of a body is no longer than the body, and is there already.
         let _made = rewritten.body.as_ref().map(|body| gateway.memory.owe(body.len()));
@@ -130,7 +136,7 @@ impl Sent {
     fn take_note(&mut self, rewritten: &Rewritten) {
         self.outcome = rewritten.outcome;
         self.usage = rewritten.usage;
-        if let Some(Known { session, tokens, turn, .. }) = &rewritten.known {
+        if let Some(RewriteDetails { session, tokens, turn, .. }) = &rewritten.details {
             self.session = Some(session.clone());
             self.tokens = Some(*tokens);
             self.turn = Some(turn.clone());
@@ -145,28 +151,28 @@ impl Sent {
         if body.is_some() {
             headers.remove(header::CONTENT_ENCODING);
         }
-        if self.usage == Usage::Ours {
+        if self.usage == UsageRequestedBy::Gateway {
             // What is to be taken out of the reply must be readable in it.
             headers.remove(header::ACCEPT_ENCODING);
         }
         let body = body.unwrap_or_else(|| (*exchange.wire).clone());
         self.length = body.len();
-        let passage = Passage::new();
-        let mut request = Request::new(Pieces::new(body, passage.clone()));
+        let upload = UploadProgress::new();
+        let mut request = Request::new(ChunkedBody::new(body, upload.clone()));
         *request.method_mut() = exchange.method.clone();
         *request.uri_mut() = exchange.target.clone();
         *request.headers_mut() = headers;
         let began = Instant::now();
         let host = || exchange.target.host().unwrap_or_default().to_owned();
         let patience = exchange.setup.patience.reply;
-        let reply = passage
+        let reply = upload
             .answered(exchange.gateway.outbound.send(request), patience)
             .await
-            .ok_or_else(|| Refusal::Silent { host: host(), seconds: patience.as_secs() })?
-            .map_err(|error| Refusal::Unreachable { host: host(), reason: error.to_string() })?;
+            .ok_or_else(|| Refusal::UpstreamTimeout { host: host(), seconds: patience.as_secs() })?
+            .map_err(|error| Refusal::UpstreamUnreachable { host: host(), reason: error.to_string() })?;
         exchange.gateway.metrics.reply(exchange.provider, reply.status().as_u16(), began.elapsed());
-        if reply.status().is_success() && exchange.question.credential != exchange.admitted {
-            exchange.gateway.accepted.note(exchange.admitted, exchange.question.credential);
+        if reply.status().is_success() && exchange.turn_request.credential != exchange.admitted {
+            exchange.gateway.accepted.note(exchange.admitted, exchange.turn_request.credential);
         }
         Ok(reply)
     }
@@ -210,18 +216,23 @@ impl Sent {
     }
 
     /// A shorter body for a request that is too large.
-    async fn shorten(&mut self, refusal: conversation::Refusal) -> Option<Option<Bytes>> {
+    async fn shorten(&mut self, refusal: conversation::SizeRefusal) -> Option<Option<Bytes>> {
         if self.attempt >= MOST_ATTEMPTS {
             return None;
         }
         let turn = self.turn.clone()?;
         self.attempt += 1;
         let gateway = self.exchange.gateway.clone();
-        let rewritten = self.exchange.question.shorten(&gateway, &turn, refusal, self.attempt, self.usage).await?;
+        let rewritten = self.exchange.turn_request.shorten(&gateway, &turn, refusal, self.attempt, self.usage).await?;
         gateway.metrics.retry("too_large");
-        info!(attempt = self.attempt, outcome = rewritten.outcome, "refused for its size, folded harder");
+        info!(
+            attempt = self.attempt,
+            outcome = rewritten.outcome,
+            "the provider refused the request as too long; \
+         folded again and resent"
+        );
         self.take_note(&rewritten);
-        if let Some(task) = rewritten.known.and_then(|known| known.background) {
+        if let Some(task) = rewritten.details.and_then(|details| details.background) {
             background::fold(&gateway, task);
         }
         Some(rewritten.body)
@@ -230,14 +241,14 @@ impl Sent {
     /// The provider refuses what we made of the request: the next try is the request as it came.
     fn restore(&mut self, error: &[u8]) {
         let gateway = &self.exchange.gateway;
-        if self.usage == Usage::Ours && memchr::memmem::find(error, b"stream_options").is_some() {
+        if self.usage == UsageRequestedBy::Gateway && memchr::memmem::find(error, b"stream_options").is_some() {
             gateway.usage_refused.store(true, Ordering::Relaxed);
         }
         gateway.metrics.retry("rejected");
         gateway.metrics.fallback("rejected");
-        tracing::warn!(kind = "rejected", "forwarded as it came");
+        tracing::warn!(kind = "rejected", "rewritten request rejected; forwarded the original");
         self.outcome = FAILED_OPEN;
-        self.usage = Usage::Theirs;
+        self.usage = UsageRequestedBy::Client;
         // A refusal for its size can still be recovered.
         self.rejected = self.turn.take();
         self.turn = self.rejected.as_ref().map(Turn::as_it_came);
@@ -247,12 +258,12 @@ impl Sent {
     async fn drop_rejected(&mut self) {
         if let Some(turn) = self.rejected.take() {
             let gateway = self.exchange.gateway.clone();
-            self.exchange.question.reject(&gateway, turn).await;
+            self.exchange.turn_request.reject(&gateway, turn).await;
         }
     }
 
     /// The reply to the client.
-    fn respond(self, answer: Answer, place: Place) -> Response<Body> {
+    fn respond(self, answer: Answer, place: RequestPermit) -> Response<Body> {
         let (mut parts, body) = match answer {
             Answer::Read(parts, body) => (parts, body),
             Answer::Open(reply) => {
@@ -289,11 +300,11 @@ impl Sent {
 
     /// Whether usage events are taken out of a reply.
     fn strips(&self, parts: &response::Parts) -> bool {
-        self.usage == Usage::Ours && is_stream(&parts.headers) && is_plain(&parts.headers)
+        self.usage == UsageRequestedBy::Gateway && is_stream(&parts.headers) && is_plain(&parts.headers)
     }
 
     /// A reply as it is passed on.
-    fn stream(&self, parts: &response::Parts, source: Incoming, place: Place) -> Body {
+    fn stream(&self, parts: &response::Parts, source: Incoming, place: RequestPermit) -> Body {
         let mut reply = Reply::new(source, self.exchange.setup.patience.idle).placed(place);
         reply = reply.watched(self.watch(&parts.headers));
         if self.strips(parts) {
@@ -321,7 +332,7 @@ impl Sent {
                 target: exchange.target.clone(),
                 headers: exchange.headers.clone(),
                 wire: exchange.wire.clone(),
-                question: exchange.question.clone(),
+                turn_request: exchange.turn_request.clone(),
             },
             turn: self.turn.clone(),
             rejected: None,
@@ -335,38 +346,38 @@ impl Sent {
     }
 
     /// Reads along with a reply and tells the conversation what it cost.
-    fn watch(&self, headers: &HeaderMap) -> Watch {
+    fn watch(&self, headers: &HeaderMap) -> ReplyObserver {
         let (gateway, turn) = (self.exchange.gateway.clone(), self.turn.clone());
         let runtime = tokio::runtime::Handle::current();
-        let report = move |ending: super::watch::Ending, usage| {
+        let report = move |ending: Ending, usage: Option<conversation::ReportedUsage>| -> Option<Settled> {
             gateway.metrics.ending(ending.name());
-            if let Some(usage) = usage {
-                gateway.metrics.used(usage);
-                if let Some(turn) = turn {
-                    let observer = gateway.rewriter.clone();
-                    let noted = runtime.spawn_blocking(move || observer.observe(&turn, usage, now()));
-                    runtime.spawn(async move {
-                        match noted.await {
-                            Ok(()) => gateway.reported.notify_one(),
-                            Err(_) => gateway.metrics.fallback("panic"),
-                        }
-                    });
+            let usage = usage?;
+            gateway.metrics.used(usage);
+            let (turn, observer) = (turn?, gateway.rewriter.clone());
+            // The client's next request may go to another node, which decides by what this one wrote down.
+            let is_awaited = gateway.conversations.shares_store();
+            let noted = runtime.spawn_blocking(move || observer.observe(&turn, usage, now()));
+            let told = runtime.spawn(async move {
+                match noted.await {
+                    Ok(()) => gateway.reported.notify_one(),
+                    Err(_) => gateway.metrics.fallback("panic"),
                 }
-            }
+            });
+            is_awaited.then(|| -> Settled { Box::pin(async { drop(timeout(LONGEST_SETTLING, told).await) }) })
         };
-        let watch = Watch::new(self.exchange.question.dialect.format(), headers, Box::new(report));
+        let watch = ReplyObserver::new(self.exchange.turn_request.dialect.format(), headers, Box::new(report));
         let exchange = &self.exchange;
-        if exchange.question.dialect != Dialect::Responses || !exchange.is_lent() {
+        if exchange.turn_request.dialect != Dialect::Responses || !exchange.uses_mapped_key() {
             return watch;
         }
-        let (gateway, credential) = (exchange.gateway.clone(), exchange.question.credential);
-        watch.naming(Box::new(move |id| lending::claim(&gateway, credential, id)))
+        let (gateway, credential) = (exchange.gateway.clone(), exchange.turn_request.credential);
+        watch.naming(Box::new(move |id| mapped_keys::claim(&gateway, credential, id)))
     }
 }
 
 impl Retry {
     /// Sends the request again, shorter. `None` when that cannot be done or does not help.
-    pub async fn again(self, refusal: conversation::Refusal) -> Again {
+    pub async fn again(self, refusal: conversation::SizeRefusal) -> Again {
         let mut sent = *self.0;
         let body = sent.shorten(refusal).await?;
         let reply = sent.send(body).await.ok()?;

@@ -1,13 +1,13 @@
-//! The gateway's state: what all requests share.
+//! The gateway: state shared by all requests.
 
 use super::answer::Refusal;
-use super::budget::Budget;
-use super::identity::Accepted;
-use super::lending::Owners;
+use super::budget::MemoryBudget;
+use super::identity::AcceptedTokens;
+use super::mapped_keys::ObjectOwners;
 use super::metrics::Metrics;
-use super::ready::Readiness;
+use super::readiness::Readiness;
 use super::setup::{self, Setup, SetupError};
-use crate::conversation::{ConversationSettings, Conversations, Mode, Rewriter, Timestamp};
+use crate::conversation::{ConversationSettings, Conversations, Mode, Rewriter, Timestamp, Totals};
 use crate::outbound::{Outbound, OutboundError, OutboundSettings};
 use crate::settings::GatewaySettings;
 use arc_swap::ArcSwap;
@@ -23,7 +23,7 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 /// Settings, with what has to be read from files for them.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct GatewayConfig {
     /// When to compact and how far.
     pub policy: Policy,
     /// How to serve.
@@ -38,9 +38,9 @@ pub struct Plan {
     pub keys: Keyring,
 }
 
-impl Default for Plan {
-    fn default() -> Plan {
-        Plan {
+impl Default for GatewayConfig {
+    fn default() -> GatewayConfig {
+        GatewayConfig {
             policy: Policy::default(),
             gateway: GatewaySettings::default(),
             models: None,
@@ -61,25 +61,25 @@ pub struct Gateway {
     pub(super) metrics: Metrics,
     /// Told when something was reported that the next decision rests on.
     pub(super) reported: Notify,
-    /// Places for requests.
+    /// Permits for requests.
     places: Arc<Semaphore>,
-    /// Places for requests whose bodies are passed on while they come.
+    /// Permits for requests whose bodies are streamed through.
     uploads: Arc<Semaphore>,
     /// Memory for request bodies.
-    pub(super) memory: Arc<Budget>,
+    pub(super) memory: Arc<MemoryBudget>,
     /// Whose the objects are that providers keep under keys which clients share.
-    pub(super) owners: Owners,
+    pub(super) owners: ObjectOwners,
     /// Whose the tokens are that providers have accepted.
-    pub(super) accepted: Accepted,
+    pub(super) accepted: AcceptedTokens,
     /// Whether the store can be written.
     pub(super) readiness: Readiness,
-    /// Places for work on threads that may block.
+    /// Permits for blocking work.
     pub(super) workers: Arc<Semaphore>,
-    /// Places for folds beside the requests.
+    /// Permits for background folds.
     pub(super) folds: Arc<Semaphore>,
     /// Set when a provider refused a request because it asks for usage in a stream.
     pub(super) usage_refused: AtomicBool,
-    /// False while the gateway stops.
+    /// False during shutdown.
     pub(super) is_open: AtomicBool,
     /// The address that connections come in at, once there is one.
     bound: OnceLock<SocketAddr>,
@@ -95,7 +95,7 @@ pub enum StartError {
     #[error(transparent)]
     Setup(#[from] SetupError),
     /// Connections to providers.
-    #[error("connections to providers cannot be made: {0}")]
+    #[error("failed to set up connections to providers: {0}")]
     Outbound(#[from] OutboundError),
     /// The address is taken or not ours.
     #[error("cannot listen on {address}: {error}")]
@@ -114,41 +114,41 @@ const MOST_FOLDS: usize = 64;
 /// The part of all places that requests have beside them whose bodies are passed on while they come.
 const UPLOADS_PART: usize = 4;
 
-/// How long a request waits for a place before it is refused.
+/// How long a request waits for a permit before it is refused.
 const WAIT_FOR_PLACE: Duration = Duration::from_secs(2);
 
 impl Gateway {
     /// Opens the store and makes everything ready. Must be called inside a runtime.
-    pub fn open(plan: &Plan) -> Result<Arc<Gateway>, StartError> {
-        Gateway::open_with(plan, |conversations| Arc::new(conversations))
+    pub fn open(config: &GatewayConfig) -> Result<Arc<Gateway>, StartError> {
+        Gateway::open_with(config, |conversations| Arc::new(conversations))
     }
 
     /// Makes everything ready, with requests rewritten by what `wrap` makes of the conversations.
     pub fn open_with(
-        plan: &Plan,
+        config: &GatewayConfig,
         wrap: impl FnOnce(Conversations) -> Arc<dyn Rewriter>,
     ) -> Result<Arc<Gateway>, StartError> {
-        let setup = Setup::of(&plan.policy, &plan.gateway)?;
+        let setup = Setup::of(&config.policy, &config.gateway)?;
         let outbound = Outbound::new(OutboundSettings {
-            connect_timeout: Duration::from_secs(u64::from(plan.gateway.connect_secs)),
+            connect_timeout: Duration::from_secs(u64::from(config.gateway.connect_secs)),
             ..OutboundSettings::default()
         })?;
         // A store that cannot be opened must not keep requests from their providers.
-        let conversations = Conversations::open_or_wait(conversation_settings(plan));
+        let conversations = Conversations::open_or_wait(conversation_settings(config));
         // A rewrite keeps a core busy: more at once than a few per core only take memory from each other.
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         let metrics = Metrics::new(conversations.clone());
-        let most = plan.gateway.max_requests as usize;
+        let most = config.gateway.max_requests as usize;
         Ok(Arc::new(Gateway {
             uploads: Arc::new(Semaphore::new((most / UPLOADS_PART).max(1))),
-            memory: Budget::new(plan.gateway.body_memory_bytes, metrics.body_bytes.clone()),
-            places: Arc::new(Semaphore::new(plan.gateway.max_requests as usize)),
+            memory: MemoryBudget::new(config.gateway.body_memory_bytes, metrics.body_bytes.clone()),
+            places: Arc::new(Semaphore::new(config.gateway.max_requests as usize)),
             setup: ArcSwap::from_pointee(setup),
             outbound,
             metrics,
             readiness: Readiness::default(),
-            accepted: Accepted::default(),
-            owners: Owners::default(),
+            accepted: AcceptedTokens::default(),
+            owners: ObjectOwners::default(),
             reported: Notify::new(),
             rewriter: wrap(conversations.clone()),
             conversations,
@@ -157,13 +157,18 @@ impl Gateway {
             usage_refused: AtomicBool::new(false),
             is_open: AtomicBool::new(true),
             bound: OnceLock::new(),
-            listen: plan.gateway.listen.clone(),
+            listen: config.gateway.listen.clone(),
         }))
     }
 
     /// Why the gateway runs without its store, if it does.
     pub fn trouble(&self) -> Option<String> {
         self.conversations.trouble()
+    }
+
+    /// Sums over all that passed since the start.
+    pub fn totals(&self) -> Totals {
+        self.conversations.totals()
     }
 
     /// The settings in force.
@@ -175,10 +180,10 @@ impl Gateway {
     ///
     /// Store and limits of concurrency stay what they were at the start. Another address is refused, and so is to admit
     /// everybody where only known clients came in: what is open to whom follows from the socket, which stays.
-    pub fn reload(&self, plan: &Plan) -> Result<(), SetupError> {
-        let setup = Setup::of(&plan.policy, &plan.gateway)?;
+    pub fn reload(&self, config: &GatewayConfig) -> Result<(), SetupError> {
+        let setup = Setup::of(&config.policy, &config.gateway)?;
         let wanted = setup.listen()?;
-        if plan.gateway.listen != self.listen {
+        if config.gateway.listen != self.listen {
             let now = setup::address(self.listen.as_deref())?;
             if now != wanted {
                 return Err(SetupError::Moved { now: self.bound.get().copied().unwrap_or(now), wanted });
@@ -190,8 +195,8 @@ impl Gateway {
         if setup.keys.is_open() && !self.setup().keys.is_open() {
             return Err(SetupError::Opened);
         }
-        self.conversations.set_keys(&plan.keys)?;
-        self.conversations.reload(conversation_settings(plan));
+        self.conversations.set_keys(&config.keys)?;
+        self.conversations.reload(conversation_settings(config));
         self.setup.store(Arc::new(setup));
         self.usage_refused.store(false, std::sync::atomic::Ordering::Relaxed);
         Ok(())
@@ -202,35 +207,34 @@ impl Gateway {
         let _first = self.bound.set(address);
     }
 
-    /// A place for a request; waits a moment for one.
-    pub(super) async fn enter(&self) -> Result<Place, Refusal> {
-        self.enter_by(&self.places).await
+    /// A permit for a request; waits a moment for one.
+    pub(super) async fn acquire(&self) -> Result<RequestPermit, Refusal> {
+        self.acquire_from(&self.places).await
     }
 
-    /// A place for a request whose body is passed on while it comes: it may take long, and must not keep those waiting
-    /// that are there already.
-    pub(super) async fn enter_slowly(&self) -> Result<Place, Refusal> {
-        self.enter_by(&self.uploads).await
+    /// A permit for a request whose body is streamed through. Such uploads may take long and have permits of their own.
+    pub(super) async fn acquire_for_upload(&self) -> Result<RequestPermit, Refusal> {
+        self.acquire_from(&self.uploads).await
     }
 
-    async fn enter_by(&self, places: &Arc<Semaphore>) -> Result<Place, Refusal> {
+    async fn acquire_from(&self, places: &Arc<Semaphore>) -> Result<RequestPermit, Refusal> {
         let wait = tokio::time::timeout(WAIT_FOR_PLACE, places.clone().acquire_owned());
         match wait.await {
-            Ok(Ok(permit)) => Ok(Place::new(permit, &self.metrics)),
-            _ => Err(Refusal::Full { limit: self.setup().gateway.max_requests }),
+            Ok(Ok(permit)) => Ok(RequestPermit::new(permit, &self.metrics)),
+            _ => Err(Refusal::TooManyRequests { limit: self.setup().gateway.max_requests }),
         }
     }
 }
 
 /// What conversations are told.
-fn conversation_settings(plan: &Plan) -> ConversationSettings {
-    let gateway = &plan.gateway;
+fn conversation_settings(config: &GatewayConfig) -> ConversationSettings {
+    let gateway = &config.gateway;
     ConversationSettings {
-        policy: plan.policy.clone(),
-        models: plan.models.clone(),
-        store: plan.store.clone(),
-        limits: plan.limits,
-        keys: plan.keys.clone(),
+        policy: config.policy.clone(),
+        models: config.models.clone(),
+        store: config.store.clone(),
+        limits: config.limits,
+        keys: config.keys.clone(),
         mode: if gateway.shadow { Mode::Shadow } else { Mode::Live },
         holdout: gateway.holdout,
         bypass_models: gateway.bypass_models.clone(),
@@ -239,21 +243,21 @@ fn conversation_settings(plan: &Plan) -> ConversationSettings {
     }
 }
 
-/// A request's place, given back when its reply has ended.
-pub(super) struct Place {
+/// A request's permit, released when its reply has ended.
+pub(super) struct RequestPermit {
     _permit: OwnedSemaphorePermit,
     open: prometheus_client::metrics::gauge::Gauge,
 }
 
-impl Place {
-    fn new(permit: OwnedSemaphorePermit, metrics: &Metrics) -> Place {
+impl RequestPermit {
+    fn new(permit: OwnedSemaphorePermit, metrics: &Metrics) -> RequestPermit {
         let open = metrics.open_requests.clone();
         open.inc();
-        Place { _permit: permit, open }
+        RequestPermit { _permit: permit, open }
     }
 }
 
-impl Drop for Place {
+impl Drop for RequestPermit {
     fn drop(&mut self) {
         self.open.dec();
     }

@@ -1,4 +1,4 @@
-//! Which headers travel: all but those that speak of one connection, and those that speak to the gateway.
+//! Which headers are forwarded: all except hop-by-hop headers and those for the gateway.
 
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 

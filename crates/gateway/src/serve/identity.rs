@@ -1,4 +1,4 @@
-//! Who somebody is when the key changes and the person does not.
+//! Identifies a client across changing tokens.
 //!
 //! Tokens of subscriptions are replaced every few hours. What a client stores here would be lost each time if it
 //! belonged to the token, so it belongs to what does not change: the account that the token or the request names. That
@@ -11,9 +11,9 @@
 //! An account that a token does not name counts only together with something that nobody else knows: the long random
 //! name of a device, or of a session.
 
+use super::credentials::{self, API_KEY, GOOGLE_KEY};
+use super::header_hints::Hints;
 use super::headers;
-use super::hints::Hints;
-use super::vendor::{self, API_KEY, GOOGLE_KEY};
 use crate::conversation::CredentialId;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -31,7 +31,7 @@ const LONGEST_TOKEN: usize = 16 << 10;
 
 /// Tokens that a provider has accepted, and whose they are.
 #[derive(Default)]
-pub struct Accepted {
+pub struct AcceptedTokens {
     known: Mutex<Known>,
 }
 
@@ -41,7 +41,7 @@ struct Known {
     order: VecDeque<CredentialId>,
 }
 
-impl Accepted {
+impl AcceptedTokens {
     /// A provider has accepted a token in a request of somebody.
     pub fn note(&self, token: CredentialId, who: CredentialId) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -64,10 +64,10 @@ impl Accepted {
 
 /// Who sends a turn, where everybody is admitted: the key that it shows, or the account of a token that will be replaced.
 pub fn of_turn(admitted: CredentialId, headers: &HeaderMap, hints: &Hints, body: &[u8]) -> CredentialId {
-    if vendor::key_in(headers, &headers::KEY).is_some() {
+    if credentials::key_in(headers, &headers::KEY).is_some() {
         return admitted;
     }
-    let token = [GOOGLE_KEY, API_KEY, header::AUTHORIZATION].iter().find_map(|name| vendor::key_in(headers, name));
+    let token = [GOOGLE_KEY, API_KEY, header::AUTHORIZATION].iter().find_map(|name| credentials::key_in(headers, name));
     match token {
         Some(token) if token.starts_with(b"sk-ant-oat") => device(body).or_else(|| session(hints)).unwrap_or(admitted),
         Some(token) => account(token).unwrap_or(admitted),
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn a_token_is_nobody_elses_until_a_provider_accepts_it() {
-        let accepted = Accepted::default();
+        let accepted = AcceptedTokens::default();
         let (token, me) = (CredentialId::of_key("t"), CredentialId::of_account("me"));
         assert_eq!(accepted.whose(token), token);
         accepted.note(token, me);

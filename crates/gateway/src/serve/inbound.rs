@@ -1,7 +1,7 @@
-//! Request bodies: read to the end, within limits of size and patience, and unpacked.
+//! Reads request bodies within limits of size and time, and decompresses them.
 
 use super::answer::Refusal;
-use super::budget::{Budget, Weighed};
+use super::budget::{AccountedBytes, MemoryBudget};
 use super::decode::{Coding, DecodeError, decode_within};
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, header};
@@ -21,7 +21,7 @@ pub struct Bounds {
 }
 
 /// Reads a body as it is on the wire.
-pub async fn read<B>(mut body: B, bounds: Bounds, budget: &Arc<Budget>) -> Result<Weighed, Refusal>
+pub async fn read<B>(mut body: B, bounds: Bounds, budget: &Arc<MemoryBudget>) -> Result<AccountedBytes, Refusal>
 where
     B: http_body::Body<Data = Bytes> + Unpin,
     B::Error: fmt::Debug,
@@ -82,11 +82,16 @@ const SLOWEST: u64 = 16 << 10;
 const EXPECTED_MOST: usize = 1 << 20;
 
 /// Unpacks a body as its headers say.
-pub fn unpack(headers: &HeaderMap, body: Weighed, bounds: Bounds, budget: &Arc<Budget>) -> Result<Weighed, Refusal> {
+pub fn unpack(
+    headers: &HeaderMap,
+    body: AccountedBytes,
+    bounds: Bounds,
+    budget: &Arc<MemoryBudget>,
+) -> Result<AccountedBytes, Refusal> {
     let named = headers.get_all(header::CONTENT_ENCODING).iter().map(|value| value.to_str().unwrap_or("?"));
     let named = named.collect::<Vec<_>>().join(",");
     let Some(codings) = Coding::list(&named) else {
-        return Err(Refusal::Encoding(named.chars().take(40).collect()));
+        return Err(Refusal::UnsupportedEncoding(named.chars().take(40).collect()));
     };
     let limit = usize::try_from(bounds.bytes).unwrap_or(usize::MAX);
     let mut body = body;
@@ -94,8 +99,8 @@ pub fn unpack(headers: &HeaderMap, body: Weighed, bounds: Bounds, budget: &Arc<B
     for coding in codings.into_iter().rev() {
         let (bytes, lease) = decode_within(coding, &body, limit, budget.lease()).map_err(|error| match error {
             DecodeError::TooLarge => Refusal::TooLarge { limit: bounds.bytes },
-            DecodeError::Garbled => Refusal::Garbled(coding.name()),
-            DecodeError::Crowded(refusal) => refusal,
+            DecodeError::Garbled => Refusal::InvalidEncoding(coding.name()),
+            DecodeError::OutOfMemory(refusal) => refusal,
         })?;
         body = lease.holds(bytes);
     }
@@ -107,8 +112,8 @@ mod tests {
     use super::*;
     use http_body_util::Full;
 
-    fn budget() -> Arc<Budget> {
-        Budget::new(1_000, prometheus_client::metrics::gauge::Gauge::default())
+    fn budget() -> Arc<MemoryBudget> {
+        MemoryBudget::new(1_000, prometheus_client::metrics::gauge::Gauge::default())
     }
 
     const BOUNDS: Bounds = Bounds { bytes: 10, pause: Duration::from_millis(50) };
@@ -124,6 +129,6 @@ mod tests {
     fn an_unknown_coding_is_named() {
         let headers = HeaderMap::from_iter([(header::CONTENT_ENCODING, "lzma".parse().unwrap())]);
         let refused = unpack(&headers, budget().lease().holds("x"), BOUNDS, &budget()).unwrap_err();
-        assert_eq!(refused, Refusal::Encoding("lzma".to_owned()));
+        assert_eq!(refused, Refusal::UnsupportedEncoding("lzma".to_owned()));
     }
 }

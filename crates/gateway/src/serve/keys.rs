@@ -1,4 +1,4 @@
-//! Who may use the gateway, and under which key their requests go out.
+//! Client keys, and the provider keys they are mapped to.
 //!
 //! A key file has one line per client: its key, and where wanted the keys that are sent upstream in its place:
 //!
@@ -11,14 +11,14 @@
 //! ops-1     operator
 //! ```
 //!
-//! What goes out under a key of the file may be shared by several clients, so that less of it passes: see `lending`.
+//! What goes out under a key of the file may be shared by several clients, so that less of it passes: see `mapped_keys`.
 //!
 //! Client keys are compared by digest: the time that takes says nothing about them, and they are not kept as text.
 
 use super::answer::Refusal;
+use super::credentials::{self, API_KEY, GOOGLE_KEY};
 use super::headers;
 use super::route::Provider;
-use super::vendor::{self, API_KEY, GOOGLE_KEY};
 use crate::conversation::CredentialId;
 use http::header::{self, HeaderMap, HeaderValue};
 use std::collections::HashMap;
@@ -75,7 +75,9 @@ impl Keys {
                     .split_once('=')
                     .ok_or_else(|| fail("expected openai=KEY, anthropic=KEY, google=KEY or operator".to_owned()))?;
                 let value = match value.strip_prefix('$') {
-                    Some(name) => variable(name).ok_or_else(|| fail(format!("the variable {name} is not set")))?,
+                    Some(name) => {
+                        variable(name).ok_or_else(|| fail(format!("environment variable {name} is not set")))?
+                    }
                     None => value.to_owned(),
                 };
                 let slot = match name {
@@ -83,11 +85,11 @@ impl Keys {
                     "anthropic" => &mut upstream.anthropic,
                     "google" => &mut upstream.google,
                     other => {
-                        return Err(fail(format!("`{other}` is no provider; expected openai, anthropic or google")));
+                        return Err(fail(format!("unknown provider `{other}`; expected openai, anthropic or google")));
                     }
                 };
                 let mut value = HeaderValue::from_str(value.trim())
-                    .map_err(|_| fail("a key has characters that no header can carry".to_owned()))?;
+                    .map_err(|_| fail("a key contains characters that are invalid in a header".to_owned()))?;
                 value.set_sensitive(true);
                 *slot = Some(value);
             }
@@ -124,19 +126,19 @@ impl Keys {
         headers: &mut HeaderMap,
     ) -> Result<(), Refusal> {
         if !self.is_open() {
-            vendor::strike(headers, |key| self.stands_for_others(CredentialId::of_bytes(key)));
+            credentials::strike(headers, |key| self.stands_for_others(CredentialId::of_bytes(key)));
         }
         let Some(upstream) = self.clients.get(&credential).filter(|upstream| upstream.is_given()) else {
             return Ok(());
         };
         let Some(key) = upstream.key(provider) else {
             // A client may bring a key of its own for what the file says nothing about.
-            return match vendor::CARRIERS.iter().any(|name| headers.contains_key(name)) {
+            return match credentials::CARRIERS.iter().any(|name| headers.contains_key(name)) {
                 true => Ok(()),
-                false => Err(Refusal::Unmapped { vendor: provider.name() }),
+                false => Err(Refusal::NoMappedKey { vendor: provider.name() }),
             };
         };
-        for name in &vendor::CARRIERS {
+        for name in &credentials::CARRIERS {
             headers.remove(name);
         }
         match provider {
@@ -154,7 +156,7 @@ impl Keys {
     }
 
     /// Whether requests of a client go to `provider` under a key of the file.
-    pub fn lends(&self, credential: CredentialId, provider: Provider) -> bool {
+    pub fn is_mapped(&self, credential: CredentialId, provider: Provider) -> bool {
         self.clients.get(&credential).is_some_and(|upstream| upstream.key(provider).is_some())
     }
 
@@ -181,7 +183,7 @@ impl Upstream {
 /// The keys that a request shows, the one for the gateway first.
 fn presented(headers: &HeaderMap) -> impl Iterator<Item = CredentialId> + '_ {
     let named = [headers::KEY, GOOGLE_KEY, API_KEY, header::AUTHORIZATION];
-    named.into_iter().filter_map(|name| vendor::key_in(headers, &name)).map(CredentialId::of_bytes)
+    named.into_iter().filter_map(|name| credentials::key_in(headers, &name)).map(CredentialId::of_bytes)
 }
 
 #[cfg(test)]
@@ -228,7 +230,7 @@ mod tests {
         let mut headers = with("x-api-key", "two");
         let two = keys.admit(&headers).unwrap();
         let refused = keys.exchange(two, Provider::Anthropic, &mut headers).unwrap_err();
-        assert_eq!((refused.name(), headers.len()), ("unmapped", 0));
+        assert_eq!((refused.name(), headers.len()), ("no_mapped_key", 0));
         // One's own key for what the file says nothing about, beside the one for the gateway.
         let mut headers = with("x-api-key", "own");
         headers.insert("authorization", "Bearer two".parse().unwrap());
@@ -259,9 +261,11 @@ mod tests {
 
     #[test]
     fn a_bad_line_is_named_by_number_and_never_by_content() {
-        for (text, word) in
-            [("k\nk2 secretword", "openai=KEY"), ("k\nk2 x=secretword", "no provider"), ("k\nk2 openai=$A", "not set")]
-        {
+        for (text, word) in [
+            ("k\nk2 secretword", "openai=KEY"),
+            ("k\nk2 x=secretword", "unknown provider"),
+            ("k\nk2 openai=$A", "not set"),
+        ] {
             let error = Keys::parse(text, &|_| None).err().unwrap().to_string();
             assert!(error.starts_with("line 2") && error.contains(word) && !error.contains("secretword"), "{error}");
         }

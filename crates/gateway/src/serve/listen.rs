@@ -1,10 +1,10 @@
-//! Accepting connections, speaking HTTP/1.1 and HTTP/2 on them, and stopping without cutting anybody off.
+//! Accepts connections, serves HTTP/1.1 and HTTP/2 on them, and shuts down gracefully.
 
-use super::crowd::{Crowd, Room};
+use super::connection::{Connection, ConnectionTimeouts};
+use super::connections::{ConnectionLimits, Connections};
 use super::gateway::{Gateway, StartError};
-use super::presence::{Presence, Waits};
 use super::write_timeout::WriteTimeout;
-use super::{background, entrance};
+use super::{background, handler};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
@@ -42,14 +42,14 @@ pub async fn bind(gateway: &Gateway) -> Result<TcpListener, StartError> {
 
 /// Serves until `stop` is done, then finishes what is open, within the limit of the settings.
 pub async fn serve(gateway: Arc<Gateway>, listener: TcpListener, stop: impl Future<Output = ()>) -> Stopped {
-    let (books_stop, books_stopped) = oneshot::channel::<()>();
-    let books = tokio::spawn(background::keep_books(gateway.clone(), async move {
-        let _ = books_stopped.await;
+    let (statistics_stop, statistics_stopped) = oneshot::channel::<()>();
+    let statistics = tokio::spawn(background::write_statistics(gateway.clone(), async move {
+        let _ = statistics_stopped.await;
     }));
     if let Ok(address) = listener.local_addr() {
         gateway.is_bound_to(address);
     }
-    let crowd = Crowd::new(room(&gateway));
+    let connections = Connections::new(connection_limits(&gateway));
     // Each connection holds the other end, so that the last one to go is noticed.
     let (stopping, is_stopping) = watch::channel(false);
     tokio::pin!(stop);
@@ -59,11 +59,11 @@ pub async fn serve(gateway: Arc<Gateway>, listener: TcpListener, stop: impl Futu
             accepted = listener.accept() => accepted,
         };
         match accepted {
-            Ok((stream, peer)) => welcome(&gateway, &crowd, stream, peer, is_stopping.clone()),
+            Ok((stream, peer)) => accept(&gateway, &connections, stream, peer, is_stopping.clone()),
             Err(error) => {
                 // Mostly there are too many files open; those who wait hold some.
-                if crowd.make_room() == 0 {
-                    warn!(%error, "a connection was not accepted");
+                if connections.make_room() == 0 {
+                    warn!(%error, "failed to accept a connection");
                 }
                 tokio::time::sleep(BACKOFF).await;
             }
@@ -74,39 +74,42 @@ pub async fn serve(gateway: Arc<Gateway>, listener: TcpListener, stop: impl Futu
     gateway.is_open.store(false, Ordering::Relaxed);
     let patience = Duration::from_secs(u64::from(gateway.setup().gateway.shutdown_secs));
     let open = gateway.metrics.open_requests.get();
-    info!(open, seconds = patience.as_secs(), "stopping; open requests get time to finish");
+    info!(open, seconds = patience.as_secs(), "shutting down; waiting for open requests");
     let _ = stopping.send(true);
     let stopped = match tokio::time::timeout(patience, stopping.closed()).await {
         Ok(()) => Stopped::Finished,
         Err(_) => Stopped::CutOff,
     };
-    let _ = books_stop.send(());
-    let _ = books.await;
+    let _ = statistics_stop.send(());
+    let _ = statistics.await;
     stopped
 }
 
-fn room(gateway: &Gateway) -> Room {
+fn connection_limits(gateway: &Gateway) -> ConnectionLimits {
     let settings = &gateway.setup().gateway;
-    Room { all: settings.max_connections as usize, of_one: settings.max_connections_per_address as usize }
+    ConnectionLimits {
+        all: settings.max_connections as usize,
+        per_address: settings.max_connections_per_address as usize,
+    }
 }
 
-fn waits(gateway: &Gateway) -> Waits {
+fn timeouts(gateway: &Gateway) -> ConnectionTimeouts {
     let settings = &gateway.setup().gateway;
     let seconds = |n: u32| Duration::from_secs(u64::from(n));
-    Waits { head: seconds(settings.header_secs), between: seconds(settings.keep_alive_secs) }
+    ConnectionTimeouts { head: seconds(settings.header_secs), between: seconds(settings.keep_alive_secs) }
 }
 
 /// Serves a connection that has been accepted, if there is room for it.
-fn welcome(
+fn accept(
     gateway: &Arc<Gateway>,
-    crowd: &Arc<Crowd>,
+    connections: &Arc<Connections>,
     stream: TcpStream,
     peer: SocketAddr,
     stopping: watch::Receiver<bool>,
 ) {
-    let entrance = stream.local_addr().map_or(peer.ip(), |address| address.ip());
-    let Some(member) = crowd.admit(peer.ip(), entrance) else {
-        gateway.metrics.refusal("crowded_out");
+    let local_address = stream.local_addr().map_or(peer.ip(), |address| address.ip());
+    let Some(open_connection) = connections.admit(peer.ip(), local_address) else {
+        gateway.metrics.refusal("connection_dropped");
         return;
     };
     // Events are small and must not wait for each other. A connection that is gone already is found out later.
@@ -114,17 +117,17 @@ fn welcome(
     let gateway = gateway.clone();
     tokio::spawn(async move {
         gateway.metrics.open_connections.inc();
-        attend(&gateway, stream, &member.presence, stopping).await;
+        serve_connection(&gateway, stream, &open_connection.connection, stopping).await;
         gateway.metrics.open_connections.dec();
-        drop(member);
+        drop(open_connection);
     });
 }
 
 /// Serves one connection to its end.
-async fn attend(
+async fn serve_connection(
     gateway: &Arc<Gateway>,
     stream: TcpStream,
-    presence: &Arc<Presence>,
+    connection: &Arc<Connection>,
     mut stopping: watch::Receiver<bool>,
 ) {
     let settings = &gateway.setup().gateway;
@@ -133,30 +136,30 @@ async fn attend(
     // How long a head may take is counted from the first moment, before anybody knows which version it is of.
     builder.http1().timer(TokioTimer::new()).header_read_timeout(None).max_buf_size(LARGEST_HEAD);
     builder.http2().timer(TokioTimer::new()).max_concurrent_streams(STREAMS).keep_alive_interval(pause);
-    let stream = TokioIo::new(WriteTimeout::new(stream, pause, presence.clone()));
-    let (answering, visited) = (gateway.clone(), presence.clone());
+    let stream = TokioIo::new(WriteTimeout::new(stream, pause, connection.clone()));
+    let (answering, for_requests) = (gateway.clone(), connection.clone());
     let service = service_fn(move |request| {
-        let (gateway, visit) = (answering.clone(), visited.visit());
-        async move { Ok::<_, Infallible>(entrance::answer(gateway, request, visit).await) }
+        let (gateway, guard) = (answering.clone(), for_requests.guard());
+        async move { Ok::<_, Infallible>(handler::handle(gateway, request, guard).await) }
     });
-    let connection = builder.serve_connection(stream, service);
-    tokio::pin!(connection);
-    let waits = waits(gateway);
+    let http = builder.serve_connection(stream, service);
+    tokio::pin!(http);
+    let timeouts = timeouts(gateway);
     tokio::select! {
-        ended = connection.as_mut() => return told(ended),
-        () = presence.waited_too_long(waits) => return debug!("a connection waited too long"),
-        () = presence.told_to_end() => return debug!("a connection made room for another"),
+        ended = http.as_mut() => return log_end(ended),
+        () = connection.waited_too_long(timeouts) => return debug!("connection closed: idle timeout"),
+        () = connection.eviction() => return debug!("connection closed: connection limit reached"),
         _ = stopping.wait_for(|stopping| *stopping) => {}
     }
-    connection.as_mut().graceful_shutdown();
+    http.as_mut().graceful_shutdown();
     tokio::select! {
-        ended = connection => told(ended),
-        () = presence.has_parted() => debug!("a connection had nothing more to say"),
+        ended = http => log_end(ended),
+        () = connection.is_drained() => debug!("connection closed: shutting down"),
     }
 }
 
-fn told(ended: Result<(), super::BoxError>) {
+fn log_end(ended: Result<(), super::BoxError>) {
     if let Err(error) = ended {
-        debug!(%error, "a connection ended early");
+        debug!(%error, "connection failed");
     }
 }

@@ -1,4 +1,4 @@
-//! Figures for Prometheus. Labels are names from tables: nothing that a client sends becomes one.
+//! Prometheus metrics. Label values come from fixed tables, never from clients.
 
 use super::route::Provider;
 use crate::conversation::{Conversations, Dialect, ReportedUsage};
@@ -48,9 +48,9 @@ pub struct Metrics {
     tokens: Histogram,
     saved: Histogram,
     reloads: Family<Kind, Counter>,
-    /// Requests that are being served.
+    /// Requests in progress.
     pub open_requests: Gauge,
-    /// Connections that are open.
+    /// Open client connections.
     pub open_connections: Gauge,
     /// Bytes that request bodies take.
     pub body_bytes: Gauge,
@@ -83,30 +83,38 @@ impl Metrics {
             body_bytes: Gauge::default(),
         };
         let r = &mut metrics.registry;
-        r.register("turns", "Turns of conversations, by what became of them", metrics.turns.clone());
-        r.register("upstream_replies", "Replies of providers, by status", metrics.replies.clone());
+        r.register("turns", "Conversation turns by outcome", metrics.turns.clone());
+        r.register("upstream_replies", "Provider responses by status", metrics.replies.clone());
         r.register(
             "fallbacks",
-            "What failed on our side, by kind; requests went out all the same, and as they came where it was about them",
+            "Failures inside the gateway by kind; affected requests were forwarded unchanged",
             metrics.fallbacks.clone(),
         );
-        r.register("refusals", "Requests that the gateway answered with an error of its own", metrics.refusals.clone());
-        r.register("streams", "Replies, by how they ended", metrics.endings.clone());
-        r.register("retries", "Requests sent again before a byte reached the client", metrics.retries.clone());
-        r.register("summaries", "Calls to the summariser, by result", metrics.summaries.clone());
-        r.register("usage_tokens", "Tokens that providers reported", metrics.usage.clone());
+        r.register("refusals", "Requests that the gateway answered with its own error", metrics.refusals.clone());
+        r.register("streams", "Replies by how they ended", metrics.endings.clone());
         r.register(
-            "added_latency_seconds",
-            "Time that reading and rewriting added to a request",
-            metrics.prepare.clone(),
+            "retries",
+            "Requests resent before any byte of the reply reached the client",
+            metrics.retries.clone(),
         );
-        r.register("first_byte_seconds", "Time until a provider began to answer", metrics.first_byte.clone());
-        r.register("request_tokens", "Tokens of requests as they came", metrics.tokens.clone());
-        r.register("saved_tokens", "Tokens that a rewritten request was shorter by", metrics.saved.clone());
-        r.register("config_reloads", "Reloads of the settings, by result", metrics.reloads.clone());
-        r.register("open_requests", "Requests that are being served", metrics.open_requests.clone());
-        r.register("open_connections", "Connections that are open", metrics.open_connections.clone());
-        r.register("body_bytes", "Memory that request bodies take, packed and unpacked", metrics.body_bytes.clone());
+        r.register("summaries", "Summaries by result", metrics.summaries.clone());
+        r.register("usage_tokens", "Tokens reported by providers", metrics.usage.clone());
+        r.register("added_latency_seconds", "Time spent reading and rewriting a request", metrics.prepare.clone());
+        r.register(
+            "first_byte_seconds",
+            "Time until the first byte of a provider's response",
+            metrics.first_byte.clone(),
+        );
+        r.register("request_tokens", "Tokens of incoming requests", metrics.tokens.clone());
+        r.register("saved_tokens", "Tokens saved in rewritten requests", metrics.saved.clone());
+        r.register("config_reloads", "Settings reloads by result", metrics.reloads.clone());
+        r.register("open_requests", "Requests in progress", metrics.open_requests.clone());
+        r.register("open_connections", "Open client connections", metrics.open_connections.clone());
+        r.register(
+            "body_bytes",
+            "Memory used by request bodies, compressed and decompressed",
+            metrics.body_bytes.clone(),
+        );
         r.register_collector(Box::new(Sums { conversations }));
         metrics
     }
@@ -198,13 +206,13 @@ impl Collector for Sums {
         let sums = totals.sums;
         let counts = [
             ("folds", "Folds", sums.folds),
-            ("prunes", "Prunes without a fold", sums.prunes),
-            ("recoveries", "Requests folded harder after a provider refused their size", sums.recoveries),
-            ("failed_open", "Folds that could not be made durable", sums.failed_open),
-            ("checkpoint_hits", "Requests for which a checkpoint was known", totals.checkpoint_hits),
-            ("checkpoint_misses", "Requests for which no checkpoint was known", totals.checkpoint_misses),
-            ("tokens_before", "Tokens as they came", sums.tokens_before),
-            ("tokens_after", "Tokens as they went out", sums.tokens_after),
+            ("prunes", "Prunes (old tool outputs reduced, nothing folded)", sums.prunes),
+            ("recoveries", "Requests folded again after a provider refused their size", sums.recoveries),
+            ("failed_open", "Folds that could not be stored", sums.failed_open),
+            ("checkpoint_hits", "Requests with a stored checkpoint", totals.checkpoint_hits),
+            ("checkpoint_misses", "Requests without a stored checkpoint", totals.checkpoint_misses),
+            ("tokens_before", "Tokens received", sums.tokens_before),
+            ("tokens_after", "Tokens forwarded", sums.tokens_after),
         ];
         for (name, help, value) in counts {
             let counter = ConstCounter::new(value);
@@ -212,21 +220,17 @@ impl Collector for Sums {
         }
         // Saved is what a provider would have charged less what it charged and what summaries cost: it may be negative.
         let money = [
-            ("charged_dollars", "Charged by providers, as far as prices are known", sums.charged),
-            ("uncompacted_dollars", "What the same requests would have cost as they came", sums.uncompacted),
-            ("summary_dollars", "Charged for summaries", sums.summaries),
-            (
-                "saved_dollars",
-                "Saved, all costs of the gateway itself subtracted",
-                sums.uncompacted - sums.charged - sums.summaries,
-            ),
+            ("charged_dollars", "Provider charges in dollars, where prices are known", sums.charged),
+            ("uncompacted_dollars", "What the same requests would have cost without compaction", sums.uncompacted),
+            ("summary_dollars", "Charges for summaries", sums.summaries),
+            ("saved_dollars", "Dollars saved, net of summaries", sums.uncompacted - sums.charged - sums.summaries),
         ];
         for (name, help, value) in money {
             let gauge = ConstGauge::new(value);
             gauge.encode(encoder.encode_descriptor(name, help, None, gauge.metric_type())?)?;
         }
         let levels = [
-            ("background_folds", "Folds under way", totals.in_flight),
+            ("background_folds", "Background folds in progress", totals.in_flight),
             ("sessions", "Sessions in memory", totals.sessions),
         ];
         for (name, help, value) in levels {

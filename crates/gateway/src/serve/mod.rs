@@ -1,63 +1,66 @@
-//! The gateway: routes, streams, limits, operations. One file per step, in the order of the data:
+//! The HTTP side of the gateway: routing, streaming, limits, operations. One file per step, in the order of the data:
 //!
 //! | step | file |
 //! |---|---|
-//! | a connection is accepted, or makes room for another | `listen`, `crowd`, `presence`, `write_timeout` |
-//! | its path is put straight, its names and its route are known | `entrance`, `path`, `names`, `route` |
-//! | a turn is let in, read, unpacked and addressed | `turn`: `keys`, `inbound`, `decode`, `budget`, `lending`, `upstream` |
-//! | what else passes is forwarded as it comes | `pass`, `passage` |
-//! | the conversation says what to send | `rewriting`, then `marks` and `usage` |
-//! | it is sent, and sent again where its size is refused | `exchange` |
-//! | the reply passes, read along with | `stream_start`, `reply`, `watch`, `events` |
+//! | accept a connection, or evict one when a limit is reached | `listen`, `connections`, `connection`, `write_timeout` |
+//! | normalise the path, check host and origin, choose a route | `handler`, `path`, `allowed_hosts`, `route` |
+//! | authenticate a turn, read and decompress its body, choose the upstream URL | `turn`: `keys`, `inbound`, `decode`, `budget`, `mapped_keys`, `upstream` |
+//! | forward any other request unchanged | `pass_through`, `upload` |
+//! | rewrite the turn | `rewrite`, then `cache_marks` and `usage` |
+//! | send it; shorten and resend it when the provider refuses its size | `exchange` |
+//! | stream the reply and read its usage | `stream_start`, `reply`, `reply_observer` |
 //!
-//! Whatever goes wrong on our side, the request goes out as it came.
+//! When a step of ours fails, the request is forwarded as it came.
 
+mod allowed_hosts;
 mod answer;
 mod assistant_answer;
 mod background;
 mod budget;
-mod compress;
-mod crowd;
+mod cache_marks;
+mod compaction;
+mod connection;
+mod connections;
+mod credentials;
+pub mod dates;
 mod decode;
-mod entrance;
+mod endpoints;
 mod exchange;
 mod gateway;
+mod handler;
+mod header_hints;
 mod headers;
-mod hints;
 mod identity;
 mod inbound;
 mod keys;
-mod lending;
 mod listen;
-mod marks;
+mod mapped_keys;
 mod metrics;
-mod names;
 mod originals;
-mod own;
+mod outputs;
 mod panics;
-mod pass;
-mod passage;
+mod pass_through;
 mod path;
-mod presence;
 mod query;
-mod ready;
+mod readiness;
+mod recall_endpoint;
 mod reload;
 mod reply;
-mod rewriting;
+mod reply_observer;
+mod rewrite;
 mod route;
 mod setup;
-mod site;
+mod slash_commands;
 mod stream_start;
+mod tools;
 mod turn;
+mod upload;
 mod upstream;
 mod usage;
-mod vendor;
-mod watch;
-pub mod when;
 mod write_timeout;
 
 pub use crate::outbound::BoxError;
-pub use gateway::{Gateway, Plan, StartError};
+pub use gateway::{Gateway, GatewayConfig, StartError};
 pub use listen::{Stopped, bind, serve};
 pub use panics::log_places_of_panics;
 pub use reload::{Load, follow};

@@ -1,17 +1,14 @@
-//! Originals over HTTP: recall by handle, search by words. The same pages as on the command line, per credential.
+//! Recall and search over HTTP, per credential, with the same output as on the command line.
 
 use super::Body;
 use super::answer::{json_answer, text_answer};
+use super::endpoints::error;
 use super::gateway::{Gateway, now};
-use super::own::error;
 use super::query::{ParameterError, Parameters};
 use crate::conversation::{CredentialId, SessionId};
-use foldline_core::reading::{
-    self, Choice, ChoiceError, Findings, Grep, MOST_HITS, Numbers, PAGE_SIZE, PAGE_SIZES, Reach, Site, Way,
-};
-use foldline_store::{Address, Query, Recall, StoreError};
+use foldline_core::reading::{self, ChoiceError, Findings, MOST_HITS, PAGE_SIZE, PAGE_SIZES, Reach, Site, Way};
+use foldline_store::{Address, Query, Recall, StoreError, Wanted, tell};
 use http::{HeaderMap, Response, StatusCode, header, request::Parts};
-use regex::RegexBuilder;
 use serde::Serialize;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -24,8 +21,6 @@ const SEARCH: &[&str] = &["q", "session", "limit", "format"];
 const HITS: usize = 10;
 /// Pages are counted in numbers that people can read.
 const MOST: usize = 1_000_000_000;
-/// Bytes of a pattern's program: large enough for any that people write.
-const PATTERN_BYTES: usize = 1 << 20;
 
 /// How an answer is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +71,7 @@ async fn on_a_thread(work: impl FnOnce() -> Result<Response<Body>, Refused> + Se
     match tokio::task::spawn_blocking(work).await {
         Ok(Ok(answer)) => answer,
         Ok(Err(Refused(status, words))) => error(status, &words),
-        Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "the original could not be read"),
+        Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "failed to read the original from the store"),
     }
 }
 
@@ -89,16 +84,16 @@ fn recalled(
 ) -> Result<Response<Body>, Refused> {
     let address = Address::from_str(handle).map_err(|fault| Refused(StatusCode::BAD_REQUEST, fault.to_string()))?;
     let parameters = Parameters::read(query, RECALL)?;
-    let wanted = Wanted::of(&parameters)?;
+    let wanted = wanted(&parameters)?;
     let form = form(&parameters, headers)?;
     let absent = |status, words: &str| Err(Refused(status, words.to_owned()));
     let original = match gateway.conversations.recall(credential, address, now())? {
         Recall::Found(original) => original,
         Recall::Ambiguous(_) => {
-            return absent(StatusCode::CONFLICT, "several originals begin with that handle; give more of it");
+            return absent(StatusCode::CONFLICT, "the handle is ambiguous; use more of its digits");
         }
-        Recall::Unknown => return absent(StatusCode::NOT_FOUND, "no original of yours has that handle"),
-        Recall::Expired { .. } => return absent(StatusCode::GONE, "the original was removed from the store"),
+        Recall::Unknown => return absent(StatusCode::NOT_FOUND, "no original with that handle for this key"),
+        Recall::Expired { .. } => return absent(StatusCode::GONE, "the original has expired"),
     };
     let handle = address.to_string();
     if parameters.switch("raw")? {
@@ -107,16 +102,7 @@ fn recalled(
             Some(lines) => reading::raw_lines(&original.text, lines, &handle)?.to_owned(),
         }));
     }
-    let find = |line: &str| wanted.pattern.as_ref()?.find(line).map(|found| found.range());
-    let choice = Choice {
-        turns: wanted.turns,
-        lines: wanted.lines,
-        grep: wanted.pattern.as_ref().map(|pattern| Grep { pattern: pattern.as_str(), find: &find }),
-        context: wanted.context,
-        page: wanted.page,
-        page_size: wanted.page_size,
-    };
-    let page = reading::page(&reading::read(&original.text, &original.tool), &choice, &way(&parameters), &handle)?;
+    let page = wanted.page(&original, &handle, &way(&parameters))?;
     Ok(match form {
         Form::Text => plain(page.to_string()),
         Form::Json => json(&page),
@@ -124,37 +110,26 @@ fn recalled(
 }
 
 /// What a recall is asked for.
-struct Wanted {
-    turns: Option<Numbers>,
-    lines: Option<Numbers>,
-    pattern: Option<regex::Regex>,
-    context: usize,
-    page: usize,
-    page_size: usize,
-}
-
-impl Wanted {
-    fn of(parameters: &Parameters) -> Result<Wanted, Refused> {
-        if parameters.switch("raw")?
-            && let Some(name) =
-                ["turn", "grep", "context", "page", "page_size"].iter().find(|name| parameters.get(name).is_some())
-        {
-            return Err(parameters.wrong(name, "raw=1 gives bytes and goes with lines only").into());
-        }
-        let pattern = parameters.get("grep").map(|text| RegexBuilder::new(text).size_limit(PATTERN_BYTES).build());
-        let pattern = pattern.transpose().map_err(|fault| parameters.wrong("grep", fault))?;
-        if pattern.is_none() && parameters.get("context").is_some() {
-            return Err(parameters.wrong("context", "lines around matches need grep=RE").into());
-        }
-        Ok(Wanted {
-            turns: parameters.parse("turn")?,
-            lines: parameters.parse("lines")?,
-            pattern,
-            context: parameters.number("context", 0, MOST)?.unwrap_or(0),
-            page: parameters.number("page", 1, MOST)?.unwrap_or(1),
-            page_size: parameters.number("page_size", *PAGE_SIZES.start(), *PAGE_SIZES.end())?.unwrap_or(PAGE_SIZE),
-        })
+fn wanted(parameters: &Parameters) -> Result<Wanted, Refused> {
+    if parameters.switch("raw")?
+        && let Some(name) =
+            ["turn", "grep", "context", "page", "page_size"].iter().find(|name| parameters.get(name).is_some())
+    {
+        return Err(parameters.wrong(name, "raw=1 can only be combined with lines").into());
     }
+    let pattern = parameters.get("grep").map(Wanted::pattern);
+    let pattern = pattern.transpose().map_err(|fault| parameters.wrong("grep", fault))?;
+    if pattern.is_none() && parameters.get("context").is_some() {
+        return Err(parameters.wrong("context", "context=N requires grep=RE").into());
+    }
+    Ok(Wanted {
+        turns: parameters.parse("turn")?,
+        lines: parameters.parse("lines")?,
+        pattern,
+        context: parameters.number("context", 0, MOST)?.unwrap_or(0),
+        page: parameters.number("page", 1, MOST)?.unwrap_or(1),
+        page_size: parameters.number("page_size", *PAGE_SIZES.start(), *PAGE_SIZES.end())?.unwrap_or(PAGE_SIZE),
+    })
 }
 
 fn searched(
@@ -171,7 +146,7 @@ fn searched(
         return Err(parameters.wrong("session", "expected fs- and 16 hex digits").into());
     }
     let Some(words) = parameters.get("q") else {
-        let words = "what to search for is missing; expected ?q=WORDS, with phrases in double quotes";
+        let words = "missing parameter q; expected ?q=WORDS, phrases in double quotes";
         return Err(Refused(StatusCode::BAD_REQUEST, words.to_owned()));
     };
     let query = Query::parse(words).map_err(|fault| parameters.wrong("q", fault))?;
@@ -180,19 +155,16 @@ fn searched(
     Ok(match form {
         Form::Json => json(&found),
         Form::Text if found.hits.is_empty() => plain(nothing(&found)),
-        Form::Text => plain(found.told(|limit| {
-            let session = session.map(|session| ("session", session.to_owned()));
-            way.search(query.typed(), session.into_iter().chain([("limit", limit.to_string())]).collect())
-        })),
+        Form::Text => plain(tell(&found, &query, session, &way)),
     })
 }
 
 fn nothing(found: &Findings) -> String {
     let help = match found.waiting {
         0 => "try fewer or other words",
-        _ => "older originals are not searched yet: search again",
+        _ => "older originals are not indexed yet; search again in a moment",
     };
-    format!("[no original of yours holds `{}`; {help}]\n", found.words)
+    format!("[no original matches `{}`; {help}]\n", found.words)
 }
 
 /// How the client asks again: in the form that it asked for.
@@ -221,6 +193,6 @@ fn plain(text: String) -> Response<Body> {
 fn json(page: &impl Serialize) -> Response<Body> {
     match serde_json::to_value(page) {
         Ok(page) => json_answer(StatusCode::OK, &page),
-        Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "the answer cannot be written as JSON"),
+        Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "failed to serialise the response"),
     }
 }

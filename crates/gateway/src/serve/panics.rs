@@ -1,12 +1,11 @@
-//! What is said about a panic: where it happened, and nothing else. Messages of panics quote the text that they are
-//! about, and that is somebody's conversation.
+//! Logs where a panic happened, without its message, which may quote a conversation.
 
 use std::panic::{PanicHookInfo, set_hook};
 use tracing::error;
 
 /// Logs panics without their words, for the whole process.
 pub fn log_places_of_panics() {
-    set_hook(Box::new(|panic| error!(place = place(panic), "a panic; the request goes on without us")));
+    set_hook(Box::new(|panic| error!(place = place(panic), "panic; the request is forwarded unchanged")));
 }
 
 fn place(panic: &PanicHookInfo<'_>) -> String {

@@ -1,4 +1,4 @@
-//! Paths as they are meant: without detours, so that what is routed is what is sent, and nothing leaves its base.
+//! Normalises paths, so that the routed path is the one that is sent and none leaves its base URL.
 
 use http::uri::PathAndQuery;
 use std::borrow::Cow;

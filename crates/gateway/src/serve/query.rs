@@ -1,4 +1,4 @@
-//! The parameters of an address: known ones, each once, decoded.
+//! Query parameters: known names only, each at most once, decoded.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -13,7 +13,7 @@ pub struct Parameters {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParameterError {
     /// One that the page does not know.
-    #[error("there is no parameter `{name}`; this page takes {known}")]
+    #[error("unknown parameter `{name}`; expected {known}")]
     Unknown {
         /// Its name.
         name: String,
@@ -21,7 +21,7 @@ pub enum ParameterError {
         known: String,
     },
     /// One that is there more than once.
-    #[error("the parameter `{0}` is given twice")]
+    #[error("parameter `{0}` is given more than once")]
     Twice(String),
     /// Bytes that are no text.
     #[error("`{0}` is not percent-encoded UTF-8")]
@@ -139,8 +139,8 @@ mod tests {
 
     #[test]
     fn mistakes_are_named() {
-        assert_eq!(read("line=1").unwrap_err(), "there is no parameter `line`; this page takes q, page, raw");
-        assert_eq!(read("q=1&q=2").unwrap_err(), "the parameter `q` is given twice");
+        assert_eq!(read("line=1").unwrap_err(), "unknown parameter `line`; expected q, page, raw");
+        assert_eq!(read("q=1&q=2").unwrap_err(), "parameter `q` is given more than once");
         for wrong in ["q=%", "q=%1", "q=%zz", "q=%ff"] {
             assert!(read(wrong).unwrap_err().ends_with("is not percent-encoded UTF-8"), "{wrong}");
         }

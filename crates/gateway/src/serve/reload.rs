@@ -1,13 +1,13 @@
-//! Settings that change while the gateway runs: their files are looked at every moment, and on SIGHUP.
+//! Reloads settings when their files change and on SIGHUP.
 
-use super::gateway::{Gateway, Plan};
+use super::gateway::{Gateway, GatewayConfig};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use tracing::{error, info};
 
 /// Reads all settings again. The error is for people.
-pub type Load = Arc<dyn Fn() -> Result<Plan, String> + Send + Sync>;
+pub type Load = Arc<dyn Fn() -> Result<GatewayConfig, String> + Send + Sync>;
 
 /// How often files are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -31,17 +31,17 @@ pub async fn follow(gateway: Arc<Gateway>, files: Vec<PathBuf>, load: Load, aske
 async fn reload(gateway: &Arc<Gateway>, load: Load) {
     let worker = gateway.clone();
     let done = tokio::task::spawn_blocking(move || {
-        let plan = load()?;
-        worker.reload(&plan).map_err(|error| error.to_string())
+        let config = load()?;
+        worker.reload(&config).map_err(|error| error.to_string())
     });
-    match done.await.unwrap_or_else(|_| Err("reading the settings failed".to_owned())) {
+    match done.await.unwrap_or_else(|_| Err("failed to read the settings".to_owned())) {
         Ok(()) => {
             gateway.metrics.reload("done");
-            info!("settings read again");
+            info!("settings reloaded");
         }
         Err(error) => {
             gateway.metrics.reload("refused");
-            error!(error, "the settings cannot be used; the old ones stay in force");
+            error!(error, "invalid settings; the previous settings stay in effect");
         }
     }
 }

@@ -1,12 +1,12 @@
-//! A reply on its way to the client: passed on piece by piece as it comes, read along with, and replaced by another
-//! one only as long as nothing of it has been passed on. A reply that breaks off breaks off for the client, too.
+//! Streams a reply to the client while observing it. It can be replaced by another reply until the first byte was
+//! forwarded. An interrupted reply is interrupted for the client, too.
 
 use super::BoxError;
 use super::exchange::Retry;
-use super::gateway::Place;
+use super::gateway::RequestPermit;
+use super::reply_observer::{Ending, ReplyObserver, Settled};
 use super::stream_start::{Beginning, StreamStart};
 use super::usage::Strip;
-use super::watch::{Ending, Watch};
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
@@ -21,16 +21,18 @@ pub struct Reply {
     source: Incoming,
     clock: Pin<Box<Sleep>>,
     patience: Duration,
-    watch: Option<Watch>,
+    watch: Option<ReplyObserver>,
     strip: Option<Strip>,
     opening: Option<Opening>,
     /// Passed on before anything else.
     ready: Bytes,
     is_over: bool,
+    /// Awaited before the last bytes go out.
+    settled: Option<Settled>,
     /// Why it broke off, to be told after what came before has been written out.
     broken: Option<BoxError>,
     has_waited: bool,
-    _place: Option<Place>,
+    _place: Option<RequestPermit>,
 }
 
 /// The beginning of a stream, and how to begin again.
@@ -47,7 +49,7 @@ pub struct Opening {
 type Trying = Pin<Box<dyn Future<Output = Again> + Send>>;
 
 /// What a second try gives.
-pub type Again = Option<(Incoming, Watch, Option<Retry>)>;
+pub type Again = Option<(Incoming, ReplyObserver, Option<Retry>)>;
 
 /// Events that wait for the one after them wait no longer than this.
 const HOLD: Duration = Duration::from_millis(250);
@@ -71,6 +73,7 @@ impl Reply {
             opening: None,
             ready: Bytes::new(),
             is_over: false,
+            settled: None,
             broken: None,
             has_waited: false,
             _place: None,
@@ -78,7 +81,7 @@ impl Reply {
     }
 
     /// Reads along.
-    pub fn watched(mut self, watch: Watch) -> Reply {
+    pub fn watched(mut self, watch: ReplyObserver) -> Reply {
         self.watch = Some(watch);
         self
     }
@@ -96,7 +99,7 @@ impl Reply {
     }
 
     /// Keeps the request's place until the end.
-    pub(super) fn placed(mut self, place: Place) -> Reply {
+    pub(super) fn placed(mut self, place: RequestPermit) -> Reply {
         self._place = Some(place);
         self
     }
@@ -104,7 +107,7 @@ impl Reply {
     fn end(&mut self, ending: Ending) {
         self.is_over = true;
         if let Some(mut watch) = self.watch.take() {
-            watch.end(ending);
+            self.settled = watch.end(ending);
         }
     }
 
@@ -204,6 +207,10 @@ impl Body for Reply {
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
         let this = &mut *self;
         loop {
+            if let Some(settled) = &mut this.settled {
+                ready!(settled.as_mut().poll(context));
+                this.settled = None;
+            }
             if !this.ready.is_empty() {
                 return Poll::Ready(Some(Ok(Frame::data(std::mem::take(&mut this.ready)))));
             }
@@ -228,7 +235,9 @@ impl Body for Reply {
                 Poll::Pending => {
                     ready!(this.clock.as_mut().poll(context));
                     this.end(Ending::Silent);
-                    return Poll::Ready(Some(Err("the upstream has been silent for too long".into())));
+                    return Poll::Ready(Some(
+                        Err("the upstream sent nothing for longer than gateway.idle_secs".into()),
+                    ));
                 }
             };
             this.clock.as_mut().reset(Instant::now() + this.patience);
@@ -259,6 +268,7 @@ impl Body for Reply {
     fn is_end_stream(&self) -> bool {
         let nothing_held = self.strip.is_none() && self.opening.is_none() && self.broken.is_none();
         self.ready.is_empty()
+            && self.settled.is_none()
             && (self.is_over && self.broken.is_none() || (nothing_held && self.source.is_end_stream()))
     }
 

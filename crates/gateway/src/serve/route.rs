@@ -1,6 +1,6 @@
 //! Where a request goes, from its method, path and a few headers.
 
-use super::vendor::{Addressee, addressee};
+use super::credentials::{Destination, destination};
 use crate::conversation::Dialect;
 use http::header::{self, HeaderMap};
 use http::{Method, request::Parts};
@@ -48,12 +48,16 @@ pub enum Route {
     Pass(Provider),
     /// One of the gateway's own pages; the path after `/foldline/`.
     Own(String),
+    /// Messages of another gateway whose outputs are to be made shorter.
+    Compress,
+    /// The original of such an output, by its hash.
+    Retrieve(String),
     /// A question whether anybody is there.
     Alive,
     /// A change of protocol that is not spoken here; clients fall back to plain requests.
     Upgrade,
     /// Nobody can tell for whom it is, and it carries a key.
-    Doubt,
+    Ambiguous,
     /// A question that only another product answers. Answering it would make clients take us for that.
     Foreign,
 }
@@ -64,7 +68,13 @@ impl Route {
         match self {
             Route::Turn(dialect) => provider_of(*dialect),
             Route::Pass(provider) => *provider,
-            Route::Own(_) | Route::Alive | Route::Upgrade | Route::Doubt | Route::Foreign => Provider::OpenAi,
+            Route::Own(_)
+            | Route::Compress
+            | Route::Retrieve(_)
+            | Route::Alive
+            | Route::Upgrade
+            | Route::Ambiguous
+            | Route::Foreign => Provider::OpenAi,
         }
     }
 }
@@ -85,6 +95,12 @@ pub fn route(parts: &Parts) -> Route {
     let path = parts.uri.path();
     if let Some(rest) = path.strip_prefix(OWN).filter(|rest| rest.is_empty() || rest.starts_with('/')) {
         return Route::Own(rest.trim_start_matches('/').to_owned());
+    }
+    if path == "/v1/compress" && parts.method == Method::POST {
+        return Route::Compress;
+    }
+    if let Some(hash) = path.strip_prefix("/v1/retrieve/").filter(|_| parts.method == Method::GET) {
+        return Route::Retrieve(hash.to_owned());
     }
     if wants_websocket(&parts.headers) {
         return Route::Upgrade;
@@ -111,9 +127,9 @@ pub fn route(parts: &Parts) -> Route {
     match dialect {
         Some(dialect) if parts.method == Method::POST => Route::Turn(dialect),
         Some(dialect) => Route::Pass(provider_of(dialect)),
-        None => match addressee(rest, &parts.headers) {
-            Addressee::One(provider) => Route::Pass(provider),
-            Addressee::Doubt => Route::Doubt,
+        None => match destination(rest, &parts.headers) {
+            Destination::One(provider) => Route::Pass(provider),
+            Destination::Doubt => Route::Ambiguous,
         },
     }
 }
@@ -209,6 +225,16 @@ mod tests {
         assert_eq!(routed("POST", "/v1/messages/count_tokens?beta=true", &[]), Route::Pass(Provider::Anthropic));
         assert_eq!(routed("GET", "/v1/responses/resp_1", &[]), Route::Pass(Provider::OpenAi));
         assert_eq!(routed("POST", "/v1/embeddings", &[]), Route::Pass(Provider::OpenAi));
+    }
+
+    #[test]
+    fn other_gateways_find_what_makes_outputs_shorter() {
+        assert_eq!(routed("POST", "/v1/compress", &[]), Route::Compress);
+        assert_eq!(
+            routed("GET", "/v1/retrieve/0123456789abcdef01234567?query=a", &[]),
+            Route::Retrieve("0123456789abcdef01234567".to_owned())
+        );
+        assert_eq!(routed("GET", "/v1/compress", &[]), Route::Pass(Provider::OpenAi));
     }
 
     #[test]

@@ -1,13 +1,13 @@
-//! What the settings say, in the types that requests are served by. Made anew on every reload, never changed.
+//! Settings converted to the types used while serving. Rebuilt on every reload, never modified.
 
+use super::allowed_hosts::AllowedHosts;
 use super::answer::Refusal;
 use super::inbound::Bounds;
 use super::keys::{KeyError, Keys};
-use super::names::Names;
 use super::route::Provider;
 use super::upstream::{Base, BaseError};
-use super::{headers, vendor};
-use crate::conversation::{CredentialId, Writer};
+use super::{credentials, headers};
+use crate::conversation::{CredentialId, SummariserAt};
 use crate::settings::GatewaySettings;
 use crate::summariser::Summariser;
 use foldline_core::Policy;
@@ -26,11 +26,11 @@ pub struct Setup {
     /// Who may come in.
     pub keys: Keys,
     /// Which hosts it answers to, and pages of which origins.
-    pub names: Names,
+    pub names: AllowedHosts,
     /// What request bodies may be.
     pub bounds: Bounds,
     /// How long things may take.
-    pub patience: Patience,
+    pub patience: Timeouts,
     /// Who writes handoffs, if somebody does.
     pub summariser: Option<Summariser>,
     /// When to compact and how far, as it was given.
@@ -41,7 +41,7 @@ pub struct Setup {
 
 /// How long things may take.
 #[derive(Clone, Copy, Debug)]
-pub struct Patience {
+pub struct Timeouts {
     /// Reading and rewriting a request.
     pub prepare: Duration,
     /// Until a provider begins to answer.
@@ -71,9 +71,7 @@ pub enum SetupError {
         error: std::io::Error,
     },
     /// Everybody may write the key file.
-    #[error(
-        "gateway.client_keys: {path} can be written by everybody on this machine, who could let themselves in; chmod 600 it"
-    )]
+    #[error("gateway.client_keys: {path} is writable by other users, who could add keys; run chmod 600 on it")]
     Writable {
         /// The file.
         path: String,
@@ -88,7 +86,8 @@ pub enum SetupError {
     },
     /// The key file names nobody.
     #[error(
-        "gateway.client_keys: {path} names no key, so nobody could come in; remove the setting to admit everybody on loopback"
+        "gateway.client_keys: {path} contains no key, so every client would be refused; remove the setting to accept \
+         all clients on loopback"
     )]
     NoKeys {
         /// The file.
@@ -98,7 +97,7 @@ pub enum SetupError {
     #[error("summarizer: {0}")]
     Summariser(#[from] crate::summariser::SetupError),
     /// The address to listen on.
-    #[error("gateway.listen: `{text}` is no address: {reason}; expected something like 127.0.0.1:8787")]
+    #[error("gateway.listen: invalid address `{text}`: {reason}; expected for example 127.0.0.1:8787")]
     Listen {
         /// As given.
         text: String,
@@ -107,8 +106,8 @@ pub enum SetupError {
     },
     /// An address that others can reach, and no keys.
     #[error(
-        "gateway.listen: {address} can be reached by others, and anybody who reaches it could read conversations; \
-         set gateway.client_keys to a file with the keys of your clients, or listen on 127.0.0.1"
+        "gateway.listen: {address} is reachable from other machines and no client keys are set; set \
+         gateway.client_keys to a file with the keys of your clients, or listen on 127.0.0.1"
     )]
     Exposed {
         /// The address.
@@ -116,8 +115,7 @@ pub enum SetupError {
     },
     /// Another address than the one that connections come in at.
     #[error(
-        "gateway.listen: the gateway listens on {now} and cannot move to {wanted} while it runs; restart it, or take the \
-         change back"
+        "gateway.listen: cannot change from {now} to {wanted} while the gateway runs; restart it, or undo the change"
     )]
     Moved {
         /// Where it listens.
@@ -129,10 +127,7 @@ pub enum SetupError {
     #[error(transparent)]
     Store(#[from] foldline_store::StoreError),
     /// No keys where there were some.
-    #[error(
-        "gateway.client_keys: the gateway was started for known clients and does not begin to admit everybody while it \
-         runs; restart it without the setting if that is meant"
-    )]
+    #[error("gateway.client_keys: cannot be removed while the gateway runs; restart it to accept clients without keys")]
     Opened,
 }
 
@@ -142,7 +137,7 @@ impl Setup {
         let seconds = |n: u32| Duration::from_secs(u64::from(n));
         if policy.compression.system_note {
             tracing::warn!(
-                "compression.system_note has no effect in the gateway, where it would break the cached prefix"
+                "compression.system_note has no effect in the gateway, because it would break the cached prefix"
             );
         }
         let keys = match gateway.client_keys.as_deref() {
@@ -154,9 +149,9 @@ impl Setup {
             anthropic: base("gateway.upstream_anthropic", &gateway.upstream_anthropic, ANTHROPIC, Provider::Anthropic)?,
             google: base("gateway.upstream_gemini", &gateway.upstream_gemini, GEMINI, Provider::Google)?,
             keys,
-            names: Names::new(&gateway.hosts, &gateway.origins),
+            names: AllowedHosts::new(&gateway.hosts, &gateway.origins),
             bounds: Bounds { bytes: gateway.max_body_bytes, pause: seconds(gateway.body_secs) },
-            patience: Patience {
+            patience: Timeouts {
                 prepare: Duration::from_millis(u64::from(gateway.prepare_ms)),
                 reply: seconds(gateway.reply_secs),
                 idle: seconds(gateway.idle_secs),
@@ -185,17 +180,17 @@ impl Setup {
     ) -> Result<HeaderMap, Refusal> {
         let mut sent = headers::to_upstream(headers);
         self.keys.exchange(credential, provider, &mut sent)?;
-        if !self.keys.lends(credential, provider) {
-            vendor::screen(&mut sent, provider, |vendor| self.base(vendor))?;
+        if !self.keys.is_mapped(credential, provider) {
+            credentials::screen(&mut sent, provider, |provider| self.base(provider))?;
         }
         Ok(sent)
     }
 
     /// Where the model that writes handoffs is asked, seen from a request that goes to `target` with these headers.
-    pub fn writer(&self, target: &Uri, headers: &HeaderMap) -> Writer {
+    pub fn writer(&self, target: &Uri, headers: &HeaderMap) -> SummariserAt {
         match &self.summariser {
-            Some(summariser) if summariser.first.is_at(target, headers) => Writer::Here,
-            _ => Writer::Elsewhere,
+            Some(summariser) if summariser.first.is_at(target, headers) => SummariserAt::Here,
+            _ => SummariserAt::Elsewhere,
         }
     }
 
@@ -220,7 +215,7 @@ pub fn address(listen: Option<&str>) -> Result<SocketAddr, SetupError> {
     let text = listen.unwrap_or(LISTEN);
     let fail = |reason: String| SetupError::Listen { text: text.to_owned(), reason };
     let mut found = text.to_socket_addrs().map_err(|error| fail(error.to_string()))?;
-    found.next().ok_or_else(|| fail("it stands for nothing".to_owned()))
+    found.next().ok_or_else(|| fail("it resolves to no address".to_owned()))
 }
 
 /// Where nobody said anything else.
@@ -245,7 +240,7 @@ fn check_permissions(path: &str) -> Result<(), SetupError> {
     }
     if mode & 0o077 != 0 {
         let mode = format!("{:o}", mode & 0o777);
-        tracing::warn!(path, mode, "others on this machine may read the keys of clients; chmod 600 the file");
+        tracing::warn!(path, mode, "other users can read the client keys; run chmod 600 on the file");
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
-//! The beginning of a streamed reply: a provider may say 200 and then, in its first event, that the request is too
-//! large. As long as no event has reached the client, the request can still be sent again.
+//! The start of a streamed reply: a provider may answer 200 and report in its first event that the request is too
+//! long. Until an event was forwarded, the request can be resent.
 
-use crate::conversation::{Refusal, read_refusal};
+use crate::conversation::{SizeRefusal, read_refusal};
 use bytes::{Bytes, BytesMut};
 use foldline_transcript::wire::events::{self, Events};
 use memchr::memmem;
@@ -31,7 +31,7 @@ pub enum Beginning {
     /// An ordinary reply; these bytes are its beginning.
     Ordinary(Bytes),
     /// The request was refused for its size; these bytes say so.
-    Refused(Refusal, Bytes),
+    Refused(SizeRefusal, Bytes),
 }
 
 /// An event larger than this is an answer, not a refusal.
@@ -96,7 +96,7 @@ impl StreamStart {
     }
 
     /// An event that reports an error is read as the error reply that it stands for.
-    fn refusal(&self, name: &[u8], payload: &[u8]) -> Option<Refusal> {
+    fn refusal(&self, name: &[u8], payload: &[u8]) -> Option<SizeRefusal> {
         let names_error = matches!(name, b"error" | b"response.failed");
         let carries_error = name.is_empty() && memmem::find(payload, b"\"error\"").is_some();
         if names_error || carries_error { read_refusal(STATUS, payload) } else { None }

@@ -1,14 +1,14 @@
-//! A turn of a conversation: who sends it is let in, its body is read and unpacked, and where it goes is known.
+//! Handles a turn of a conversation: authenticate, read and decompress the body, choose the upstream.
 
 use super::answer::Refusal;
-use super::budget::Weighed;
+use super::budget::AccountedBytes;
+use super::connection::{Access, RequestGuard};
 use super::exchange::Exchange;
 use super::gateway::Gateway;
-use super::hints::Hints;
-use super::presence::{Reach, Visit};
-use super::rewriting::{Question, Wish};
+use super::header_hints::Hints;
+use super::rewrite::{TurnRequest, UrlParameters};
 use super::route::provider_of;
-use super::{Body, compress, identity, inbound, lending, site};
+use super::{Body, compaction, identity, inbound, mapped_keys, recall_endpoint, slash_commands};
 use crate::conversation::Dialect;
 use http::request::Parts;
 use http::{Response, header};
@@ -19,25 +19,32 @@ use std::sync::Arc;
 pub async fn serve(
     gateway: &Arc<Gateway>,
     dialect: Dialect,
-    parts: Parts,
+    mut parts: Parts,
     body: Incoming,
-    visit: &Visit,
+    guard: &RequestGuard,
 ) -> Result<Response<Body>, Refusal> {
-    may_forward(gateway, visit)?;
+    may_forward(gateway, guard)?;
     let setup = gateway.setup();
     let provider = provider_of(dialect);
-    let credential = setup.keys.admit(&parts.headers).ok_or(Refusal::Unknown)?;
+    let credential = setup.keys.admit(&parts.headers).ok_or(Refusal::UnknownKey)?;
     // A place is for requests that are there: bodies that come slowly must not keep others waiting.
-    let receiving = visit.receive();
+    let receiving = guard.receive();
     let wire = inbound::read(body, setup.bounds, &gateway.memory).await?;
     drop(receiving);
-    let place = gateway.enter().await?;
-    let plain = unpack(gateway, &parts, wire.clone(), setup.bounds).await?;
-    if matches!(dialect, Dialect::Responses | Dialect::Gemini) && setup.keys.lends(credential, provider) {
-        lending::check_references(gateway, credential, &plain).await?;
+    let place = gateway.acquire().await?;
+    let mut wire = wire;
+    let mut plain = unpack(gateway, &parts, wire.clone(), setup.bounds).await?;
+    let expanded = if dialect == Dialect::Responses { compaction::expand(&plain) } else { None };
+    if let Some(expanded) = expanded {
+        // From here on this is the request as it came.
+        parts.headers.remove(header::CONTENT_ENCODING);
+        (wire, plain) = (expanded.clone(), expanded);
     }
-    let path = parts.uri.path_and_query().ok_or(Refusal::Path)?;
-    let target = setup.base(provider).target(path).ok_or(Refusal::Path)?;
+    if matches!(dialect, Dialect::Responses | Dialect::Gemini) && setup.keys.is_mapped(credential, provider) {
+        mapped_keys::check_references(gateway, credential, &plain).await?;
+    }
+    let path = parts.uri.path_and_query().ok_or(Refusal::InvalidPath)?;
+    let target = setup.base(provider).target(path).ok_or(Refusal::InvalidPath)?;
     let headers = setup.outgoing(credential, provider, &parts.headers)?;
     let hints = Arc::new(Hints::of(&parts.headers));
     let admitted = credential;
@@ -46,25 +53,52 @@ pub async fn serve(
         false => admitted,
     };
     let writer = setup.writer(&target, &headers);
-    let wish = Wish::of(&parts.uri);
-    let site = site::site(&parts.headers, dialect).map(Arc::new);
-    let question = Question { dialect, body: plain, wish, credential, hints, writer, site };
+    let url = UrlParameters::of(&parts.uri);
+    let site = recall_endpoint::recall_endpoint(&parts.headers, dialect).map(Arc::new);
+    let turn_request = TurnRequest { dialect, body: plain, url, credential, hints, writer, site };
     if setup.gateway.slash_compress
-        && let Some(answer) = compress::answer(gateway, &question).await
+        && let Some(answer) = slash_commands::answer(gateway, &turn_request).await
     {
         return Ok(answer);
     }
-    let gateway = gateway.clone();
-    let exchange =
-        Exchange { gateway, setup, provider, admitted, method: parts.method, target, headers, wire, question };
-    exchange.serve(place).await
+    if setup.gateway.answer_compactions
+        && let Some(answer) = compaction::answer_summary(gateway, &turn_request).await
+    {
+        return Ok(answer);
+    }
+    let before = if dialect == Dialect::Responses { compaction::without_trigger(&turn_request.body) } else { None };
+    if let Some(before) = &before
+        && setup.base(provider).vendor() != Some(provider)
+        && let Some(answer) = compaction::answer(gateway, &turn_request, before.clone()).await
+    {
+        return Ok(answer);
+    }
+    let asked = before.map(|before| (before, turn_request.clone()));
+    let exchange = Exchange {
+        gateway: gateway.clone(),
+        setup,
+        provider,
+        admitted,
+        method: parts.method,
+        target,
+        headers,
+        wire,
+        turn_request,
+    };
+    let answer = exchange.serve(place).await?;
+    match asked {
+        Some((before, turn_request)) if compaction::is_refused(answer.status()) => {
+            Ok(compaction::answer(gateway, &turn_request, before).await.unwrap_or(answer))
+        }
+        _ => Ok(answer),
+    }
 }
 
 /// Refuses to forward for a connection that came in for the gateway's own pages.
-pub fn may_forward(gateway: &Gateway, visit: &Visit) -> Result<(), Refusal> {
-    match visit.presence().reach {
-        Reach::All => Ok(()),
-        Reach::OwnPages => Err(Refusal::Crowded { limit: gateway.setup().gateway.max_connections }),
+pub fn may_forward(gateway: &Gateway, guard: &RequestGuard) -> Result<(), Refusal> {
+    match guard.connection().reach {
+        Access::All => Ok(()),
+        Access::OwnPages => Err(Refusal::TooManyConnections { limit: gateway.setup().gateway.max_connections }),
     }
 }
 
@@ -72,9 +106,9 @@ pub fn may_forward(gateway: &Gateway, visit: &Visit) -> Result<(), Refusal> {
 pub async fn unpack(
     gateway: &Arc<Gateway>,
     parts: &Parts,
-    wire: Weighed,
+    wire: AccountedBytes,
     bounds: inbound::Bounds,
-) -> Result<Weighed, Refusal> {
+) -> Result<AccountedBytes, Refusal> {
     if !parts.headers.contains_key(header::CONTENT_ENCODING) {
         return Ok(wire);
     }

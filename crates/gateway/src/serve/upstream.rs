@@ -1,4 +1,4 @@
-//! Addresses of providers: what a base address means, and where a request ends up under it.
+//! Base URLs of providers, and the URL of a request below them.
 
 use super::route::{Provider, Version, operation};
 use http::Uri;
@@ -18,7 +18,7 @@ pub struct Base {
 
 /// Why a text is no base address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is no base address: {reason}; expected something like https://api.openai.com/v1")]
+#[error("invalid base URL `{text}`: {reason}; expected for example https://api.openai.com/v1")]
 pub struct BaseError {
     text: String,
     reason: String,
@@ -36,7 +36,7 @@ impl Base {
         }
         let authority = parts.authority.ok_or_else(|| fail("it names no host"))?;
         if authority.as_str().contains('@') {
-            return Err(fail("it carries a user name; keys belong into headers"));
+            return Err(fail("it contains a user name; send keys in headers"));
         }
         let path = parts.path_and_query.as_ref().map_or("", PathAndQuery::path).trim_end_matches('/').to_owned();
         if parts.path_and_query.as_ref().is_some_and(|path| path.query().is_some()) {

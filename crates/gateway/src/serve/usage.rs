@@ -1,4 +1,4 @@
-//! Usage in Chat Completions streams: asked for where the client did not, and taken out of the reply again.
+//! Usage in Chat Completions streams: requested if the client did not, and removed from the reply.
 
 use bytes::Bytes;
 use foldline_transcript::Transcript;

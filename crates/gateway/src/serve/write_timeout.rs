@@ -1,7 +1,7 @@
-//! A connection that ends when its peer stops reading for too long, so that a client that never reads cannot hold
-//! a place and an upstream stream for ever. Says when the peer is heard.
+//! A stream that fails if the peer does not read for too long, so that a client that never reads cannot hold a slot
+//! and an upstream stream forever. Also records when data arrives.
 
-use super::presence::Presence;
+use super::connection::Connection;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
@@ -15,27 +15,27 @@ use tokio::time::{Instant, Sleep, sleep};
 pub struct WriteTimeout<S> {
     stream: S,
     limit: Duration,
-    presence: Arc<Presence>,
+    connection: Arc<Connection>,
     /// Set while a write waits.
     waiting: Option<Pin<Box<Sleep>>>,
 }
 
 impl<S> WriteTimeout<S> {
     /// Gives the peer `limit` for each write.
-    pub fn new(stream: S, limit: Duration, presence: Arc<Presence>) -> Self {
-        WriteTimeout { stream, limit, presence, waiting: None }
+    pub fn new(stream: S, limit: Duration, connection: Arc<Connection>) -> Self {
+        WriteTimeout { stream, limit, connection, waiting: None }
     }
 
     /// Passes on what a write says, and watches the clock while it says nothing.
     fn watch<T>(&mut self, context: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if written.is_ready() {
             if self.waiting.take().is_some() {
-                self.presence.set_unread(false);
+                self.connection.set_unread(false);
             }
             return written;
         }
         let limit = self.limit;
-        self.presence.set_unread(true);
+        self.connection.set_unread(true);
         let clock = self.waiting.get_or_insert_with(|| Box::pin(sleep(limit)));
         ready!(clock.as_mut().poll(context));
         clock.as_mut().reset(Instant::now() + limit);
@@ -53,7 +53,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for WriteTimeout<S> {
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
         let came = buffer.filled().len() - before;
         if came > 0 {
-            self.presence.hear(came);
+            self.connection.hear(came);
         }
         read
     }
@@ -98,8 +98,8 @@ mod tests {
     async fn a_peer_that_does_not_read_ends_the_connection() {
         let (ours, theirs) = tokio::io::duplex(8);
         let here = std::net::IpAddr::from([127, 0, 0, 1]);
-        let presence = Arc::new(Presence::new(here, here, super::super::presence::Reach::All));
-        let mut timed = WriteTimeout::new(ours, Duration::from_secs(5), presence);
+        let connection = Arc::new(Connection::new(here, here, super::super::connection::Access::All));
+        let mut timed = WriteTimeout::new(ours, Duration::from_secs(5), connection);
         timed.write_all(b"12345678").await.unwrap();
         let error = timed.write_all(b"9").await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);

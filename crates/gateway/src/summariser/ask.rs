@@ -1,4 +1,4 @@
-//! One question of any kind, put to the endpoint that writes handoffs.
+//! Sends a single prompt to the summariser's endpoint.
 
 use super::write::{Progress, Summariser};
 use foldline_core::summary::{Ask, Failure};

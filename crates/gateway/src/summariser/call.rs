@@ -1,7 +1,7 @@
-//! One call: a request out, words in, watched.
+//! One call: send the request, read the streamed reply with timeouts.
 
 use super::classify;
-use super::dialect::{self, Speech};
+use super::dialect::{self, ReplyPiece};
 use super::endpoint::Endpoint;
 use super::retry;
 use super::write::Limits;
@@ -21,7 +21,7 @@ use tokio::time::{Instant, timeout_at};
 
 /// A call that did not work.
 #[derive(Debug)]
-pub(super) struct Missed {
+pub(super) struct CallError {
     pub(super) failure: Failure,
     /// What the server said about trying again.
     pub(super) headers: HeaderMap,
@@ -29,9 +29,9 @@ pub(super) struct Missed {
     pub(super) again: bool,
 }
 
-impl Missed {
-    fn of(class: FailureClass, words: &str) -> Missed {
-        Missed { failure: Failure::new(class, words), headers: HeaderMap::new(), again: class.may_pass() }
+impl CallError {
+    fn of(class: FailureClass, words: &str) -> CallError {
+        CallError { failure: Failure::new(class, words), headers: HeaderMap::new(), again: class.may_pass() }
     }
 
     /// How long to wait before the same is tried again; `None` when that is of no use, or was done often enough.
@@ -39,8 +39,8 @@ impl Missed {
         retry::pause(tries, &self.headers).filter(|_| self.again && tries < most)
     }
 
-    fn cut(words: &str) -> Missed {
-        Missed { again: true, ..Missed::of(FailureClass::BadReply, words) }
+    fn cut(words: &str) -> CallError {
+        CallError { again: true, ..CallError::of(FailureClass::BadReply, words) }
     }
 }
 
@@ -59,9 +59,9 @@ pub(super) async fn call(
     limits: Limits,
     heard: &mut (dyn FnMut(usize) + Send),
     spent: &mut Option<ReportedUsage>,
-) -> Result<String, Missed> {
+) -> Result<String, CallError> {
     let mut watch = Watch { limits, deadline: Instant::now() + limits.first_word, heard: 0 };
-    let request = request(endpoint, ask).map_err(|words| Missed::of(FailureClass::Refused, &words))?;
+    let request = request(endpoint, ask).map_err(|words| CallError::of(FailureClass::Refused, &words))?;
     let response = watch.wait(outbound.send(request)).await?.map_err(|error| of_outbound(&error))?;
     if !response.status().is_success() {
         return Err(refusal(response, endpoint, &mut watch).await);
@@ -117,7 +117,7 @@ async fn stream(
     watch: &mut Watch,
     heard: &mut (dyn FnMut(usize) + Send),
     spent: &mut Option<ReportedUsage>,
-) -> Result<String, Missed> {
+) -> Result<String, CallError> {
     let mut usage = SseUsage::new(dialect::format(endpoint.dialect));
     let mut text = String::new();
     let result = listen(response.into_body(), endpoint, most, watch, heard, &mut usage, &mut text).await;
@@ -134,7 +134,7 @@ async fn listen(
     heard: &mut (dyn FnMut(usize) + Send),
     usage: &mut SseUsage,
     text: &mut String,
-) -> Result<(), Missed> {
+) -> Result<(), CallError> {
     let mut arrived = Events::default();
     let mut bytes = 0;
     loop {
@@ -146,7 +146,7 @@ async fn listen(
                 usage.feed(&data);
                 arrived.feed(&data);
             }
-            Some(Err(error)) => return Err(Missed::cut(&format!("the stream broke: {error}"))),
+            Some(Err(error)) => return Err(CallError::cut(&format!("the stream broke: {error}"))),
             None => {
                 // Some servers forget the last blank line.
                 let last = events::payload(&arrived.rest());
@@ -155,7 +155,7 @@ async fn listen(
                 return if speech.ends {
                     Ok(())
                 } else {
-                    Err(Missed::cut("the stream ended before the reply was complete"))
+                    Err(CallError::cut("the stream ended before the reply was complete"))
                 };
             }
         }
@@ -165,10 +165,10 @@ async fn listen(
                 continue;
             }
             let data = String::from_utf8_lossy(&data);
-            let Speech { words, thinks, ends, failure } =
+            let ReplyPiece { words, thinks, ends, failure } =
                 dialect::event(endpoint.dialect, &endpoint.without_key(&data));
             if let Some(failure) = failure {
-                return Err(Missed { again: failure.class.may_pass(), failure, headers: HeaderMap::new() });
+                return Err(CallError { again: failure.class.may_pass(), failure, headers: HeaderMap::new() });
             }
             if !words.is_empty() || thinks {
                 watch.progress();
@@ -184,7 +184,7 @@ async fn listen(
             return Ok(());
         }
         if bytes > LONGEST_STREAM {
-            return Err(Missed::of(FailureClass::BadReply, "the reply does not come to an end"));
+            return Err(CallError::of(FailureClass::BadReply, "the reply exceeds the size limit"));
         }
     }
 }
@@ -194,33 +194,33 @@ async fn whole(
     endpoint: &Endpoint,
     watch: &mut Watch,
     spent: &mut Option<ReportedUsage>,
-) -> Result<String, Missed> {
+) -> Result<String, CallError> {
     let kind = content_type(&response).unwrap_or("no content type").to_owned();
     let body = read(response, LONGEST_STREAM, watch).await?;
     if !kind.contains("json") {
-        return Err(Missed::of(FailureClass::BadReply, &format!("expected a stream of events, got {kind}")));
+        return Err(CallError::of(FailureClass::BadReply, &format!("expected an event stream, found {kind}")));
     }
     let speech = dialect::whole(endpoint.dialect, &endpoint.without_key(&body));
     note(spent, reply::read(dialect::format(endpoint.dialect), &body).usage, &speech.words);
     match speech.failure {
-        Some(failure) => Err(Missed { again: failure.class.may_pass(), failure, headers: HeaderMap::new() }),
+        Some(failure) => Err(CallError { again: failure.class.may_pass(), failure, headers: HeaderMap::new() }),
         None => Ok(speech.words),
     }
 }
 
-async fn refusal(response: Response<Incoming>, endpoint: &Endpoint, watch: &mut Watch) -> Missed {
+async fn refusal(response: Response<Incoming>, endpoint: &Endpoint, watch: &mut Watch) -> CallError {
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
     let body = read(response, LONGEST_ERROR, watch).await.unwrap_or_default();
     let failure = classify::of_response(status, &endpoint.without_key(&body));
     let again = failure.class.may_pass() || matches!(status, 408 | 409 | 504);
-    Missed { failure, headers, again }
+    CallError { failure, headers, again }
 }
 
-async fn read(response: Response<Incoming>, most: usize, watch: &mut Watch) -> Result<String, Missed> {
+async fn read(response: Response<Incoming>, most: usize, watch: &mut Watch) -> Result<String, CallError> {
     let mut body = response.into_body();
     let mut bytes: Vec<u8> = Vec::new();
     while let Some(frame) = watch.wait(body.frame()).await? {
-        let frame = frame.map_err(|error| Missed::cut(&format!("the reply broke off: {error}")))?;
+        let frame = frame.map_err(|error| CallError::cut(&format!("the reply was interrupted: {error}")))?;
         watch.progress();
         bytes.extend_from_slice(&frame.into_data().unwrap_or_default());
         if bytes.len() > most {
@@ -234,14 +234,14 @@ fn content_type(response: &Response<Incoming>) -> Option<&str> {
     response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok())
 }
 
-fn of_outbound(error: &OutboundError) -> Missed {
+fn of_outbound(error: &OutboundError) -> CallError {
     let class = match error {
         OutboundError::ConnectTimeout(_) | OutboundError::Connect(_) | OutboundError::Broken(_) => {
             FailureClass::Network
         }
         _ => FailureClass::Refused,
     };
-    Missed::of(class, &error.to_string())
+    CallError::of(class, &error.to_string())
 }
 
 /// Watches progress, not total time: a long answer may take as long as it keeps coming.
@@ -253,13 +253,13 @@ struct Watch {
 
 impl Watch {
     /// Waits for something until the deadline.
-    async fn wait<T>(&mut self, future: impl Future<Output = T>) -> Result<T, Missed> {
+    async fn wait<T>(&mut self, future: impl Future<Output = T>) -> Result<T, CallError> {
         timeout_at(self.deadline, future).await.map_err(|_| {
             let words = match self.heard {
-                0 => format!("no first word within {}", seconds(self.limits.first_word)),
-                _ => format!("no further word within {}", seconds(self.limits.idle)),
+                0 => format!("no first token within {}", seconds(self.limits.first_word)),
+                _ => format!("no further token within {}", seconds(self.limits.idle)),
             };
-            Missed::of(FailureClass::Timeout, &words)
+            CallError::of(FailureClass::Timeout, &words)
         })
     }
 

@@ -1,4 +1,4 @@
-//! What a refusal means: each vendor says the same few things in its own words.
+//! Classifies errors of each vendor.
 
 use crate::refusal::{self, RefusalKind};
 use foldline_core::summary::{Failure, FailureClass};
@@ -56,7 +56,7 @@ pub(super) fn of_error(error: &Value) -> Failure {
         _ => FailureClass::Server,
     });
     let said = error.get("message").or(error.as_str().map(|_| error)).and_then(Value::as_str).unwrap_or(&kind);
-    Failure::new(class, &format!("the reply broke off: {said}"))
+    Failure::new(class, &format!("the reply was interrupted: {said}"))
 }
 
 fn told_by_words(text: &str) -> Option<FailureClass> {

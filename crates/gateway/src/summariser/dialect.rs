@@ -1,4 +1,4 @@
-//! How the vendors are asked, and what their streams say.
+//! Request bodies and stream events of each vendor's API.
 
 use super::classify;
 use foldline_core::Format;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 /// What one event or body says.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Speech {
+pub struct ReplyPiece {
     /// Words of the answer.
     pub words: String,
     /// Whether something was said that is no part of the answer: thoughts.
@@ -59,12 +59,12 @@ pub(super) fn body(dialect: Dialect, model: &str, ask: &Ask) -> String {
 }
 
 /// What an event of a stream that carries `data` says.
-pub(super) fn event(dialect: Dialect, data: &str) -> Speech {
+pub(super) fn event(dialect: Dialect, data: &str) -> ReplyPiece {
     if data.trim() == "[DONE]" {
-        return Speech { ends: true, ..Speech::default() };
+        return ReplyPiece { ends: true, ..ReplyPiece::default() };
     }
     let Ok(data) = serde_json::from_str::<Value>(data) else {
-        return broken("an event of the stream is no JSON");
+        return broken("a stream event is not valid JSON");
     };
     match dialect {
         Dialect::Anthropic => anthropic_event(&data),
@@ -75,9 +75,9 @@ pub(super) fn event(dialect: Dialect, data: &str) -> Speech {
 }
 
 /// What a whole body says, from servers that do not stream.
-pub(super) fn whole(dialect: Dialect, body: &str) -> Speech {
+pub(super) fn whole(dialect: Dialect, body: &str) -> ReplyPiece {
     let Ok(data) = serde_json::from_str::<Value>(body) else {
-        return broken("the reply is no JSON");
+        return broken("the reply is not valid JSON");
     };
     if let Some(failure) = failure_in(&data) {
         return failure;
@@ -91,19 +91,19 @@ pub(super) fn whole(dialect: Dialect, body: &str) -> Speech {
         }
         Dialect::OpenAiChat | Dialect::Auto => data.pointer("/choices/0/message").map(content_of).unwrap_or_default(),
     };
-    Speech { words, ends: true, ..Speech::default() }
+    ReplyPiece { words, ends: true, ..ReplyPiece::default() }
 }
 
-fn chat_event(data: &Value) -> Speech {
+fn chat_event(data: &Value) -> ReplyPiece {
     if let Some(failure) = failure_in(data) {
         return failure;
     }
     let Some(choice) = data.pointer("/choices/0") else {
-        return Speech::default();
+        return ReplyPiece::default();
     };
     let delta = choice.get("delta").unwrap_or(&Value::Null);
     let has = |name: &str| delta.get(name).and_then(Value::as_str).is_some_and(|text| !text.is_empty());
-    Speech {
+    ReplyPiece {
         words: content_of(delta),
         thinks: has("reasoning_content") || has("reasoning"),
         ends: choice.get("finish_reason").is_some_and(Value::is_string),
@@ -111,54 +111,57 @@ fn chat_event(data: &Value) -> Speech {
     }
 }
 
-fn responses_event(data: &Value) -> Speech {
+fn responses_event(data: &Value) -> ReplyPiece {
     let kind = data.get("type").and_then(Value::as_str).unwrap_or_default();
     let delta = || data.get("delta").and_then(Value::as_str).unwrap_or_default().to_owned();
     match kind {
-        "response.output_text.delta" => Speech { words: delta(), ..Speech::default() },
-        "response.completed" | "response.incomplete" => Speech { ends: true, ..Speech::default() },
+        "response.output_text.delta" => ReplyPiece { words: delta(), ..ReplyPiece::default() },
+        "response.completed" | "response.incomplete" => ReplyPiece { ends: true, ..ReplyPiece::default() },
         "response.failed" => {
             let error = data.pointer("/response/error").unwrap_or(&Value::Null);
-            Speech { failure: Some(classify::of_error(error)), ..Speech::default() }
+            ReplyPiece { failure: Some(classify::of_error(error)), ..ReplyPiece::default() }
         }
-        "error" => Speech { failure: Some(classify::of_error(data.get("error").unwrap_or(data))), ..Speech::default() },
-        kind => Speech { thinks: kind.starts_with("response.reasoning"), ..Speech::default() },
+        "error" => {
+            ReplyPiece { failure: Some(classify::of_error(data.get("error").unwrap_or(data))), ..ReplyPiece::default() }
+        }
+        kind => ReplyPiece { thinks: kind.starts_with("response.reasoning"), ..ReplyPiece::default() },
     }
 }
 
-fn anthropic_event(data: &Value) -> Speech {
+fn anthropic_event(data: &Value) -> ReplyPiece {
     match data.get("type").and_then(Value::as_str).unwrap_or_default() {
         "content_block_delta" => {
             let delta = data.get("delta").unwrap_or(&Value::Null);
             let words = delta.get("text").and_then(Value::as_str).unwrap_or_default().to_owned();
-            Speech { thinks: words.is_empty(), words, ..Speech::default() }
+            ReplyPiece { thinks: words.is_empty(), words, ..ReplyPiece::default() }
         }
         "content_block_start" => {
             let words = data.pointer("/content_block/text").and_then(Value::as_str).unwrap_or_default();
-            Speech { words: words.to_owned(), ..Speech::default() }
+            ReplyPiece { words: words.to_owned(), ..ReplyPiece::default() }
         }
-        "message_stop" => Speech { ends: true, ..Speech::default() },
-        "message_delta" => {
-            Speech { ends: data.pointer("/delta/stop_reason").is_some_and(Value::is_string), ..Speech::default() }
-        }
-        "error" => failure_in(data).unwrap_or_else(|| broken("the stream reports an error without words")),
-        _ => Speech::default(),
+        "message_stop" => ReplyPiece { ends: true, ..ReplyPiece::default() },
+        "message_delta" => ReplyPiece {
+            ends: data.pointer("/delta/stop_reason").is_some_and(Value::is_string),
+            ..ReplyPiece::default()
+        },
+        "error" => failure_in(data).unwrap_or_else(|| broken("the stream reports an error without a message")),
+        _ => ReplyPiece::default(),
     }
 }
 
 /// A piece of a stream, or all of a reply: both have the same form.
-fn gemini_piece(data: &Value) -> Speech {
+fn gemini_piece(data: &Value) -> ReplyPiece {
     if let Some(failure) = failure_in(data) {
         return failure;
     }
     if let Some(reason) = data.pointer("/promptFeedback/blockReason").and_then(Value::as_str) {
         let failure = Failure::new(FailureClass::Refused, &format!("the prompt was blocked: {reason}"));
-        return Speech { failure: Some(failure), ..Speech::default() };
+        return ReplyPiece { failure: Some(failure), ..ReplyPiece::default() };
     }
     let parts = data.pointer("/candidates/0/content/parts").and_then(Value::as_array);
     let (thoughts, said): (Vec<&Value>, Vec<&Value>) =
         parts.into_iter().flatten().partition(|part| part.get("thought").and_then(Value::as_bool) == Some(true));
-    Speech {
+    ReplyPiece {
         words: said.iter().filter_map(|part| part.get("text")?.as_str()).collect(),
         thinks: !thoughts.is_empty(),
         ends: data.pointer("/candidates/0/finishReason").is_some_and(Value::is_string),
@@ -166,9 +169,9 @@ fn gemini_piece(data: &Value) -> Speech {
     }
 }
 
-fn failure_in(data: &Value) -> Option<Speech> {
+fn failure_in(data: &Value) -> Option<ReplyPiece> {
     let error = data.get("error").filter(|error| !error.is_null())?;
-    Some(Speech { failure: Some(classify::of_error(error)), ..Speech::default() })
+    Some(ReplyPiece { failure: Some(classify::of_error(error)), ..ReplyPiece::default() })
 }
 
 /// The content of a chat message or delta: a string, or parts.
@@ -186,6 +189,6 @@ fn texts(holder: &Value, list: &str, kind: &str) -> String {
     blocks.iter().filter(of_kind).filter_map(|block| block.get("text").and_then(Value::as_str)).collect()
 }
 
-fn broken(words: &str) -> Speech {
-    Speech { failure: Some(Failure::new(FailureClass::BadReply, words)), ..Speech::default() }
+fn broken(words: &str) -> ReplyPiece {
+    ReplyPiece { failure: Some(Failure::new(FailureClass::BadReply, words)), ..ReplyPiece::default() }
 }

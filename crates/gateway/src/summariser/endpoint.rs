@@ -1,4 +1,4 @@
-//! Whom to ask: address, dialect, model, key.
+//! An endpoint: URL, dialect, model, key.
 
 use super::key::Key;
 use foldline_core::policy::Dialect;
@@ -46,16 +46,14 @@ const SHORTEST_KEY: usize = 8;
 impl Endpoint {
     /// The endpoint at a base address, as vendors state it, or at the full address of a route.
     pub fn at(base: &str, dialect: Dialect, model: &str, key: Option<Key>) -> Result<Endpoint, AddressError> {
-        let uri: Uri = base
-            .parse()
-            .map_err(|_| AddressError("this is no address; expected something like https://host/v1".to_owned()))?;
+        let uri: Uri =
+            base.parse().map_err(|_| AddressError("invalid URL; expected for example https://host/v1".to_owned()))?;
         if !matches!(uri.scheme(), Some(scheme) if *scheme == Scheme::HTTP || *scheme == Scheme::HTTPS) {
-            return Err(AddressError("expected an address that begins with http:// or https://".to_owned()));
+            return Err(AddressError("expected a URL that starts with http:// or https://".to_owned()));
         }
         let host = uri.host().unwrap_or_default();
         if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
-            let words =
-                format!("the address of {host} carries a password; keys come from summarizer.key_env or key_file");
+            let words = format!("the URL of {host} contains a password; use summarizer.key_env or summarizer.key_file");
             return Err(AddressError(words));
         }
         let path = uri.path().trim_end_matches('/');

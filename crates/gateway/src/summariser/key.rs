@@ -1,4 +1,4 @@
-//! Where a key comes from. Never from the command line, where every process of the machine can read it.
+//! Sources of API keys. Never the command line, which every process of the machine can read.
 
 use foldline_core::policy::SummarizerPolicy;
 use secrecy::SecretString;
@@ -29,7 +29,7 @@ pub enum KeyError {
         cause: String,
     },
     /// There is nothing in it, or something that no header can carry.
-    #[error("{0} holds no usable key: expected one line of visible characters")]
+    #[error("{0} contains no usable key; expected one line of printable characters")]
     Unusable(String),
 }
 

@@ -17,7 +17,7 @@ mod setup;
 mod write;
 
 pub use classify::of_response as failure_of_response;
-pub use dialect::Speech;
+pub use dialect::ReplyPiece;
 pub use endpoint::{AddressError, Endpoint};
 pub use key::{Key, KeyError, KeySource};
 pub use probe::{Probe, probe};

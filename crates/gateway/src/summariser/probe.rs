@@ -1,4 +1,4 @@
-//! Whether an endpoint can be reached and knows its model: a look at its list of models, which costs nothing.
+//! Checks that an endpoint is reachable and lists its model, which costs nothing.
 
 use super::classify;
 use super::endpoint::Endpoint;

@@ -1,4 +1,4 @@
-//! From settings to a summariser.
+//! Builds a summariser from settings.
 
 use super::endpoint::{AddressError, Endpoint};
 use super::key::{KeyError, KeySource};

@@ -1,6 +1,6 @@
-//! Running a job to its end: first endpoint, tries, second endpoint, outcome.
+//! Runs a summary job: first endpoint, retries, fallback endpoint, result.
 
-use super::call::{Missed, call};
+use super::call::{CallError, call};
 use super::endpoint::Endpoint;
 use crate::outbound::Outbound;
 use foldline_core::summary::{Ask, Failure, FailureClass, Summary, SummaryJob, Writer};
@@ -108,7 +108,7 @@ impl Summariser {
                 written.effort.rescued = rescued;
                 Summary::Written(written)
             }
-            None => Summary::Failed(Failure::new(FailureClass::BadReply, "the reply says nothing that can be used")),
+            None => Summary::Failed(Failure::new(FailureClass::BadReply, "the reply contains nothing usable")),
         }
     }
 }
@@ -121,7 +121,7 @@ impl Summariser {
         ask: &Ask,
         progress: &mut (dyn FnMut(Progress) + Send),
         spent: &mut Vec<Spent>,
-    ) -> Result<String, Missed> {
+    ) -> Result<String, CallError> {
         progress(Progress::Asking { model: endpoint.model.clone() });
         let mut heard = |characters: usize| progress(Progress::Hearing { characters });
         let mut usage = None;
@@ -170,13 +170,13 @@ impl Work<'_> {
         Ok(())
     }
 
-    async fn once(&mut self, endpoint: &Endpoint, ask: &Ask) -> Result<(), Missed> {
+    async fn once(&mut self, endpoint: &Endpoint, ask: &Ask) -> Result<(), CallError> {
         // The conversation itself goes to its own model.
         let own = self.summariser.fallback.as_ref().filter(|_| matches!(ask, Ask::Document { .. }));
         let endpoint = own.unwrap_or(endpoint);
         self.calls += 1;
         let text = self.summariser.send(endpoint, ask, self.progress, self.spent).await?;
-        self.writer.reply(&text).map_err(|bad| Missed {
+        self.writer.reply(&text).map_err(|bad| CallError {
             failure: Failure::new(FailureClass::BadReply, &bad.to_string()),
             headers: Default::default(),
             again: true,

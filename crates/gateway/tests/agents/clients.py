@@ -283,7 +283,9 @@ class GeminiCli(Client):
             "security": {"auth": {"selectedType": "gemini-api-key"}},
             "privacy": {"usageStatisticsEnabled": False},
             "general": {"disableAutoUpdate": True},
-            "model": {"compressionThreshold": round(place.window * 0.7 / self.believed_window, 5), "maxSessionTurns": -1},
+            # Half of a window that is not there would be too late. Earlier than this it tries again in every turn: what it could
+            # summarise is less than its summary.
+            "model": {"compressionThreshold": round(place.window * 0.95 / self.believed_window, 5), "maxSessionTurns": -1},
         }
         (folder / "settings.json").write_text(json.dumps(settings))
 

@@ -1,6 +1,6 @@
 //! How agents use the gateway of a test.
 
-use crate::desk::{Desk, Tuned};
+use crate::harness::{TestGateway, Tuned};
 use foldline_core::policy::AutoOr;
 use foldline_script::{Agent, Strict};
 
@@ -10,8 +10,8 @@ pub const TURNS: usize = 300;
 pub const WINDOW: usize = 32_000;
 
 /// Asks, and takes it for granted that there is an answer.
-pub async fn ask(agent: &Agent, desk: &Desk) {
-    let seen = desk.post(agent.path, &agent.body()).await;
+pub async fn ask(agent: &Agent, test: &TestGateway) {
+    let seen = test.post(agent.path, &agent.body()).await;
     assert_eq!(seen.status, 200, "{}, {} messages: {}", agent.path, agent.history.len(), seen.text());
 }
 
@@ -22,15 +22,15 @@ pub fn assert_nothing_is_lost(agent: &Agent, request: &str) {
 }
 
 /// A gateway before a strict provider with this window.
-pub async fn strict_desk(window: usize, tune: impl FnOnce(&mut Tuned)) -> (Desk, Strict) {
+pub async fn strict_desk(window: usize, tune: impl FnOnce(&mut Tuned)) -> (TestGateway, Strict) {
     let strict = Strict::new(window);
     let judge = strict.clone();
-    let desk = Desk::choosing(
+    let test = TestGateway::choosing(
         move |request, _| judge.judge(request, "Go on."),
         |policy| {
             policy.model.window = AutoOr::Fixed(window as u32);
             tune(policy);
         },
     );
-    (desk.await, strict)
+    (test.await, strict)
 }

@@ -1,15 +1,15 @@
 //! Connections that say nothing, say it slowly, or never stop: they end in time, and nobody else notices.
 
-use crate::desk::{CHAT, Desk, PATIENCE, short};
+use crate::harness::{CHAT, PATIENCE, TestGateway, short};
 use foldline_script::Act;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 /// How long a connection lasts that sends these bytes and no more.
-async fn lasts(desk: &Desk, said: &[u8]) -> Duration {
+async fn lasts(test: &TestGateway, said: &[u8]) -> Duration {
     let began = Instant::now();
-    let mut stream = TcpStream::connect(desk.address).await.unwrap();
+    let mut stream = TcpStream::connect(test.address).await.unwrap();
     stream.write_all(said).await.unwrap();
     let mut reply = Vec::new();
     let end = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut reply)).await;
@@ -18,31 +18,31 @@ async fn lasts(desk: &Desk, said: &[u8]) -> Duration {
 }
 
 #[tokio::test]
-async fn silence_ends_from_the_first_moment_on() {
-    let desk = Desk::tuned([Act::say("x")], |p| p.gateway.header_secs = 1).await;
+async fn silent_connections_time_out() {
+    let test = TestGateway::tuned([Act::say("x")], |p| p.gateway.header_secs = 1).await;
     let preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
     let settings = [preface.as_slice(), &[0, 0, 0, 4, 0, 0, 0, 0, 0]].concat();
     for said in [b"".as_slice(), b"P", &preface[..10], &preface[..23], preface, &settings, b"GET / HT"] {
-        let took = lasts(&desk, said).await;
+        let took = lasts(&test, said).await;
         assert!(took >= Duration::from_millis(900) && took < Duration::from_secs(5), "{said:?}: {took:?}");
     }
 }
 
 #[tokio::test]
-async fn a_connection_that_was_served_may_wait_for_a_while() {
-    let desk = Desk::tuned([Act::say("x")], |p| {
+async fn idle_connections_have_their_own_timeout() {
+    let test = TestGateway::tuned([Act::say("x")], |p| {
         p.gateway.header_secs = 1;
         p.gateway.keep_alive_secs = 3;
     })
     .await;
     let asks = b"GET /foldline/healthz HTTP/1.1\r\nhost: localhost\r\n\r\n";
-    let took = lasts(&desk, asks).await;
+    let took = lasts(&test, asks).await;
     assert!(took >= Duration::from_millis(2_900) && took < Duration::from_secs(10), "{took:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn silent_and_slow_connections_beyond_all_limits_keep_nobody_from_working() {
-    let desk = Desk::tuned([Act::say("x")], |p| {
+async fn requests_are_served_beside_floods_of_silent_and_slow_connections() {
+    let test = TestGateway::tuned([Act::say("x")], |p| {
         p.gateway.max_connections = 64;
         p.gateway.max_connections_per_address = 48;
         p.gateway.max_requests = 8;
@@ -53,7 +53,7 @@ async fn silent_and_slow_connections_beyond_all_limits_keep_nobody_from_working(
     );
     let mut held = Vec::new();
     for n in 0..200 {
-        let mut stream = TcpStream::connect(desk.address).await.unwrap();
+        let mut stream = TcpStream::connect(test.address).await.unwrap();
         // Bodies that never come hold no place; heads that never come and silence hold nothing at all.
         let said = match n % 10 {
             0 => slow.as_bytes(),
@@ -65,33 +65,33 @@ async fn silent_and_slow_connections_beyond_all_limits_keep_nobody_from_working(
     }
     for _ in 0..20 {
         let began = Instant::now();
-        assert_eq!(desk.post(CHAT, &short(CHAT, false)).await.status, 200);
+        assert_eq!(test.post(CHAT, &short(CHAT, false)).await.status, 200);
         assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
     }
-    assert!(desk.metric("foldline_open_connections ").await <= 64.0);
+    assert!(test.metric("foldline_open_connections ").await <= 64.0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn bodies_that_trickle_from_the_same_address_make_room_for_turns() {
-    let desk = Desk::tuned([Act::say("x")], |p| p.gateway.max_connections_per_address = 32).await;
+async fn slow_uploads_from_the_same_address_are_closed_for_turns() {
+    let test = TestGateway::tuned([Act::say("x")], |p| p.gateway.max_connections_per_address = 32).await;
     let slow = format!(
         "POST {CHAT} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 9999\r\n\r\n{{"
     );
     let mut held = Vec::new();
     for _ in 0..60 {
-        let mut stream = TcpStream::connect(desk.address).await.unwrap();
+        let mut stream = TcpStream::connect(test.address).await.unwrap();
         stream.write_all(slow.as_bytes()).await.unwrap();
         held.push(stream);
     }
     tokio::time::sleep(Duration::from_millis(1_200)).await;
     for _ in 0..40 {
-        assert_eq!(desk.post(CHAT, &short(CHAT, false)).await.status, 200);
+        assert_eq!(test.post(CHAT, &short(CHAT, false)).await.status, 200);
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn our_own_pages_are_there_when_every_connection_is_at_work() {
-    let desk = Desk::tuned([Act::Stall], |p| p.gateway.max_connections = 3).await;
+async fn own_endpoints_are_reachable_at_the_connection_limit() {
+    let test = TestGateway::tuned([Act::Stall], |p| p.gateway.max_connections = 3).await;
     let body = short(CHAT, false);
     let turn = format!(
         "POST {CHAT} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
@@ -99,38 +99,38 @@ async fn our_own_pages_are_there_when_every_connection_is_at_work() {
     );
     let mut held = Vec::new();
     for _ in 0..3 {
-        let mut stream = TcpStream::connect(desk.address).await.unwrap();
+        let mut stream = TcpStream::connect(test.address).await.unwrap();
         stream.write_all(turn.as_bytes()).await.unwrap();
         held.push(stream);
     }
     let at_work = async {
-        while desk.provider.requests().len() < 3 {
+        while test.provider.requests().len() < 3 {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
     tokio::time::timeout(PATIENCE, at_work).await.expect("all are forwarded");
-    assert_eq!(desk.get("/foldline/healthz").await.status, 200);
-    assert_eq!(desk.get("/foldline/sessions").await.status, 200);
-    let refused = desk.post(CHAT, &body).await;
+    assert_eq!(test.get("/foldline/healthz").await.status, 200);
+    assert_eq!(test.get("/foldline/sessions").await.status, 200);
+    let refused = test.post(CHAT, &body).await;
     assert_eq!((refused.status, refused.header("retry-after")), (503, Some("1")));
     assert!(refused.text().contains("max_connections"), "{}", refused.text());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nobody_who_says_nothing_keeps_the_gateway_from_stopping() {
-    let mut desk = Desk::with([Act::say("x")]).await;
+async fn silent_connections_do_not_delay_shutdown() {
+    let mut test = TestGateway::with([Act::say("x")]).await;
     let mut held = Vec::new();
     let stalled = format!(
         "POST {CHAT} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{{"
     );
     for said in [b"".as_slice(), b"PRI * HTTP/2.0\r\n\r\n", b"GET / HTTP/1.1\r\nhost:", stalled.as_bytes()] {
-        let mut stream = TcpStream::connect(desk.address).await.unwrap();
+        let mut stream = TcpStream::connect(test.address).await.unwrap();
         stream.write_all(said).await.unwrap();
         held.push(stream);
     }
     tokio::time::sleep(Duration::from_millis(100)).await;
     let began = Instant::now();
-    desk.ask_to_stop();
-    assert_eq!(desk.stopped().await, foldline_gateway::serve::Stopped::Finished);
+    test.ask_to_stop();
+    assert_eq!(test.stopped().await, foldline_gateway::serve::Stopped::Finished);
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
 }

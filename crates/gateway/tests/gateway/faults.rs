@@ -1,9 +1,9 @@
 //! Whatever is wrong with the gateway, requests reach their provider as they came.
 
 use crate::agent::{TURNS, WINDOW, ask, assert_nothing_is_lost, strict_desk};
-use crate::desk::{CHAT, Desk, MESSAGES, PATHS, PATIENCE};
+use crate::harness::{CHAT, MESSAGES, PATHS, PATIENCE, TestGateway};
 use foldline_core::policy::AutoOr;
-use foldline_gateway::serve::{Gateway, Plan};
+use foldline_gateway::serve::{Gateway, GatewayConfig};
 use foldline_script::{Act, Agent, Provider};
 use serde_json::json;
 use std::path::PathBuf;
@@ -18,47 +18,47 @@ fn long() -> String {
 }
 
 /// Wide enough for the conversation, and too narrow to leave it alone.
-fn narrow(policy: &mut crate::desk::Tuned) {
+fn narrow(policy: &mut crate::harness::Tuned) {
     policy.model.window = AutoOr::Fixed(40_000);
 }
 
 #[tokio::test]
-async fn a_store_that_is_no_store_is_no_reason_to_refuse_anybody() {
+async fn an_invalid_store_file_does_not_fail_requests() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("store.db");
     std::fs::write(&store, "this is no database, and never was one".repeat(100)).unwrap();
-    let plan = Plan { store: Some(store), ..Plan::default() };
-    let gateway = Gateway::open(&plan).unwrap();
+    let config = GatewayConfig { store: Some(store), ..GatewayConfig::default() };
+    let gateway = Gateway::open(&config).unwrap();
     assert!(gateway.trouble().is_some());
 }
 
 #[tokio::test]
-async fn a_locked_store_lets_requests_through_within_the_limit() {
-    let desk = Desk::tuned([Act::say("Done.")], narrow).await;
+async fn a_locked_store_delays_requests_only_up_to_the_limit() {
+    let test = TestGateway::tuned([Act::say("Done.")], narrow).await;
     // Somebody else holds the file.
-    let lock = rusqlite::Connection::open(desk.folder.path().join("store.db")).unwrap();
+    let lock = rusqlite::Connection::open(test.folder.path().join("store.db")).unwrap();
     lock.execute_batch("BEGIN EXCLUSIVE").unwrap();
     let body = long();
     let began = std::time::Instant::now();
-    let seen = desk.post(MESSAGES, &body).await;
+    let seen = test.post(MESSAGES, &body).await;
     assert_eq!(seen.status, 200);
     assert!(began.elapsed().as_secs() < 8, "{:?}", began.elapsed());
-    assert_eq!(desk.forwarded().text(), body, "{:?}", seen.header("x-foldline-outcome"));
+    assert_eq!(test.forwarded().text(), body, "{:?}", seen.header("x-foldline-outcome"));
     lock.execute_batch("ROLLBACK").unwrap();
 }
 
 /// The files of a store.
-fn files(desk: &Desk) -> [PathBuf; 3] {
-    ["store.db", "store.db-wal", "store.db-shm"].map(|name| desk.folder.path().join(name))
+fn files(test: &TestGateway) -> [PathBuf; 3] {
+    ["store.db", "store.db-wal", "store.db-shm"].map(|name| test.folder.path().join(name))
 }
 
 /// Posts a conversation that is to be folded; what became of it, and whether it went out as it came.
-async fn outcome(desk: &Desk, body: &str) -> (String, bool) {
+async fn outcome(test: &TestGateway, body: &str) -> (String, bool) {
     let began = Instant::now();
-    let seen = desk.post(MESSAGES, body).await;
+    let seen = test.post(MESSAGES, body).await;
     assert_eq!(seen.status, 200, "{}", seen.text());
     assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
-    let forwarded = desk.provider.requests().last().unwrap().text();
+    let forwarded = test.provider.requests().last().unwrap().text();
     (seen.header("x-foldline-outcome").unwrap().to_owned(), forwarded == body)
 }
 
@@ -67,97 +67,97 @@ fn another(number: usize) -> String {
     long().replacen("Step 0", &format!("Conversation {number}. Step 0"), 1)
 }
 
-async fn faults_of_the_store(desk: &Desk) -> f64 {
-    desk.metric("foldline_fallbacks_total{kind=\"store\"}").await
+async fn faults_of_the_store(test: &TestGateway) -> f64 {
+    test.metric("foldline_fallbacks_total{kind=\"store\"}").await
 }
 
 #[tokio::test]
-async fn a_fold_that_cannot_be_kept_is_counted_and_made_when_the_store_is_free_again() {
-    let desk = Desk::tuned([Act::say("Done.")], narrow).await;
-    let lock = rusqlite::Connection::open(desk.folder.path().join("store.db")).unwrap();
+async fn a_fold_that_cannot_be_stored_is_counted_and_retried() {
+    let test = TestGateway::tuned([Act::say("Done.")], narrow).await;
+    let lock = rusqlite::Connection::open(test.folder.path().join("store.db")).unwrap();
     lock.execute_batch("BEGIN IMMEDIATE").unwrap();
     for number in 0..3 {
-        assert_eq!(outcome(&desk, &another(number)).await, ("failed-open".to_owned(), true));
+        assert_eq!(outcome(&test, &another(number)).await, ("failed-open".to_owned(), true));
     }
-    assert_eq!(faults_of_the_store(&desk).await, 3.0);
+    assert_eq!(faults_of_the_store(&test).await, 3.0);
     lock.execute_batch("ROLLBACK").unwrap();
     // A store that failed is left alone for a moment.
     tokio::time::sleep(Duration::from_millis(1_100)).await;
     for number in 0..3 {
-        assert_eq!(outcome(&desk, &another(number)).await, ("folded".to_owned(), false));
+        assert_eq!(outcome(&test, &another(number)).await, ("folded".to_owned(), false));
     }
-    assert_eq!(faults_of_the_store(&desk).await, 3.0);
+    assert_eq!(faults_of_the_store(&test).await, 3.0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_gateway_whose_store_cannot_be_written_is_not_ready_however_often_it_is_asked() {
-    let desk = Desk::tuned([Act::say("Done.")], narrow).await;
-    assert_eq!(desk.get("/foldline/readyz").await.text(), "ready\n");
+async fn readyz_fails_while_the_store_is_not_writable() {
+    let test = TestGateway::tuned([Act::say("Done.")], narrow).await;
+    assert_eq!(test.get("/foldline/readyz").await.text(), "ready\n");
     // Others write for ever; reading still works.
-    let lock = rusqlite::Connection::open(desk.folder.path().join("store.db")).unwrap();
+    let lock = rusqlite::Connection::open(test.folder.path().join("store.db")).unwrap();
     lock.execute_batch("BEGIN IMMEDIATE").unwrap();
     tokio::time::sleep(Duration::from_millis(600)).await;
     let began = Instant::now();
     for _ in 0..100 {
-        assert_eq!(desk.get("/foldline/readyz").await.status, 503);
+        assert_eq!(test.get("/foldline/readyz").await.status, 503);
     }
     assert!(began.elapsed() < Duration::from_secs(15), "the store is asked once in a while: {:?}", began.elapsed());
     lock.execute_batch("ROLLBACK").unwrap();
     tokio::time::sleep(Duration::from_millis(600)).await;
-    assert_eq!(desk.get("/foldline/readyz").await.status, 200);
+    assert_eq!(test.get("/foldline/readyz").await.status, 200);
 }
 
 #[tokio::test]
-async fn a_store_that_turns_to_garbage_costs_folds_until_it_is_moved_away() {
-    let desk = Desk::tuned([Act::say("Done.")], narrow).await;
-    assert_eq!(outcome(&desk, &another(0)).await.0, "folded");
+async fn a_corrupted_store_stops_folds_until_it_is_replaced() {
+    let test = TestGateway::tuned([Act::say("Done.")], narrow).await;
+    assert_eq!(outcome(&test, &another(0)).await.0, "folded");
     // What is written beside requests is done by then: a write under way would put some of the file right again.
     tokio::time::sleep(Duration::from_millis(600)).await;
-    for file in files(&desk) {
+    for file in files(&test) {
         std::fs::write(file, "garbage, garbage, garbage. ".repeat(10_000)).unwrap();
     }
     for number in 1..4 {
-        assert_eq!(outcome(&desk, &another(number)).await, ("failed-open".to_owned(), true));
+        assert_eq!(outcome(&test, &another(number)).await, ("failed-open".to_owned(), true));
     }
-    assert!(faults_of_the_store(&desk).await >= 3.0);
-    assert_eq!(outcome(&desk, &another(0)).await, ("checkpoint".to_owned(), false), "what is in memory still counts");
-    assert_eq!(desk.get("/foldline/readyz").await.status, 503);
-    assert_eq!(desk.get("/foldline/healthz").await.status, 200);
-    for file in files(&desk) {
+    assert!(faults_of_the_store(&test).await >= 3.0);
+    assert_eq!(outcome(&test, &another(0)).await, ("checkpoint".to_owned(), false), "what is in memory still counts");
+    assert_eq!(test.get("/foldline/readyz").await.status, 503);
+    assert_eq!(test.get("/foldline/healthz").await.status, 200);
+    for file in files(&test) {
         std::fs::remove_file(file).unwrap();
     }
     tokio::time::sleep(Duration::from_millis(1_100)).await;
-    assert_eq!(outcome(&desk, &another(1)).await, ("folded".to_owned(), false));
-    assert_eq!(desk.get("/foldline/readyz").await.status, 200);
+    assert_eq!(outcome(&test, &another(1)).await, ("folded".to_owned(), false));
+    assert_eq!(test.get("/foldline/readyz").await.status, 200);
 }
 
 #[tokio::test]
-async fn a_store_that_is_deleted_under_way_is_made_anew() {
-    let desk = Desk::tuned([Act::say("Done.")], narrow).await;
-    assert_eq!(outcome(&desk, &another(0)).await.0, "folded");
+async fn a_deleted_store_is_recreated() {
+    let test = TestGateway::tuned([Act::say("Done.")], narrow).await;
+    assert_eq!(outcome(&test, &another(0)).await.0, "folded");
     for (round, gone) in [1, 3].into_iter().enumerate() {
-        for file in files(&desk).iter().take(gone) {
+        for file in files(&test).iter().take(gone) {
             std::fs::remove_file(file).unwrap();
         }
-        assert_eq!(outcome(&desk, &another(0)).await.0, "checkpoint", "what is in memory still counts");
-        assert_eq!(outcome(&desk, &another(1 + round)).await.0, "folded");
+        assert_eq!(outcome(&test, &another(0)).await.0, "checkpoint", "what is in memory still counts");
+        assert_eq!(outcome(&test, &another(1 + round)).await.0, "folded");
         // Another process finds what was kept after that.
-        let again = Gateway::open(&desk.plan).unwrap();
+        let again = Gateway::open(&test.config).unwrap();
         assert!(again.trouble().is_none());
-        let rows: i64 = rusqlite::Connection::open(desk.folder.path().join("store.db"))
+        let rows: i64 = rusqlite::Connection::open(test.folder.path().join("store.db"))
             .and_then(|file| file.query_row("SELECT count(*) FROM checkpoints", [], |row| row.get(0)))
             .unwrap();
         assert_eq!(rows, 1, "round {round}");
     }
-    assert_eq!(faults_of_the_store(&desk).await, 0.0);
+    assert_eq!(faults_of_the_store(&test).await, 0.0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_agent_outlives_a_store_that_is_locked_for_long() {
+async fn an_agent_keeps_working_while_the_store_is_locked() {
     for path in PATHS {
-        let (desk, strict) = strict_desk(WINDOW, |_| {}).await;
+        let (test, strict) = strict_desk(WINDOW, |_| {}).await;
         let mut agent = Agent::new(path, "Run all tests and mend what fails.");
-        let lock = rusqlite::Connection::open(desk.folder.path().join("store.db")).unwrap();
+        let lock = rusqlite::Connection::open(test.folder.path().join("store.db")).unwrap();
         for turn in 0..TURNS {
             if turn == 20 {
                 lock.execute_batch("BEGIN IMMEDIATE").unwrap();
@@ -167,73 +167,73 @@ async fn an_agent_outlives_a_store_that_is_locked_for_long() {
                 // A store that failed is left alone for a moment.
                 tokio::time::sleep(Duration::from_millis(1_100)).await;
             }
-            ask(&agent, &desk).await;
+            ask(&agent, &test).await;
             agent.act(turn);
         }
-        ask(&agent, &desk).await;
+        ask(&agent, &test).await;
         assert_eq!(strict.refused(), 0, "{path}: no request is refused");
-        assert_nothing_is_lost(&agent, &desk.provider.requests().last().unwrap().text());
-        assert!(faults_of_the_store(&desk).await >= 1.0, "{path}: it is counted");
-        let rewrites = desk.metric("foldline_folds_total").await + desk.metric("foldline_prunes_total").await;
+        assert_nothing_is_lost(&agent, &test.provider.requests().last().unwrap().text());
+        assert!(faults_of_the_store(&test).await >= 1.0, "{path}: it is counted");
+        let rewrites = test.metric("foldline_folds_total").await + test.metric("foldline_prunes_total").await;
         assert!(rewrites >= 2.0, "{path}: it goes on");
     }
 }
 
 #[tokio::test]
-async fn a_store_that_could_not_be_opened_at_the_start_is_opened_when_it_can() {
+async fn a_store_that_failed_to_open_is_retried() {
     let provider = Provider::start([Act::say("Done.")]).await.unwrap();
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("store.db");
     std::fs::write(&store, "this is no database, and never was one".repeat(100)).unwrap();
-    let desk = Desk::at(provider, folder, narrow).await;
-    assert!(desk.gateway.trouble().is_some());
-    assert_eq!(desk.get("/foldline/readyz").await.status, 503);
-    assert_eq!(outcome(&desk, &another(0)).await.0, "folded", "in memory");
+    let test = TestGateway::at(provider, folder, narrow).await;
+    assert!(test.gateway.trouble().is_some());
+    assert_eq!(test.get("/foldline/readyz").await.status, 503);
+    assert_eq!(outcome(&test, &another(0)).await.0, "folded", "in memory");
     std::fs::remove_file(&store).unwrap();
     let opened = async {
-        while desk.get("/foldline/readyz").await.status != 200 {
+        while test.get("/foldline/readyz").await.status != 200 {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
     tokio::time::timeout(PATIENCE, opened).await.expect("the store is opened");
-    assert_eq!(outcome(&desk, &another(1)).await.0, "folded");
-    assert!(Gateway::open(&desk.plan).unwrap().trouble().is_none() && store.exists());
+    assert_eq!(outcome(&test, &another(1)).await.0, "folded");
+    assert!(Gateway::open(&test.config).unwrap().trouble().is_none() && store.exists());
 }
 
 #[tokio::test]
-async fn a_rewrite_that_takes_too_long_is_not_waited_for() {
-    let desk = Desk::tuned([Act::say("Done.")], |policy| {
+async fn a_slow_rewrite_times_out_and_the_original_is_forwarded() {
+    let test = TestGateway::tuned([Act::say("Done.")], |policy| {
         narrow(policy);
         policy.gateway.prepare_ms = 1;
     })
     .await;
-    let lock = rusqlite::Connection::open(desk.folder.path().join("store.db")).unwrap();
+    let lock = rusqlite::Connection::open(test.folder.path().join("store.db")).unwrap();
     lock.execute_batch("BEGIN EXCLUSIVE").unwrap();
     let body = long();
-    let seen = desk.post(MESSAGES, &body).await;
+    let seen = test.post(MESSAGES, &body).await;
     assert_eq!((seen.status, seen.header("x-foldline-outcome")), (200, Some("failed-open")));
-    assert_eq!(desk.forwarded().text(), body);
-    assert!(desk.metric("foldline_fallbacks_total{kind=\"too_late\"}").await >= 1.0);
+    assert_eq!(test.forwarded().text(), body);
+    assert!(test.metric("foldline_fallbacks_total{kind=\"timeout\"}").await >= 1.0);
 }
 
 #[tokio::test]
-async fn what_a_provider_rejects_of_ours_goes_out_as_it_came() {
+async fn a_rejected_rewrite_is_replaced_by_the_original() {
     let body = long();
     let original = body.len();
     let choose = move |request: &foldline_script::Received, _| match request.body.len() < original {
         true => Act::error(400, "invalid_request_error", "messages: this shape is not liked here"),
         false => Act::say("Done."),
     };
-    let desk = Desk::choosing(choose, narrow).await;
-    let seen = desk.post(MESSAGES, &body).await;
-    let requests = desk.provider.requests();
+    let test = TestGateway::choosing(choose, narrow).await;
+    let seen = test.post(MESSAGES, &body).await;
+    let requests = test.provider.requests();
     assert_eq!((seen.status, requests.len()), (200, 2));
     assert!(requests[0].body.len() < original && requests[1].text() == body);
-    assert!(desk.metric("foldline_fallbacks_total{kind=\"rejected\"}").await >= 1.0);
+    assert!(test.metric("foldline_fallbacks_total{kind=\"rejected\"}").await >= 1.0);
 }
 
 #[tokio::test]
-async fn what_goes_out_as_it_came_and_is_too_long_is_folded_again() {
+async fn an_original_that_is_too_long_is_folded_again() {
     let body = long();
     let original = body.len();
     let choose = move |request: &foldline_script::Received, at| match (at, request.body.len() < original) {
@@ -241,19 +241,19 @@ async fn what_goes_out_as_it_came_and_is_too_long_is_folded_again() {
         (_, true) => Act::say("Done."),
         (_, false) => Act::error(400, "invalid_request_error", "prompt is too long: 25000 tokens > 16000 maximum"),
     };
-    let desk = Desk::choosing(choose, narrow).await;
-    let seen = desk.post(MESSAGES, &body).await;
-    let requests = desk.provider.requests();
+    let test = TestGateway::choosing(choose, narrow).await;
+    let seen = test.post(MESSAGES, &body).await;
+    let requests = test.provider.requests();
     assert_eq!((seen.status, requests.len()), (200, 3), "{}", seen.text());
     assert!(requests[1].text() == body && requests[2].body.len() < original);
     assert!(requests[2].text() != requests[0].text(), "what was rejected is not tried again");
     // The next turn goes on from what was taken.
-    assert_eq!(desk.post(MESSAGES, &body).await.status, 200);
-    assert_eq!(desk.provider.requests().len(), 4);
+    assert_eq!(test.post(MESSAGES, &body).await.status, 200);
+    assert_eq!(test.provider.requests().len(), 4);
 }
 
 #[tokio::test]
-async fn what_is_rejected_either_way_is_kept() {
+async fn a_checkpoint_is_kept_if_the_original_is_rejected_too() {
     let body = long();
     let rejecting = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     let (flag, order) = (rejecting.clone(), std::sync::atomic::Ordering::Relaxed);
@@ -261,24 +261,24 @@ async fn what_is_rejected_either_way_is_kept() {
         true => Act::error(400, "invalid_request_error", "temperature: not here"),
         false => Act::say("Done."),
     };
-    let desk = Desk::choosing(choose, narrow).await;
-    assert_eq!(desk.post(MESSAGES, &body).await.status, 200);
+    let test = TestGateway::choosing(choose, narrow).await;
+    assert_eq!(test.post(MESSAGES, &body).await.status, 200);
     rejecting.store(true, order);
-    assert_eq!(desk.post(MESSAGES, &body).await.status, 400);
+    assert_eq!(test.post(MESSAGES, &body).await.status, 400);
     rejecting.store(false, order);
-    let seen = desk.post(MESSAGES, &body).await;
+    let seen = test.post(MESSAGES, &body).await;
     assert_eq!((seen.status, seen.header("x-foldline-outcome")), (200, Some("checkpoint")));
 }
 
 #[tokio::test]
-async fn a_shadow_decides_and_changes_nothing() {
-    let desk = Desk::tuned([Act::say("Done.")], |policy| {
+async fn shadow_mode_changes_no_request() {
+    let test = TestGateway::tuned([Act::say("Done.")], |policy| {
         narrow(policy);
         policy.gateway.shadow = true;
     })
     .await;
     let body = long();
-    let seen = desk.post(CHAT, &body).await;
-    assert_eq!((seen.status, desk.forwarded().text()), (200, body));
+    let seen = test.post(CHAT, &body).await;
+    assert_eq!((seen.status, test.forwarded().text()), (200, body));
     assert_eq!(seen.header("x-foldline-outcome"), Some("shadow"));
 }

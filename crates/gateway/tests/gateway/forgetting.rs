@@ -1,6 +1,6 @@
 //! Forgetting over HTTP, and other keys for the store while it serves.
 
-use crate::desk::{Desk, MESSAGES};
+use crate::harness::{MESSAGES, TestGateway};
 use foldline_core::policy::AutoOr;
 use foldline_script::Act;
 use foldline_store::{Cleaning, Forget, Forgotten, Keyring, Limits, Opening, Store, Whose};
@@ -15,110 +15,110 @@ fn body(of: &str) -> Vec<u8> {
     json!({"model": "m", "max_tokens": 9, "messages": messages}).to_string().into_bytes()
 }
 
-async fn of_two() -> (Desk, tempfile::TempDir) {
+async fn of_two() -> (TestGateway, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("keys");
     std::fs::write(&file, "a\nb\nops operator\n").unwrap();
-    let desk = Desk::tuned([Act::say("Done.")], |p| {
+    let test = TestGateway::tuned([Act::say("Done.")], |p| {
         p.gateway.client_keys = Some(file.display().to_string());
         p.model.window = AutoOr::Fixed(40_000);
     })
     .await;
-    (desk, folder)
+    (test, folder)
 }
 
-async fn fold(desk: &Desk, key: &str, session: &str) -> String {
+async fn fold(test: &TestGateway, key: &str, session: &str) -> String {
     let headers = [("x-foldline-key", key), ("x-foldline-session", session)];
-    let seen = desk.post_with(MESSAGES, &headers, &body(session)).await;
+    let seen = test.post_with(MESSAGES, &headers, &body(session)).await;
     assert_eq!(seen.header("x-foldline-outcome"), Some("folded"), "{}", seen.text());
     seen.header("x-foldline-session").unwrap().to_owned()
 }
 
-async fn hits(desk: &Desk, key: &str) -> usize {
-    let found = desk.send("GET", "/foldline/search?q=step&format=json", &[("x-foldline-key", key)], b"").await.json();
+async fn hits(test: &TestGateway, key: &str) -> usize {
+    let found = test.send("GET", "/foldline/search?q=step&format=json", &[("x-foldline-key", key)], b"").await.json();
     found["hits"].as_array().map_or(0, Vec::len)
 }
 
-async fn sessions(desk: &Desk, key: &str) -> usize {
-    let list = desk.send("GET", "/foldline/sessions", &[("x-foldline-key", key)], b"").await.json();
+async fn sessions(test: &TestGateway, key: &str) -> usize {
+    let list = test.send("GET", "/foldline/sessions", &[("x-foldline-key", key)], b"").await.json();
     list["sessions"].as_array().unwrap().len()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_client_forgets_its_own_and_nobody_elses() {
-    let (desk, _folder) = of_two().await;
-    let (one, two) = (fold(&desk, "a", "label-one").await, fold(&desk, "a", "label-two").await);
-    let other = fold(&desk, "b", "label-three").await;
-    let delete = async |path: &str, key: &str| desk.send("DELETE", path, &[("x-foldline-key", key)], b"").await;
-    let before = (hits(&desk, "a").await, hits(&desk, "b").await);
+async fn a_client_can_delete_only_its_own_sessions() {
+    let (test, _folder) = of_two().await;
+    let (one, two) = (fold(&test, "a", "label-one").await, fold(&test, "a", "label-two").await);
+    let other = fold(&test, "b", "label-three").await;
+    let delete = async |path: &str, key: &str| test.send("DELETE", path, &[("x-foldline-key", key)], b"").await;
+    let before = (hits(&test, "a").await, hits(&test, "b").await);
     assert!(before.0 > 0 && before.1 > 0);
 
     assert_eq!(delete(&format!("/foldline/sessions/{one}"), "b").await.status, 404, "another's");
     assert_eq!(delete("/foldline/sessions/fs-nope", "a").await.status, 400);
     assert_eq!(delete("/foldline/sessions?before=soon", "a").await.status, 400);
-    assert_eq!(desk.send("DELETE", "/foldline/sessions", &[], b"").await.status, 401);
-    assert_eq!((sessions(&desk, "a").await, hits(&desk, "b").await), (2, before.1), "nothing went");
+    assert_eq!(test.send("DELETE", "/foldline/sessions", &[], b"").await.status, 401);
+    assert_eq!((sessions(&test, "a").await, hits(&test, "b").await), (2, before.1), "nothing went");
 
     let gone = delete(&format!("/foldline/sessions/{one}"), "a").await;
     assert_eq!(gone.status, 200, "{}", gone.text());
     assert!(gone.json()["forgotten"]["checkpoints"].as_u64() > Some(0), "{}", gone.text());
-    assert_eq!((sessions(&desk, "a").await, sessions(&desk, "b").await), (1, 1));
-    let files = std::fs::read_dir(desk.folder.path()).unwrap();
+    assert_eq!((sessions(&test, "a").await, sessions(&test, "b").await), (1, 1));
+    let files = std::fs::read_dir(test.folder.path()).unwrap();
     let bytes: Vec<u8> = files.flat_map(|file| std::fs::read(file.unwrap().path()).unwrap()).collect();
     assert!(memchr::memmem::find(&bytes, b"label-one").is_none(), "not even its name is left");
-    assert!(memchr::memmem::find(&bytes, b"label-two").is_some() || sessions(&desk, "a").await == 1);
+    assert!(memchr::memmem::find(&bytes, b"label-two").is_some() || sessions(&test, "a").await == 1);
 
     // It goes on as a new one.
-    assert_eq!(fold(&desk, "a", "label-one").await, one);
+    assert_eq!(fold(&test, "a", "label-one").await, one);
     let old = delete("/foldline/sessions?before=2020-01-01", "a").await;
     assert_eq!(old.json()["forgotten"]["sessions"], 0);
     assert_eq!(delete("/foldline/sessions", "a").await.status, 200);
-    assert_eq!((sessions(&desk, "a").await, hits(&desk, "a").await), (0, 0));
-    assert_eq!((sessions(&desk, "b").await, hits(&desk, "b").await), (1, before.1));
+    assert_eq!((sessions(&test, "a").await, hits(&test, "a").await), (0, 0));
+    assert_eq!((sessions(&test, "b").await, hits(&test, "b").await), (1, before.1));
     assert_eq!(delete(&format!("/foldline/sessions/{other}"), "ops").await.status, 200, "an operator may");
     assert_eq!(delete(&format!("/foldline/sessions/{two}"), "a").await.status, 404, "gone already");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_another_process_forgets_leaves_the_memory_too() {
-    let (desk, _folder) = of_two().await;
-    fold(&desk, "a", "label-one").await;
-    let store = Store::open(&desk.folder.path().join("store.db"), Limits::default()).unwrap();
+async fn deletions_by_another_process_clear_the_memory() {
+    let (test, _folder) = of_two().await;
+    fold(&test, "a", "label-one").await;
+    let store = Store::open(&test.folder.path().join("store.db"), Limits::default()).unwrap();
     let all = Forget { whose: Whose::Everybody, what: Forgotten::All };
     assert!(store.forget(&all, Cleaning::Thorough).unwrap().sessions > 0);
     let gone = async || {
-        while sessions(&desk, "a").await > 0 {
+        while sessions(&test, "a").await > 0 {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
     tokio::time::timeout(Duration::from_secs(20), gone()).await.expect("within a second or so");
-    fold(&desk, "a", "label-one").await;
+    fold(&test, "a", "label-one").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn keys_change_while_the_gateway_serves() {
-    let (mut desk, _folder) = of_two().await;
+    let (mut test, _folder) = of_two().await;
     let keys = [Keyring::generate().unwrap(), Keyring::generate().unwrap()];
-    fold(&desk, "a", "label-plain").await;
+    fold(&test, "a", "label-plain").await;
     for ring in [keys[0].clone(), format!("{}\n{}", keys[1], keys[0])] {
-        desk.plan.keys = Keyring::parse(&ring).unwrap();
-        desk.gateway.reload(&desk.plan).unwrap();
-        fold(&desk, "a", &format!("label-{}", ring.len())).await;
+        test.config.keys = Keyring::parse(&ring).unwrap();
+        test.gateway.reload(&test.config).unwrap();
+        fold(&test, "a", &format!("label-{}", ring.len())).await;
     }
     // Another process encrypts everything anew while turns go on.
-    let path = desk.folder.path().join("store.db");
-    let opened = Store::open(&path, Opening { limits: Limits::default(), keys: desk.plan.keys.clone() }).unwrap();
+    let path = test.folder.path().join("store.db");
+    let opened = Store::open(&path, Opening { limits: Limits::default(), keys: test.config.keys.clone() }).unwrap();
     let rekeying = tokio::task::spawn_blocking(move || opened.rekey(&mut |_| ()).unwrap());
     for turn in 0..5 {
-        fold(&desk, "b", &format!("label-{turn}")).await;
+        fold(&test, "b", &format!("label-{turn}")).await;
     }
     let done = rekeying.await.unwrap();
     assert_eq!((done.damaged, done.retired), (0, 1), "{done:?}");
-    assert!(hits(&desk, "a").await > 0 && sessions(&desk, "a").await == 3);
-    desk.plan.keys = Keyring::parse(&keys[0]).unwrap();
-    let refused = desk.gateway.reload(&desk.plan).unwrap_err().to_string();
+    assert!(hits(&test, "a").await > 0 && sessions(&test, "a").await == 3);
+    test.config.keys = Keyring::parse(&keys[0]).unwrap();
+    let refused = test.gateway.reload(&test.config).unwrap_err().to_string();
     assert!(refused.contains("needs key"), "{refused}");
-    desk.plan.keys = Keyring::parse(&keys[1]).unwrap();
-    desk.gateway.reload(&desk.plan).unwrap();
-    assert!(hits(&desk, "a").await > 0 && hits(&desk, "b").await > 0);
+    test.config.keys = Keyring::parse(&keys[1]).unwrap();
+    test.gateway.reload(&test.config).unwrap();
+    assert!(hits(&test, "a").await > 0 && hits(&test, "b").await > 0);
 }

@@ -1,6 +1,6 @@
 //! HTTP/2 written by hand, by somebody who means harm: the connection ends, and everybody else is served.
 
-use crate::desk::{CHAT, Desk, PATIENCE, short};
+use crate::harness::{CHAT, PATIENCE, TestGateway, short};
 use foldline_script::Act;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -38,8 +38,8 @@ fn head(path: &str) -> Vec<u8> {
     [vec![0x83, 0x86], rest.concat()].concat()
 }
 
-async fn open(desk: &Desk) -> TcpStream {
-    let mut stream = TcpStream::connect(desk.address).await.unwrap();
+async fn open(test: &TestGateway) -> TcpStream {
+    let mut stream = TcpStream::connect(test.address).await.unwrap();
     let hello = [b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".as_slice(), &frame(SETTINGS, 0, 0, &[])].concat();
     stream.write_all(&hello).await.unwrap();
     stream
@@ -66,15 +66,15 @@ fn has(mut sent: &[u8], kind: u8) -> bool {
     false
 }
 
-async fn assert_alive(desk: &Desk) {
-    assert_eq!(desk.post(CHAT, &short(CHAT, false)).await.status, 200);
-    assert_eq!(desk.metric("foldline_open_requests ").await, 0.0, "no place is lost");
+async fn assert_alive(test: &TestGateway) {
+    assert_eq!(test.post(CHAT, &short(CHAT, false)).await.status, 200);
+    assert_eq!(test.metric("foldline_open_requests ").await, 0.0, "no place is lost");
 }
 
 #[tokio::test]
-async fn requests_that_are_taken_back_at_once_end_the_connection() {
-    let desk = Desk::with([Act::say("x")]).await;
-    let mut stream = open(&desk).await;
+async fn http2_rapid_resets_close_the_connection() {
+    let test = TestGateway::with([Act::say("x")]).await;
+    let mut stream = open(&test).await;
     let cancel = 8_u32.to_be_bytes();
     for number in 0..5_000 {
         let id = 2 * number + 1;
@@ -85,14 +85,14 @@ async fn requests_that_are_taken_back_at_once_end_the_connection() {
     }
     let sent = until_it_hangs_up(&mut stream).await;
     assert!(has(&sent, GO_AWAY) || sent.is_empty(), "{} bytes", sent.len());
-    assert!(desk.provider.requests().is_empty());
-    assert_alive(&desk).await;
+    assert!(test.provider.requests().is_empty());
+    assert_alive(&test).await;
 }
 
 #[tokio::test]
-async fn headers_without_an_end_are_not_gathered() {
-    let desk = Desk::with([Act::say("x")]).await;
-    let mut stream = open(&desk).await;
+async fn endless_http2_headers_are_refused() {
+    let test = TestGateway::with([Act::say("x")]).await;
+    let mut stream = open(&test).await;
     stream.write_all(&frame(HEADERS, 0, 1, &head(CHAT))).await.unwrap();
     let more: Vec<u8> = (0..100).flat_map(|n| header(&format!("x-{n}"), &"y".repeat(100))).collect();
     let mut sent = 0;
@@ -105,12 +105,12 @@ async fn headers_without_an_end_are_not_gathered() {
     }
     until_it_hangs_up(&mut stream).await;
     assert!(sent < 50_000_000, "{sent} bytes of headers were taken");
-    assert!(desk.provider.requests().is_empty());
-    assert_alive(&desk).await;
+    assert!(test.provider.requests().is_empty());
+    assert_alive(&test).await;
 }
 
 #[tokio::test]
-async fn frames_that_make_no_sense_end_the_connection() {
+async fn invalid_http2_frames_close_the_connection() {
     let data = frame(DATA, END_STREAM, 7, b"for nobody");
     let cases: [(&str, Vec<u8>); 5] = [
         ("data for a stream that was never opened", data),
@@ -119,24 +119,24 @@ async fn frames_that_make_no_sense_end_the_connection() {
         ("a stream with an even number", frame(HEADERS, END_HEADERS | END_STREAM, 2, &head(CHAT))),
         ("no frame at all", b"GET / HTTP/1.1\r\n\r\n".repeat(100)),
     ];
-    let desk = Desk::with([Act::say("x")]).await;
+    let test = TestGateway::with([Act::say("x")]).await;
     for (number, (name, bytes)) in cases.into_iter().enumerate() {
-        let mut stream = open(&desk).await;
+        let mut stream = open(&test).await;
         let _ = stream.write_all(&bytes).await;
         until_it_hangs_up(&mut stream).await;
-        assert_eq!(desk.provider.requests().len(), number, "{name}");
-        assert_alive(&desk).await;
+        assert_eq!(test.provider.requests().len(), number, "{name}");
+        assert_alive(&test).await;
     }
 }
 
 #[tokio::test]
-async fn a_body_that_never_comes_does_not_hold_its_place() {
-    let desk = Desk::tuned([Act::say("x")], |policy| policy.gateway.body_secs = 1).await;
-    let mut stream = open(&desk).await;
+async fn a_missing_body_holds_no_request_permit() {
+    let test = TestGateway::tuned([Act::say("x")], |policy| policy.gateway.body_secs = 1).await;
+    let mut stream = open(&test).await;
     let promised = [head(CHAT), header("content-length", "1000")].concat();
     stream.write_all(&frame(HEADERS, END_HEADERS, 1, &promised)).await.unwrap();
     tokio::time::sleep(Duration::from_millis(100)).await;
-    assert_eq!(desk.metric("foldline_open_requests ").await, 0.0, "a place is for requests that are there");
+    assert_eq!(test.metric("foldline_open_requests ").await, 0.0, "a place is for requests that are there");
     // It stays in touch, and sends nothing.
     let mut reply = vec![0; 4096];
     let mut seen = Vec::new();
@@ -150,6 +150,6 @@ async fn a_body_that_never_comes_does_not_hold_its_place() {
         }
     };
     tokio::time::timeout(PATIENCE, answered).await.expect("it is told that it is too late");
-    assert!(desk.provider.requests().is_empty());
-    assert_alive(&desk).await;
+    assert!(test.provider.requests().is_empty());
+    assert_alive(&test).await;
 }

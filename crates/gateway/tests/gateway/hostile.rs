@@ -1,7 +1,7 @@
 //! Bodies made to hurt: each is answered with a clear error in the words of the API that was asked, or passed on for
 //! the provider to judge, and the gateway serves the next request as if nothing had been.
 
-use crate::desk::{CHAT, Desk, End, GEMINI, MESSAGES, PATHS, PATIENCE, Seen, short};
+use crate::harness::{CHAT, End, GEMINI, MESSAGES, PATHS, PATIENCE, TestGateway, TestReply, short};
 use foldline_script::Act;
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 /// An error as the SDK of the API reads it: status, kind and words.
-fn assert_refused(path: &str, seen: &Seen, status: u16, name: &str) {
+fn assert_refused(path: &str, seen: &TestReply, status: u16, name: &str) {
     assert_eq!((seen.status, seen.end), (status, End::Proper), "{path}, {name}: {}", seen.text());
     assert_eq!(seen.header("content-type"), Some("application/json"), "{path}, {name}");
     let body = seen.json();
@@ -20,11 +20,11 @@ fn assert_refused(path: &str, seen: &Seen, status: u16, name: &str) {
     assert!(path == MESSAGES || body["error"].get("code").is_some(), "{path}, {name}: {body}");
 }
 
-async fn assert_alive(desk: &Desk) {
+async fn assert_alive(test: &TestGateway) {
     for path in PATHS {
-        assert_eq!(desk.post(path, &short(path, false)).await.status, 200);
+        assert_eq!(test.post(path, &short(path, false)).await.status, 200);
     }
-    assert_eq!(desk.metric("foldline_open_requests ").await, 0.0, "no place is lost");
+    assert_eq!(test.metric("foldline_open_requests ").await, 0.0, "no place is lost");
 }
 
 /// A text, packed in every way that clients know.
@@ -50,38 +50,38 @@ pub fn brotli_bomb() -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn bodies_that_burst_or_break_off_when_unpacked_are_refused() {
-    let desk = Desk::tuned([Act::say("x")], |p| p.gateway.max_body_bytes = 1_000_000).await;
+async fn decompression_bombs_and_truncated_bodies_are_refused() {
+    let test = TestGateway::tuned([Act::say("x")], |p| p.gateway.max_body_bytes = 1_000_000).await;
     let bomb = vec![b' '; 50_000_000];
     for (coding, body) in packed(&bomb) {
         assert!(body.len() < 1_000_000, "{coding}: {}", body.len());
         for path in PATHS {
-            let seen = desk.post_with(path, &[("content-encoding", coding)], &body).await;
+            let seen = test.post_with(path, &[("content-encoding", coding)], &body).await;
             assert_refused(path, &seen, 413, coding);
         }
     }
     for path in PATHS {
-        assert_refused(path, &desk.post_with(path, &[("content-encoding", "br")], &brotli_bomb()).await, 413, "br");
+        assert_refused(path, &test.post_with(path, &[("content-encoding", "br")], &brotli_bomb()).await, 413, "br");
         for (coding, body) in packed(short(path, false).repeat(20).as_bytes()) {
             for torn in [&body[..body.len() / 2], &body[..body.len() - 1], &body[1..], b"".as_slice()] {
                 // A body of no bytes at all says nothing, whatever it is packed with.
-                let seen = desk.post_with(path, &[("content-encoding", coding)], torn).await;
+                let seen = test.post_with(path, &[("content-encoding", coding)], torn).await;
                 if !torn.is_empty() {
                     assert_refused(path, &seen, 400, coding);
                 }
             }
         }
-        let twice = desk.post_with(path, &[("content-encoding", "gzip, gzip")], b"x").await;
+        let twice = test.post_with(path, &[("content-encoding", "gzip, gzip")], b"x").await;
         assert_refused(path, &twice, 400, "several codings");
-        let often = desk.post_with(path, &[("content-encoding", "gzip, gzip, gzip, gzip")], b"x").await;
+        let often = test.post_with(path, &[("content-encoding", "gzip, gzip, gzip, gzip")], b"x").await;
         assert_refused(path, &often, 415, "too many codings");
     }
-    assert_alive(&desk).await;
+    assert_alive(&test).await;
 }
 
 #[tokio::test]
-async fn bodies_that_lie_about_their_length_are_refused() {
-    let desk = Desk::tuned([Act::say("x")], |p| p.gateway.body_secs = 1).await;
+async fn bodies_with_wrong_length_are_refused() {
+    let test = TestGateway::tuned([Act::say("x")], |p| p.gateway.body_secs = 1).await;
     for path in PATHS {
         let head = |rest: &str| {
             format!(
@@ -90,7 +90,7 @@ async fn bodies_that_lie_about_their_length_are_refused() {
         };
         // A sender that goes away for good, in the middle.
         for torn in ["content-length: 500\r\n\r\n{\"model\"", "transfer-encoding: chunked\r\n\r\n1f4\r\n{\"model\""] {
-            let mut stream = TcpStream::connect(desk.address).await.unwrap();
+            let mut stream = TcpStream::connect(test.address).await.unwrap();
             stream.write_all(head(torn).as_bytes()).await.unwrap();
             stream.shutdown().await.unwrap();
             let mut reply = Vec::new();
@@ -101,20 +101,20 @@ async fn bodies_that_lie_about_their_length_are_refused() {
         }
         // Chunks whose lengths are no numbers, or larger than any number.
         for wrong in ["zz\r\n{}\r\n0\r\n\r\n", "ffffffffffffffffff\r\n{}\r\n", "-1\r\n{}\r\n0\r\n\r\n"] {
-            let seen = desk.raw(head(&format!("transfer-encoding: chunked\r\n\r\n{wrong}")).as_bytes()).await;
+            let seen = test.raw(head(&format!("transfer-encoding: chunked\r\n\r\n{wrong}")).as_bytes()).await;
             assert!((400..500).contains(&seen.status), "{path}: {wrong:?} {}", seen.status);
         }
     }
-    assert!(desk.provider.requests().is_empty(), "nothing of it reaches anybody");
-    assert_alive(&desk).await;
+    assert!(test.provider.requests().is_empty(), "nothing of it reaches anybody");
+    assert_alive(&test).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_body_that_trickles_does_not_hold_a_place_for_ever() {
-    let desk = Desk::tuned([Act::say("x")], |p| p.gateway.body_secs = 1).await;
+async fn a_slow_body_is_refused_after_its_timeout() {
+    let test = TestGateway::tuned([Act::say("x")], |p| p.gateway.body_secs = 1).await;
     for path in PATHS {
         let began = Instant::now();
-        let mut stream = TcpStream::connect(desk.address).await.unwrap();
+        let mut stream = TcpStream::connect(test.address).await.unwrap();
         let head = format!(
             "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: 1000000\r\n\r\n"
         );
@@ -133,12 +133,12 @@ async fn a_body_that_trickles_does_not_hold_a_place_for_ever() {
         let reply = String::from_utf8_lossy(&reply).into_owned();
         assert!(reply.starts_with("HTTP/1.1 408"), "{path}: {reply}");
     }
-    assert_alive(&desk).await;
+    assert_alive(&test).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_no_conversation_is_the_providers_to_judge() {
-    let desk = Desk::with([Act::error(400, "invalid_request_error", "could not parse this")]).await;
+async fn requests_without_messages_are_forwarded() {
+    let test = TestGateway::with([Act::error(400, "invalid_request_error", "could not parse this")]).await;
     let deep = format!("{{\"model\":\"m\",\"messages\":{}", "[".repeat(1_000_000));
     let wide = format!("{{\"model\":\"m\",\"messages\":[{}]}}", "{},".repeat(200_000).trim_end_matches(','));
     let nested = format!(
@@ -162,7 +162,7 @@ async fn what_is_no_conversation_is_the_providers_to_judge() {
     ];
     for path in PATHS {
         for body in bodies {
-            let seen = desk.post_with(path, &[], body).await;
+            let seen = test.post_with(path, &[], body).await;
             let start = String::from_utf8_lossy(&body[..body.len().min(60)]).into_owned();
             assert_eq!(seen.status, 400, "{path}: {start}");
             assert_eq!(
@@ -170,16 +170,16 @@ async fn what_is_no_conversation_is_the_providers_to_judge() {
                 "could not parse this",
                 "the provider's own words: {path}: {start}"
             );
-            assert!(desk.provider.requests().last().unwrap().body == body, "as it came: {path}: {start}");
+            assert!(test.provider.requests().last().unwrap().body == body, "as it came: {path}: {start}");
         }
     }
-    assert_eq!(desk.metric("foldline_fallbacks_total{kind=\"panic\"}").await, 0.0);
-    assert_eq!(desk.get("/foldline/healthz").await.status, 200);
+    assert_eq!(test.metric("foldline_fallbacks_total{kind=\"panic\"}").await, 0.0);
+    assert_eq!(test.get("/foldline/healthz").await.status, 200);
 }
 
 #[tokio::test]
-async fn headers_of_ours_that_say_nonsense_are_no_reason_to_fail() {
-    let desk = Desk::with([Act::say("x")]).await;
+async fn invalid_foldline_headers_are_ignored() {
+    let test = TestGateway::with([Act::say("x")]).await;
     let long = "x".repeat(30_000);
     for value in ["", " ", "../../etc/passwd", "a'; DROP TABLE sessions; --", "\u{7}bell", "%00", &long] {
         for name in ["x-foldline-session", "x-foldline-focus", "x-foldline-bypass", "x-foldline-key", "session-id"] {
@@ -188,11 +188,11 @@ async fn headers_of_ours_that_say_nonsense_are_no_reason_to_fail() {
                 short(CHAT, false).len(),
                 short(CHAT, false)
             );
-            let status = desk.raw(head.as_bytes()).await.status;
+            let status = test.raw(head.as_bytes()).await.status;
             assert!(status == 200 || status == 400, "{name}: {:?}: {status}", value.get(..20).unwrap_or(value));
         }
     }
-    let page = desk.post("/foldline/sessions/fs-0000000000000000/compact", &"x".repeat(100_000)).await;
+    let page = test.post("/foldline/sessions/fs-0000000000000000/compact", &"x".repeat(100_000)).await;
     assert_eq!(page.status, 413);
-    assert_alive(&desk).await;
+    assert_alive(&test).await;
 }

@@ -1,6 +1,6 @@
 //! Tokens that are replaced: the same person finds everything again, and nobody else does.
 
-use crate::desk::{Desk, MESSAGES};
+use crate::harness::{MESSAGES, TestGateway};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use foldline_core::policy::AutoOr;
@@ -22,38 +22,38 @@ fn long(device: Option<&str>) -> Vec<u8> {
     body.to_string().into_bytes()
 }
 
-fn narrow(policy: &mut crate::desk::Tuned) {
+fn narrow(policy: &mut crate::harness::Tuned) {
     policy.model.window = AutoOr::Fixed(40_000);
 }
 
-async fn outcome(desk: &Desk, token: &str, body: &[u8]) -> String {
+async fn outcome(test: &TestGateway, token: &str, body: &[u8]) -> String {
     let bearer = format!("Bearer {token}");
-    let seen = desk.post_with(MESSAGES, &[("authorization", &bearer)], body).await;
+    let seen = test.post_with(MESSAGES, &[("authorization", &bearer)], body).await;
     seen.header("x-foldline-outcome").unwrap_or_default().to_owned()
 }
 
-async fn found(desk: &Desk, token: &str) -> bool {
+async fn found(test: &TestGateway, token: &str) -> bool {
     let bearer = format!("Bearer {token}");
-    let seen = desk.send("GET", "/foldline/search?q=importer", &[("authorization", &bearer)], b"").await;
+    let seen = test.send("GET", "/foldline/search?q=importer", &[("authorization", &bearer)], b"").await;
     assert_eq!(seen.status, 200);
     !seen.text().starts_with("[no original")
 }
 
 #[tokio::test]
-async fn a_subscription_keeps_its_checkpoints_when_its_token_is_replaced() {
-    let desk = Desk::tuned([Act::say("Done.")], narrow).await;
+async fn checkpoints_survive_a_new_subscription_token() {
+    let test = TestGateway::tuned([Act::say("Done.")], narrow).await;
     let mine = long(Some(DEVICE));
-    assert_eq!(outcome(&desk, "sk-ant-oat01-first", &mine).await, "folded");
-    let before = desk.provider.requests().pop().unwrap().text();
-    assert_eq!(outcome(&desk, "sk-ant-oat01-second", &mine).await, "checkpoint");
-    assert_eq!(desk.provider.requests().pop().unwrap().text(), before, "the prefix stays, and with it the cache");
-    assert!(found(&desk, "sk-ant-oat01-first").await && found(&desk, "sk-ant-oat01-second").await);
+    assert_eq!(outcome(&test, "sk-ant-oat01-first", &mine).await, "folded");
+    let before = test.provider.requests().pop().unwrap().text();
+    assert_eq!(outcome(&test, "sk-ant-oat01-second", &mine).await, "checkpoint");
+    assert_eq!(test.provider.requests().pop().unwrap().text(), before, "the prefix stays, and with it the cache");
+    assert!(found(&test, "sk-ant-oat01-first").await && found(&test, "sk-ant-oat01-second").await);
     // Another device of the same account, nobody, and a key that lasts.
     let other = DEVICE.replace('0', "f");
-    assert_eq!(outcome(&desk, "sk-ant-oat01-third", &long(Some(&other))).await, "folded");
-    assert_eq!(outcome(&desk, "sk-ant-oat01-fourth", &long(None)).await, "folded");
-    assert_eq!(outcome(&desk, "sk-ant-api03-key", &mine).await, "folded");
-    assert!(!found(&desk, "sk-ant-oat01-fifth").await, "a token that nobody accepted");
+    assert_eq!(outcome(&test, "sk-ant-oat01-third", &long(Some(&other))).await, "folded");
+    assert_eq!(outcome(&test, "sk-ant-oat01-fourth", &long(None)).await, "folded");
+    assert_eq!(outcome(&test, "sk-ant-api03-key", &mine).await, "folded");
+    assert!(!found(&test, "sk-ant-oat01-fifth").await, "a token that nobody accepted");
 }
 
 fn jwt(subject: &str, signature: &str) -> String {
@@ -62,18 +62,18 @@ fn jwt(subject: &str, signature: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_token_that_only_claims_to_be_somebodys_is_told_nothing() {
+async fn a_forged_token_reads_nothing() {
     let choose = |request: &Received, _| match request.headers["authorization"].to_str().unwrap().ends_with("forged") {
         true => Act::error(401, "authentication_error", "invalid bearer token"),
         false => Act::say("Done."),
     };
-    let desk = Desk::choosing(choose, narrow).await;
+    let test = TestGateway::choosing(choose, narrow).await;
     let body = long(None);
-    assert_eq!(outcome(&desk, &jwt("me", "signed"), &body).await, "folded");
-    assert_eq!(outcome(&desk, &jwt("me", "signed-later"), &body).await, "checkpoint");
-    assert!(found(&desk, &jwt("me", "signed-later")).await);
+    assert_eq!(outcome(&test, &jwt("me", "signed"), &body).await, "folded");
+    assert_eq!(outcome(&test, &jwt("me", "signed-later"), &body).await, "checkpoint");
+    assert!(found(&test, &jwt("me", "signed-later")).await);
     let forged = jwt("me", "forged");
-    outcome(&desk, &forged, &body).await;
-    assert!(!found(&desk, &forged).await);
-    assert_eq!(outcome(&desk, &jwt("you", "signed"), &body).await, "folded", "another person");
+    outcome(&test, &forged, &body).await;
+    assert!(!found(&test, &forged).await);
+    assert_eq!(outcome(&test, &jwt("you", "signed"), &body).await, "folded", "another person");
 }

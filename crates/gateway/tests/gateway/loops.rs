@@ -1,19 +1,19 @@
 //! Agents at work: hundreds of turns through a small window, with a provider that checks every request.
 
 use crate::agent::{TURNS, WINDOW, ask, assert_nothing_is_lost, strict_desk};
-use crate::desk::{CHAT, GEMINI, MESSAGES, RESPONSES};
+use crate::harness::{CHAT, GEMINI, MESSAGES, RESPONSES};
 use foldline_script::{Agent, breaks};
 
 async fn loop_on(path: &'static str) {
-    let (desk, strict) = strict_desk(WINDOW, |_| {}).await;
+    let (test, strict) = strict_desk(WINDOW, |_| {}).await;
     let mut agent = Agent::new(path, "Run all tests and mend what fails.");
     for turn in 0..TURNS {
-        ask(&agent, &desk).await;
+        ask(&agent, &test).await;
         agent.act(turn);
     }
-    ask(&agent, &desk).await;
+    ask(&agent, &test).await;
     assert_eq!(strict.refused(), 0, "{path}: no request is refused");
-    let requests = desk.provider.requests();
+    let requests = test.provider.requests();
     assert!(requests.iter().all(|request| request.body.len() / 4 <= WINDOW));
     assert_nothing_is_lost(&agent, &requests.last().unwrap().text());
     // Between folds each request begins as the one before it.

@@ -3,25 +3,30 @@
 
 mod agent;
 mod browsers;
+mod compactions;
+mod connection_limits;
 mod connections;
-mod crowds;
-mod desk;
 mod faults;
 mod forgetting;
 mod frames;
+mod harness;
 mod hostile;
 mod identity;
-mod lending;
 mod limits;
 mod loops;
+mod mapped_keys;
 mod memory;
+#[cfg(unix)]
+mod nodes;
 mod operations;
 mod originals;
-mod passing;
+mod outputs;
+mod pass_through;
 mod recovery;
 mod reloads;
 mod streams;
 mod summaries;
 mod tenants;
+mod tools;
 mod uploads;
 mod vendors;

@@ -1,6 +1,6 @@
 //! Bodies that are small on the wire and large in memory: all of them together take what the settings allow.
 
-use crate::desk::{CHAT, Desk, PATIENCE, short};
+use crate::harness::{CHAT, PATIENCE, TestGateway, short};
 use crate::hostile::{brotli_bomb, packed};
 use foldline_script::Act;
 use std::time::Duration;
@@ -13,8 +13,8 @@ fn airy(megabytes: usize) -> Vec<u8> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn packed_bodies_share_one_budget() {
-    let desk = Desk::tuned([Act::Stall], |p| {
+async fn compressed_bodies_share_one_memory_budget() {
+    let test = TestGateway::tuned([Act::Stall], |p| {
         p.gateway.body_memory_bytes = 60_000_000;
         p.gateway.reply_secs = 3;
         p.gateway.force_usage = false;
@@ -23,7 +23,7 @@ async fn packed_bodies_share_one_budget() {
     for (coding, body) in packed(&airy(8)) {
         assert!(body.len() < 20_000, "{coding}");
         let headers = [("content-encoding", coding)];
-        let all = futures(16, || desk.post_with(CHAT, &headers, &body)).await;
+        let all = futures(16, || test.post_with(CHAT, &headers, &body)).await;
         let refused: Vec<_> = all.iter().filter(|seen| seen.status == 503).collect();
         let served = all.iter().filter(|seen| seen.status == 504).count();
         assert!(served >= 1 && refused.len() >= 8 && served + refused.len() == 16, "{coding}: {served}");
@@ -32,27 +32,27 @@ async fn packed_bodies_share_one_budget() {
             assert!(seen.text().contains("gateway.body_memory_bytes"), "{}", seen.text());
         }
         // A request that was given up may be worked on for a moment.
-        desk.until("foldline_body_bytes ", |bytes| bytes == 0.0).await;
+        test.until("foldline_body_bytes ", |bytes| bytes == 0.0).await;
     }
-    let narrow = Desk::tuned([Act::Stall], |p| p.gateway.body_memory_bytes = 24_000_000).await;
+    let narrow = TestGateway::tuned([Act::Stall], |p| p.gateway.body_memory_bytes = 24_000_000).await;
     let bomb = narrow.post_with(CHAT, &[("content-encoding", "br")], &brotli_bomb()).await;
     assert_eq!(bomb.status, 503, "what it would have become does not matter");
     narrow.until("foldline_body_bytes ", |bytes| bytes == 0.0).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn plain_bodies_count_as_well_and_the_next_one_is_served() {
-    let desk = Desk::tuned([Act::Stall], |p| {
+async fn uncompressed_bodies_count_towards_the_memory_budget() {
+    let test = TestGateway::tuned([Act::Stall], |p| {
         p.gateway.body_memory_bytes = 12_000_000;
         p.gateway.reply_secs = 2;
     })
     .await;
     let body = airy(6);
-    let all = futures(4, || desk.post_with(CHAT, &[], &body)).await;
+    let all = futures(4, || test.post_with(CHAT, &[], &body)).await;
     assert!(all.iter().filter(|seen| seen.status == 503).count() >= 2);
-    desk.until("foldline_body_bytes ", |bytes| bytes == 0.0).await;
-    assert_eq!(desk.post_with(CHAT, &[], &body).await.status, 504, "forwarded");
-    assert_eq!(desk.get("/foldline/healthz").await.status, 200);
+    test.until("foldline_body_bytes ", |bytes| bytes == 0.0).await;
+    assert_eq!(test.post_with(CHAT, &[], &body).await.status, 504, "forwarded");
+    assert_eq!(test.get("/foldline/healthz").await.status, 200);
 }
 
 /// So many at once.

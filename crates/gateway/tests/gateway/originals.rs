@@ -1,6 +1,6 @@
 //! R11 over HTTP: what was removed is read in pages and found by words, by the one whose request removed it.
 
-use crate::desk::{Desk, MESSAGES, Seen};
+use crate::harness::{MESSAGES, TestGateway, TestReply};
 use foldline_core::policy::AutoOr;
 use foldline_script::Act;
 use serde_json::json;
@@ -9,7 +9,7 @@ const SIGNATURE: &str = "c2lnbmF0dXJlIHRoYXQgbm9ib2R5IHJlYWRz";
 
 /// A gateway that has folded a long session of client `one`.
 struct Folded {
-    desk: Desk,
+    test: TestGateway,
     handle: String,
     session: String,
     body: String,
@@ -17,7 +17,7 @@ struct Folded {
 
 impl Folded {
     async fn new() -> Folded {
-        let desk = Desk::tuned([Act::say("Done.")], |p| p.model.window = AutoOr::Fixed(24_000)).await;
+        let test = TestGateway::tuned([Act::say("Done.")], |p| p.model.window = AutoOr::Fixed(24_000)).await;
         let mut messages = vec![json!({"role": "user", "content": "Look at all files."})];
         for n in 0..30 {
             let output: String = (0..100).map(|line| format!("line {line} of file {n} holds nothing\n")).collect();
@@ -30,33 +30,33 @@ impl Folded {
             ]}));
         }
         let body = json!({"model": "m", "max_tokens": 9, "messages": messages}).to_string();
-        let seen = desk.post_with(MESSAGES, &[("x-api-key", "one")], body.as_bytes()).await;
+        let seen = test.post_with(MESSAGES, &[("x-api-key", "one")], body.as_bytes()).await;
         assert_eq!(seen.header("x-foldline-outcome"), Some("folded"), "{}", seen.text());
         let session = seen.header("x-foldline-session").unwrap().to_owned();
-        let sent = desk.forwarded().text();
+        let sent = test.forwarded().text();
         let at = sent.find(" fl-").expect("a handle in what went out") + 1;
         let handle = sent[at..at + 15].to_owned();
-        Folded { desk, handle, session, body }
+        Folded { test, handle, session, body }
     }
 
-    async fn as_one(&self, path: &str) -> Seen {
-        self.desk.send("GET", path, &[("x-api-key", "one")], b"").await
+    async fn as_one(&self, path: &str) -> TestReply {
+        self.test.send("GET", path, &[("x-api-key", "one")], b"").await
     }
 
-    async fn recall(&self, query: &str) -> Seen {
+    async fn recall(&self, query: &str) -> TestReply {
         self.as_one(&format!("/foldline/recall/{}{query}", self.handle)).await
     }
 }
 
 #[tokio::test]
-async fn a_fold_is_read_in_pages_by_its_owner_only() {
+async fn recall_returns_pages_to_the_owner_only() {
     let folded = Folded::new().await;
     let mut path = format!("/foldline/recall/{}", folded.handle);
     let mut pages = 0;
     loop {
         let page = folded.as_one(&path).await;
         assert_eq!((page.status, page.header("content-type")), (200, Some("text/plain; charset=utf-8")));
-        assert_eq!(folded.desk.send("GET", &path, &[("x-api-key", "two")], b"").await.status, 404);
+        assert_eq!(folded.test.send("GET", &path, &[("x-api-key", "two")], b"").await.status, 404);
         let text = page.text();
         assert!(text.chars().count() <= 16_000 && !text.contains(SIGNATURE));
         let is_told = text.contains("[signed reasoning, ") && text.contains("result of read: src/f");
@@ -82,7 +82,7 @@ fn way_in(sent: &str) -> String {
 #[tokio::test]
 async fn a_handoff_names_an_address_that_works_for_this_fold_and_all_before_it() {
     let folded = Folded::new().await;
-    let line = way_in(&folded.desk.forwarded().text());
+    let line = way_in(&folded.test.forwarded().text());
     assert!(!line.contains("foldline recall"), "the agent has no such command: {line}");
     // The host is the one that the client named.
     let wanted = r#"`curl -s -H "x-api-key: $ANTHROPIC_API_KEY" "http://localhost/foldline/recall/HANDLE?turn=A:B"`"#;
@@ -99,9 +99,9 @@ async fn a_handoff_names_an_address_that_works_for_this_fold_and_all_before_it()
             {"type": "tool_result", "tool_use_id": format!("c{n}"), "content": output},
         ]}));
     }
-    let seen = folded.desk.post_with(MESSAGES, &[("x-api-key", "one")], body.to_string().as_bytes()).await;
+    let seen = folded.test.post_with(MESSAGES, &[("x-api-key", "one")], body.to_string().as_bytes()).await;
     assert_eq!(seen.header("x-foldline-outcome"), Some("folded"), "{}", seen.text());
-    let line = way_in(&folded.desk.provider.requests().pop().unwrap().text());
+    let line = way_in(&folded.test.provider.requests().pop().unwrap().text());
     let handles: Vec<&str> = line.match_indices("fl-").filter_map(|(at, _)| line.get(at..at + 15)).collect();
     assert!(handles.len() >= 2 && handles.contains(&folded.handle.as_str()), "{line}");
     for handle in handles {
@@ -124,19 +124,19 @@ async fn turns_lines_and_matches_are_chosen() {
     assert_eq!((json.json()["page"].as_u64(), json.json()["content"][0]["turn"].as_u64()), (Some(1), Some(2)));
     let path = format!("/foldline/recall/{}", folded.handle);
     let accepted = [("x-api-key", "one"), ("accept", "application/json")];
-    let json = folded.desk.send("GET", &path, &accepted, b"").await.json();
+    let json = folded.test.send("GET", &path, &accepted, b"").await.json();
     assert!(json["pages"].as_u64() > Some(1) && json["next"].as_str().is_some(), "{json}");
     for (query, status, words) in [
         ("?turn=0", 400, "turn=0: `0` begins or ends with 0; counting starts at 1"),
         ("?turn=9999", 400, "turn 9999 was asked for; "),
         ("?lines=3", 400, "lines are counted within a turn: say which with turn=N"),
         ("?grep=(", 400, "grep=(: regex parse error"),
-        ("?context=2", 400, "lines around matches need grep=RE"),
+        ("?context=2", 400, "context=N requires grep=RE"),
         ("?page=999", 400, "page 999 was asked for; there are "),
         ("?page_size=5", 400, "page_size=5: expected a whole number from 1000 to 1000000"),
-        ("?raw=1&turn=2", 400, "turn=2: raw=1 gives bytes and goes with lines only"),
+        ("?raw=1&turn=2", 400, "turn=2: raw=1 can only be combined with lines"),
         ("?format=xml", 400, "format=xml: expected json or text"),
-        ("?line=3", 400, "there is no parameter `line`; this page takes turn, lines, "),
+        ("?line=3", 400, "unknown parameter `line`; expected turn, lines, "),
         ("?grep=nothing-like-it", 404, "matches `nothing-like-it`"),
     ] {
         let seen = folded.recall(query).await;
@@ -147,16 +147,16 @@ async fn turns_lines_and_matches_are_chosen() {
 }
 
 #[tokio::test]
-async fn words_are_found_by_their_owner_only() {
+async fn search_finds_only_the_clients_own_originals() {
     let folded = Folded::new().await;
     let found = folded.as_one("/foldline/search?q=%22needle%207%22").await.text();
     assert!(found.starts_with(&folded.handle) && found.contains("\n  needle-7\n"), "{found}");
     let show = found.lines().find_map(|line| line.strip_prefix("  → ")).unwrap();
     assert!(folded.as_one(show).await.text().contains("needle-7"), "{show}");
-    let stranger = folded.desk.send("GET", "/foldline/search?q=needle", &[("x-api-key", "two")], b"").await;
+    let stranger = folded.test.send("GET", "/foldline/search?q=needle", &[("x-api-key", "two")], b"").await;
     assert_eq!(
         (stranger.status, stranger.text().as_str()),
-        (200, "[no original of yours holds `needle`; try fewer or other words]\n")
+        (200, "[no original matches `needle`; try fewer or other words]\n")
     );
 
     let of = |session: &str| format!("/foldline/search?q=needle&limit=3&format=json&session={session}");
@@ -173,23 +173,23 @@ async fn words_are_found_by_their_owner_only() {
     for (query, words) in [
         ("", "expected ?q=WORDS"),
         ("?q=", "expected ?q=WORDS"),
-        ("?q=%3F!", "holds no word to search for"),
+        ("?q=%3F!", "contains no word to search for"),
         ("?q=a&limit=0", "limit=0: expected a whole number from 1 to 100"),
         ("?q=a&session=x", "session=x: expected fs- and 16 hex digits"),
-        ("?words=a", "this page takes q, session, limit, format"),
+        ("?words=a", "unknown parameter `words`; expected q, session, limit, format"),
     ] {
         let seen = folded.as_one(&format!("/foldline/search{query}")).await;
         let message = seen.json()["error"]["message"].as_str().unwrap_or_default().to_owned();
         assert_eq!(seen.status, 400, "{query}: {message}");
         assert!(message.contains(words), "{query}: {message}");
     }
-    assert_eq!(folded.desk.post("/foldline/search", "").await.status, 405);
+    assert_eq!(folded.test.post("/foldline/search", "").await.status, 405);
 }
 
 #[tokio::test]
-async fn the_index_follows_beside_the_requests() {
+async fn originals_are_indexed_after_the_request() {
     let folded = Folded::new().await;
-    let store = folded.desk.folder.path().join("store.db");
+    let store = folded.test.folder.path().join("store.db");
     let waiting = || {
         let store = rusqlite::Connection::open(&store).unwrap();
         let sql = "SELECT count(*) FROM originals WHERE parts IS NULL";

@@ -1,6 +1,6 @@
 //! A provider that says a request is too large gets a smaller one before the client hears of it.
 
-use crate::desk::{CHAT, Desk, GEMINI, GEMINI_EVENTS, GEMINI_LIST, MESSAGES, RESPONSES, message, request};
+use crate::harness::{CHAT, GEMINI, GEMINI_EVENTS, GEMINI_LIST, MESSAGES, RESPONSES, TestGateway, message, request};
 use foldline_script::{Act, Received};
 use serde_json::{Value, json};
 
@@ -19,12 +19,12 @@ fn refusing(limit: usize, refusal: Act) -> impl Fn(&Received, usize) -> Act + Se
     move |request, _| if request.body.len() > limit { refusal.clone() } else { Act::say("Done.") }
 }
 
-fn wide(policy: &mut crate::desk::Tuned) {
+fn wide(policy: &mut crate::harness::Tuned) {
     policy.model.window = foldline_core::policy::AutoOr::Fixed(1_000_000);
 }
 
 #[tokio::test]
-async fn a_request_that_is_too_long_is_folded_and_sent_again() {
+async fn a_request_refused_as_too_long_is_folded_and_resent() {
     let openai = Act::error(
         400,
         "context_length_exceeded",
@@ -39,22 +39,22 @@ async fn a_request_that_is_too_long_is_folded_and_sent_again() {
     let cases =
         [(CHAT, &openai), (RESPONSES, &openai), (MESSAGES, &anthropic), (GEMINI, &google), (GEMINI_EVENTS, &google)];
     for (path, refusal) in cases {
-        let desk = Desk::choosing(refusing(64_000, refusal.clone()), wide).await;
+        let test = TestGateway::choosing(refusing(64_000, refusal.clone()), wide).await;
         let body = long(path, false);
         assert!(body.len() > 64_000);
-        let seen = desk.post(path, &body).await;
+        let seen = test.post(path, &body).await;
         assert_eq!(seen.status, 200, "{path}: {}", seen.text());
-        let requests = desk.provider.requests();
+        let requests = test.provider.requests();
         assert!((2..=3).contains(&requests.len()), "{path}: {}", requests.len());
         assert_eq!(requests[0].text(), body);
         // The next turn goes out small at once.
-        assert_eq!(desk.post(path, &body).await.status, 200);
-        assert_eq!(desk.provider.requests().len(), requests.len() + 1, "{path}");
+        assert_eq!(test.post(path, &body).await.status, 200);
+        assert_eq!(test.provider.requests().len(), requests.len() + 1, "{path}");
     }
 }
 
 #[tokio::test]
-async fn a_refusal_of_gemini_is_understood_in_a_list_and_within_events() {
+async fn gemini_size_errors_are_recognised_in_lists_and_events() {
     let error = json!({"error": {"code": 400, "status": "INVALID_ARGUMENT",
         "message": "The input token count exceeds the maximum number of tokens allowed 16000."}});
     let raw = |status: u16, kind: &str, body: String| Act::Raw {
@@ -67,14 +67,14 @@ async fn a_refusal_of_gemini_is_understood_in_a_list_and_within_events() {
         (GEMINI_LIST, raw(400, "application/json", format!("[{error}]"))),
         (GEMINI_EVENTS, raw(200, "text/event-stream", format!("data: {error}\r\n\r\n"))),
     ] {
-        let desk = Desk::choosing(refusing(64_000, refusal), wide).await;
-        let seen = desk.post(path, &long(path, true)).await;
+        let test = TestGateway::choosing(refusing(64_000, refusal), wide).await;
+        let seen = test.post(path, &long(path, true)).await;
         assert!(seen.status == 200 && seen.text().contains("Done."), "{path}: {}", seen.text());
     }
 }
 
 #[tokio::test]
-async fn a_refusal_in_the_first_event_of_a_stream_counts_as_well() {
+async fn a_size_error_in_the_first_stream_event_is_recovered() {
     let failed = json!({"type": "response.failed", "sequence_number": 2, "response": {"id": "resp_1", "status": "failed",
         "error": {"code": "context_length_exceeded", "message": "Your input exceeds the context window of this model. Please adjust your input and try again."}}});
     let created = json!({"type": "response.created", "sequence_number": 0, "response": {"id": "resp_1", "status": "in_progress"}});
@@ -82,8 +82,8 @@ async fn a_refusal_in_the_first_event_of_a_stream_counts_as_well() {
     for before in [String::new(), event(&created)] {
         let body = before + &event(&failed);
         let refusal = Act::Raw { status: 200, headers: Vec::new(), content_type: "text/event-stream".into(), body };
-        let desk = Desk::choosing(refusing(64_000, refusal), wide).await;
-        let seen = desk.post(RESPONSES, &long(RESPONSES, true)).await;
+        let test = TestGateway::choosing(refusing(64_000, refusal), wide).await;
+        let seen = test.post(RESPONSES, &long(RESPONSES, true)).await;
         assert!(
             seen.text().contains("response.completed") && !seen.text().contains("response.failed"),
             "{}",
@@ -95,7 +95,7 @@ async fn a_refusal_in_the_first_event_of_a_stream_counts_as_well() {
 
 /// Requests of a stream that begins, as providers' streams do, and then says that the request is too long.
 #[tokio::test]
-async fn a_refusal_behind_what_begins_a_stream_counts_as_well() {
+async fn a_size_error_after_the_stream_preamble_is_recovered() {
     let start = r#"{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","content":[],"model":"m","stop_reason":null,"usage":{"input_tokens":1,"output_tokens":1}}}"#;
     let long_prompt = r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 25000 tokens > 16000 maximum"}}"#;
     let messages = format!(
@@ -107,8 +107,8 @@ async fn a_refusal_behind_what_begins_a_stream_counts_as_well() {
     let chat = format!("data: {role}\n\ndata: {error}\n\n");
     for (path, body) in [(MESSAGES, messages), (MESSAGES, nameless), (CHAT, chat)] {
         let refusal = Act::Raw { status: 200, headers: Vec::new(), content_type: "text/event-stream".into(), body };
-        let desk = Desk::choosing(refusing(64_000, refusal), wide).await;
-        let seen = desk.post(path, &long(path, true)).await;
+        let test = TestGateway::choosing(refusing(64_000, refusal), wide).await;
+        let seen = test.post(path, &long(path, true)).await;
         let text = seen.text();
         assert!(text.contains("Done.") && !text.contains("16000"), "{path}: {text}");
         assert!(text.matches("message_start").count() <= 2, "one beginning, named and typed: {text}");
@@ -117,20 +117,20 @@ async fn a_refusal_behind_what_begins_a_stream_counts_as_well() {
 }
 
 #[tokio::test]
-async fn a_refusal_that_folding_cannot_help_reaches_the_client_unchanged() {
+async fn an_unrecoverable_size_error_is_forwarded() {
     let refusal = Act::error(400, "invalid_request_error", "prompt is too long: 25000 tokens > 16000 maximum");
-    let desk = Desk::choosing(refusing(0, refusal), wide).await;
-    let seen = desk.post(MESSAGES, &long(MESSAGES, false)).await;
+    let test = TestGateway::choosing(refusing(0, refusal), wide).await;
+    let seen = test.post(MESSAGES, &long(MESSAGES, false)).await;
     assert_eq!(seen.status, 400);
     assert_eq!(seen.json()["error"]["message"], "prompt is too long: 25000 tokens > 16000 maximum");
-    assert!(desk.provider.requests().len() <= 3, "at most two further tries");
+    assert!(test.provider.requests().len() <= 3, "at most two further tries");
 }
 
 #[tokio::test]
-async fn bypass_means_that_nothing_is_tried() {
+async fn bypassed_requests_are_not_recovered() {
     let refusal = Act::error(400, "invalid_request_error", "prompt is too long: 25000 tokens > 16000 maximum");
-    let desk = Desk::choosing(refusing(64_000, refusal), wide).await;
-    let seen = desk.post_with(MESSAGES, &[("x-foldline-bypass", "1")], long(MESSAGES, false).as_bytes()).await;
+    let test = TestGateway::choosing(refusing(64_000, refusal), wide).await;
+    let seen = test.post_with(MESSAGES, &[("x-foldline-bypass", "1")], long(MESSAGES, false).as_bytes()).await;
     assert_eq!((seen.status, seen.header("x-foldline-outcome")), (400, Some("bypassed")));
-    assert_eq!(desk.provider.requests().len(), 1);
+    assert_eq!(test.provider.requests().len(), 1);
 }

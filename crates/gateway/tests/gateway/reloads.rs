@@ -1,6 +1,6 @@
 //! Settings that change while the gateway runs never let anybody in who was kept out.
 
-use foldline_gateway::serve::{self, Gateway, Plan};
+use foldline_gateway::serve::{self, Gateway, GatewayConfig};
 use foldline_gateway::settings::GatewaySettings;
 use foldline_script::{Act, Provider};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -8,7 +8,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 struct Served {
     gateway: std::sync::Arc<Gateway>,
-    plan: Plan,
+    config: GatewayConfig,
     port: u16,
     _folder: tempfile::TempDir,
     _provider: Provider,
@@ -28,11 +28,11 @@ async fn served(address: &str) -> Served {
         client_keys: Some(file.display().to_string()),
         ..GatewaySettings::default()
     };
-    let plan = Plan { gateway, store: Some(folder.path().join("store.db")), ..Plan::default() };
-    let gateway = Gateway::open(&plan).unwrap();
+    let config = GatewayConfig { gateway, store: Some(folder.path().join("store.db")), ..GatewayConfig::default() };
+    let gateway = Gateway::open(&config).unwrap();
     let port = listener.local_addr().unwrap().port();
     tokio::spawn(serve::serve(gateway.clone(), listener, std::future::pending()));
-    Served { gateway, plan, port, _folder: folder, _provider: provider }
+    Served { gateway, config, port, _folder: folder, _provider: provider }
 }
 
 async fn sessions(served: &Served) -> String {
@@ -45,42 +45,42 @@ async fn sessions(served: &Served) -> String {
 }
 
 #[tokio::test]
-async fn a_gateway_that_others_reach_stays_closed_whatever_the_new_settings_say() {
+async fn reload_cannot_remove_keys_on_a_public_address() {
     let served = served("0.0.0.0:0").await;
     assert_eq!(sessions(&served).await, "401");
-    let mut plan = served.plan.clone();
-    plan.gateway.listen = Some("127.0.0.1:8787".to_owned());
-    plan.gateway.client_keys = None;
-    let error = served.gateway.reload(&plan).unwrap_err().to_string();
+    let mut config = served.config.clone();
+    config.gateway.listen = Some("127.0.0.1:8787".to_owned());
+    config.gateway.client_keys = None;
+    let error = served.gateway.reload(&config).unwrap_err().to_string();
     assert!(error.contains("gateway.listen") && error.contains("restart"), "{error}");
     assert_eq!(sessions(&served).await, "401");
     // The same with an address that says nothing about the socket.
-    plan.gateway.listen = served.plan.gateway.listen.clone();
-    let error = served.gateway.reload(&plan).unwrap_err().to_string();
+    config.gateway.listen = served.config.gateway.listen.clone();
+    let error = served.gateway.reload(&config).unwrap_err().to_string();
     assert!(error.contains("client_keys"), "{error}");
     assert_eq!(sessions(&served).await, "401");
 }
 
 #[tokio::test]
-async fn another_address_is_refused_and_said_and_the_same_in_other_words_is_not() {
+async fn reload_rejects_another_address_but_not_another_spelling() {
     let served = served("127.0.0.1:0").await;
-    let mut plan = served.plan.clone();
-    plan.gateway.listen = Some(format!("127.0.0.1:{}", served.port.wrapping_add(1).max(1024)));
-    let error = served.gateway.reload(&plan).unwrap_err().to_string();
+    let mut config = served.config.clone();
+    config.gateway.listen = Some(format!("127.0.0.1:{}", served.port.wrapping_add(1).max(1024)));
+    let error = served.gateway.reload(&config).unwrap_err().to_string();
     assert!(error.contains(&format!("127.0.0.1:{}", served.port)) && error.contains("restart"), "{error}");
-    plan.gateway.listen = Some(format!("[::ffff:127.0.0.1]:{}", served.port));
-    assert!(served.gateway.reload(&plan).is_err(), "another kind of address is another address");
-    plan.gateway.listen = served.plan.gateway.listen.clone();
-    plan.gateway.max_body_bytes = 1_000;
-    served.gateway.reload(&plan).unwrap();
+    config.gateway.listen = Some(format!("[::ffff:127.0.0.1]:{}", served.port));
+    assert!(served.gateway.reload(&config).is_err(), "another kind of address is another address");
+    config.gateway.listen = served.config.gateway.listen.clone();
+    config.gateway.max_body_bytes = 1_000;
+    served.gateway.reload(&config).unwrap();
 }
 
 #[tokio::test]
-async fn a_gateway_for_known_clients_does_not_begin_to_admit_everybody() {
+async fn reload_cannot_remove_client_keys() {
     let served = served("127.0.0.1:0").await;
-    let mut plan = served.plan.clone();
-    plan.gateway.client_keys = None;
-    let error = served.gateway.reload(&plan).unwrap_err().to_string();
+    let mut config = served.config.clone();
+    config.gateway.client_keys = None;
+    let error = served.gateway.reload(&config).unwrap_err().to_string();
     assert!(error.contains("client_keys") && error.contains("restart"), "{error}");
     assert_eq!(sessions(&served).await, "401");
 }

@@ -1,6 +1,8 @@
 //! Streams: as they come, to their end, and no further.
 
-use crate::desk::{CHAT, Desk, End, GEMINI, GEMINI_EVENTS, GEMINI_LIST, MESSAGES, PATIENCE, RESPONSES, short};
+use crate::harness::{
+    CHAT, End, GEMINI, GEMINI_EVENTS, GEMINI_LIST, MESSAGES, PATIENCE, RESPONSES, TestGateway, short,
+};
 use foldline_gateway::serve::Stopped;
 use foldline_script::{Act, Dialect};
 use std::time::{Duration, Instant};
@@ -11,12 +13,12 @@ const WORDS: &str = "one two three four five";
 
 #[tokio::test]
 async fn a_stream_arrives_byte_for_byte() {
-    let desk = Desk::with([Act::say(WORDS)]).await;
+    let test = TestGateway::with([Act::say(WORDS)]).await;
     for (path, dialect) in
         [(RESPONSES, Dialect::Responses), (MESSAGES, Dialect::Anthropic), (GEMINI_EVENTS, Dialect::Gemini)]
     {
         let body = short(path, true);
-        let seen = desk.post(path, &body).await;
+        let seen = test.post(path, &body).await;
         let prompt = body.len() / 4;
         let pieces: String = WORDS.split_inclusive(' ').map(|word| dialect.piece("m", word)).collect();
         let expected = dialect.opening("m", prompt) + &pieces + &dialect.closing("m", WORDS, prompt);
@@ -25,53 +27,53 @@ async fn a_stream_arrives_byte_for_byte() {
 }
 
 #[tokio::test]
-async fn usage_that_only_the_gateway_asked_for_is_taken_out_again() {
-    let desk = Desk::with([Act::say(WORDS)]).await;
-    let seen = desk.post(CHAT, &short(CHAT, true)).await;
-    assert!(desk.forwarded().json()["stream_options"]["include_usage"].as_bool().unwrap());
+async fn usage_requested_by_the_gateway_is_removed_from_the_stream() {
+    let test = TestGateway::with([Act::say(WORDS)]).await;
+    let seen = test.post(CHAT, &short(CHAT, true)).await;
+    assert!(test.forwarded().json()["stream_options"]["include_usage"].as_bool().unwrap());
     assert!(!seen.text().contains("prompt_tokens"), "{}", seen.text());
     assert!(seen.text().contains("five") && seen.text().ends_with("data: [DONE]\n\n"));
 
     let asked = r#"{"model":"m","stream":true,"stream_options":{"include_usage":true},"messages":[{"role":"user","content":"Hi"}]}"#;
-    let seen = desk.post(CHAT, asked).await;
+    let seen = test.post(CHAT, asked).await;
     assert!(seen.text().contains("prompt_tokens"), "a client that asks for usage gets it");
-    assert_eq!(desk.provider.requests()[1].text(), asked);
+    assert_eq!(test.provider.requests()[1].text(), asked);
 }
 
 #[tokio::test]
-async fn a_provider_that_refuses_to_be_asked_for_usage_is_not_asked_again() {
+async fn usage_is_not_requested_again_after_a_rejection() {
     let choose = |request: &foldline_script::Received, _| match request.json().get("stream_options") {
         Some(_) => Act::error(400, "invalid_request_error", "Unrecognized request argument: stream_options"),
         None => Act::say(WORDS),
     };
-    let desk = Desk::choosing(choose, |_| {}).await;
+    let test = TestGateway::choosing(choose, |_| {}).await;
     for _ in 0..2 {
-        assert_eq!(desk.post(CHAT, &short(CHAT, true)).await.status, 200);
+        assert_eq!(test.post(CHAT, &short(CHAT, true)).await.status, 200);
     }
-    assert_eq!(desk.provider.requests().len(), 3, "one try with, one without, and from then on only without");
+    assert_eq!(test.provider.requests().len(), 3, "one try with, one without, and from then on only without");
 }
 
 #[tokio::test]
 async fn usage_of_gemini_is_read_whole_as_events_and_as_a_list() {
     for path in [GEMINI, GEMINI_EVENTS, GEMINI_LIST] {
-        let desk = Desk::with([Act::say(WORDS)]).await;
+        let test = TestGateway::with([Act::say(WORDS)]).await;
         let body = short(path, false);
-        let seen = desk.post(path, &body).await;
+        let seen = test.post(path, &body).await;
         assert_eq!((seen.status, seen.end), (200, End::Proper), "{path}");
-        assert_eq!(desk.forwarded().text(), body, "{path}");
+        assert_eq!(test.forwarded().text(), body, "{path}");
         let id = seen.header("x-foldline-session").unwrap().to_owned();
-        desk.until("foldline_usage_tokens_total{kind=\"output\"}", |tokens| tokens > 0.0).await;
-        let session = desk.get(&format!("/foldline/sessions/{id}")).await.json();
+        test.until("foldline_usage_tokens_total{kind=\"output\"}", |tokens| tokens > 0.0).await;
+        let session = test.get(&format!("/foldline/sessions/{id}")).await.json();
         assert_eq!(session["model"], "m", "{path}: {session}");
     }
 }
 
 #[tokio::test]
-async fn each_event_is_passed_on_when_it_comes() {
+async fn events_are_forwarded_immediately() {
     let pace = Duration::from_millis(60);
-    let desk = Desk::with([Act::Say { text: WORDS.into(), pace }]).await;
+    let test = TestGateway::with([Act::Say { text: WORDS.into(), pace }]).await;
     let body = short(MESSAGES, true);
-    let mut stream = TcpStream::connect(desk.address).await.unwrap();
+    let mut stream = TcpStream::connect(test.address).await.unwrap();
     let began = Instant::now();
     let head = format!(
         "POST {MESSAGES} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
@@ -118,7 +120,7 @@ async fn breaking(dialect: Dialect, linger: Option<Duration>) -> std::net::Socke
 }
 
 #[tokio::test]
-async fn a_stream_that_breaks_off_breaks_off_for_the_client() {
+async fn an_interrupted_stream_is_interrupted_for_the_client() {
     let cases = [
         (CHAT, Dialect::Chat),
         (RESPONSES, Dialect::Responses),
@@ -128,52 +130,53 @@ async fn a_stream_that_breaks_off_breaks_off_for_the_client() {
     for (path, dialect) in cases {
         for linger in [None, Some(Duration::from_millis(50))] {
             let upstream = format!("http://{}", breaking(dialect, linger).await);
-            let desk = Desk::tuned([Act::HangUp], |p| {
+            let test = TestGateway::tuned([Act::HangUp], |p| {
                 p.gateway.upstream_openai = Some(upstream.clone());
                 p.gateway.upstream_anthropic = Some(upstream.clone());
                 p.gateway.upstream_gemini = Some(upstream);
             })
             .await;
-            let seen = desk.post(path, &short(path, true)).await;
+            let seen = test.post(path, &short(path, true)).await;
             assert_eq!((seen.status, seen.end), (200, End::Cut), "{path}");
             assert!(seen.text().contains("two"), "what came is passed on: {path}: {}", seen.text());
             for end in ["[DONE]", "message_stop", "response.completed", "finishReason"] {
                 assert!(!seen.text().contains(end), "{path}: {end} was never said");
             }
-            assert!(desk.metric("foldline_streams_total{kind=\"cut\"}").await > 0.0);
+            assert!(test.metric("foldline_streams_total{kind=\"cut\"}").await > 0.0);
         }
     }
 }
 
 #[tokio::test]
 async fn a_stream_that_ends_without_its_last_event_does_so_for_the_client() {
-    let desk = Desk::with([Act::EndAfter { text: WORDS.into(), pieces: 2 }]).await;
-    let seen = desk.post(MESSAGES, &short(MESSAGES, true)).await;
+    let test = TestGateway::with([Act::EndAfter { text: WORDS.into(), pieces: 2 }]).await;
+    let seen = test.post(MESSAGES, &short(MESSAGES, true)).await;
     assert_eq!(seen.end, End::Proper);
     assert!(!seen.text().contains("message_stop"));
 }
 
 #[tokio::test]
 async fn an_error_inside_a_stream_is_passed_on() {
-    let desk = Desk::with([Act::FailAfter { text: WORDS.into(), kind: "overloaded_error".into() }]).await;
-    let seen = desk.post(MESSAGES, &short(MESSAGES, true)).await;
+    let test = TestGateway::with([Act::FailAfter { text: WORDS.into(), kind: "overloaded_error".into() }]).await;
+    let seen = test.post(MESSAGES, &short(MESSAGES, true)).await;
     assert!(seen.text().contains("event: error") && seen.text().contains("overloaded_error"));
-    assert_eq!(desk.provider.requests().len(), 1);
+    assert_eq!(test.provider.requests().len(), 1);
 }
 
 #[tokio::test]
-async fn a_provider_that_falls_silent_ends_the_stream() {
-    let desk = Desk::tuned([Act::StallAfter { text: WORDS.into(), pieces: 1 }], |p| p.gateway.idle_secs = 1).await;
-    let seen = desk.post(MESSAGES, &short(MESSAGES, true)).await;
+async fn a_silent_provider_times_out_the_stream() {
+    let test =
+        TestGateway::tuned([Act::StallAfter { text: WORDS.into(), pieces: 1 }], |p| p.gateway.idle_secs = 1).await;
+    let seen = test.post(MESSAGES, &short(MESSAGES, true)).await;
     assert_eq!(seen.end, End::Cut);
-    assert!(desk.metric("foldline_streams_total{kind=\"silent\"}").await > 0.0);
+    assert!(test.metric("foldline_streams_total{kind=\"silent\"}").await > 0.0);
 }
 
 #[tokio::test]
-async fn a_client_that_goes_away_ends_the_request_upstream() {
-    let desk = Desk::with([Act::Babble]).await;
+async fn a_disconnected_client_cancels_the_upstream_request() {
+    let test = TestGateway::with([Act::Babble]).await;
     let body = short(MESSAGES, true);
-    let mut stream = TcpStream::connect(desk.address).await.unwrap();
+    let mut stream = TcpStream::connect(test.address).await.unwrap();
     let head = format!(
         "POST {MESSAGES} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()
@@ -183,19 +186,19 @@ async fn a_client_that_goes_away_ends_the_request_upstream() {
     stream.read_exact(&mut buffer).await.unwrap();
     drop(stream);
     let gone = async {
-        while desk.metric("foldline_streams_total{kind=\"abandoned\"}").await == 0.0 {
+        while test.metric("foldline_streams_total{kind=\"abandoned\"}").await == 0.0 {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
     tokio::time::timeout(PATIENCE, gone).await.expect("the end is noticed");
-    assert_eq!(desk.metric("foldline_open_requests ").await, 0.0);
+    assert_eq!(test.metric("foldline_open_requests ").await, 0.0);
 }
 
 #[tokio::test]
-async fn stopping_lets_an_open_stream_finish() {
+async fn shutdown_lets_open_streams_finish() {
     let pace = Duration::from_millis(100);
-    let mut desk = Desk::with([Act::Say { text: WORDS.into(), pace }]).await;
-    let address = desk.address;
+    let mut test = TestGateway::with([Act::Say { text: WORDS.into(), pace }]).await;
+    let address = test.address;
     let client = tokio::spawn(async move {
         let body = short(MESSAGES, true);
         let mut stream = TcpStream::connect(address).await.unwrap();
@@ -209,22 +212,22 @@ async fn stopping_lets_an_open_stream_finish() {
         String::from_utf8(reply).unwrap()
     });
     tokio::time::sleep(pace * 2).await;
-    desk.ask_to_stop();
+    test.ask_to_stop();
     assert!(client.await.unwrap().contains("message_stop"));
-    assert_eq!(desk.stopped().await, Stopped::Finished);
+    assert_eq!(test.stopped().await, Stopped::Finished);
 }
 
 #[tokio::test]
-async fn stopping_does_not_wait_for_ever() {
-    let mut desk = Desk::tuned([Act::Babble], |p| p.gateway.shutdown_secs = 1).await;
+async fn shutdown_has_a_time_limit() {
+    let mut test = TestGateway::tuned([Act::Babble], |p| p.gateway.shutdown_secs = 1).await;
     let body = short(MESSAGES, true);
-    let mut stream = TcpStream::connect(desk.address).await.unwrap();
+    let mut stream = TcpStream::connect(test.address).await.unwrap();
     let head = format!(
         "POST {MESSAGES} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()
     );
     stream.write_all(head.as_bytes()).await.unwrap();
     tokio::time::sleep(Duration::from_millis(100)).await;
-    desk.ask_to_stop();
-    assert_eq!(desk.stopped().await, Stopped::CutOff);
+    test.ask_to_stop();
+    assert_eq!(test.stopped().await, Stopped::CutOff);
 }

@@ -1,20 +1,20 @@
 //! Several clients of one gateway: what one does costs the others nothing, and shows them nothing.
 
-use crate::desk::{Desk, MESSAGES, short};
+use crate::harness::{MESSAGES, TestGateway, short};
 use foldline_core::policy::AutoOr;
 use foldline_script::Act;
 use serde_json::{Value, json};
 
-async fn of_three(tune: impl FnOnce(&mut crate::desk::Tuned)) -> (Desk, tempfile::TempDir) {
+async fn of_three(tune: impl FnOnce(&mut crate::harness::Tuned)) -> (TestGateway, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("keys");
     std::fs::write(&file, "a\nb\nops operator\n").unwrap();
-    let desk = Desk::tuned([Act::say("Done.")], |p| {
+    let test = TestGateway::tuned([Act::say("Done.")], |p| {
         p.gateway.client_keys = Some(file.display().to_string());
         tune(p);
     })
     .await;
-    (desk, folder)
+    (test, folder)
 }
 
 fn long(seed: usize) -> Vec<u8> {
@@ -31,32 +31,32 @@ fn long(seed: usize) -> Vec<u8> {
     json!({"model": "m", "max_tokens": 9, "messages": messages}).to_string().into_bytes()
 }
 
-async fn handles(desk: &Desk, key: &str) -> usize {
+async fn handles(test: &TestGateway, key: &str) -> usize {
     let path = "/foldline/search?q=step&limit=50&format=json";
-    let found = desk.send("GET", path, &[("x-foldline-key", key)], b"").await.json();
+    let found = test.send("GET", path, &[("x-foldline-key", key)], b"").await.json();
     found["hits"].as_array().map_or(0, Vec::len)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn folds_of_one_client_take_no_original_of_another() {
-    let (desk, _folder) = of_three(|p| {
+async fn one_client_cannot_evict_originals_of_another() {
+    let (test, _folder) = of_three(|p| {
         p.model.window = AutoOr::Fixed(60_000);
         p.store.max_bytes = 1_000_000;
     })
     .await;
     let post = async |key: &str, seed: usize| {
-        let seen = desk.post_with(MESSAGES, &[("x-foldline-key", key)], &long(seed)).await;
+        let seen = test.post_with(MESSAGES, &[("x-foldline-key", key)], &long(seed)).await;
         assert_eq!(seen.header("x-foldline-outcome"), Some("folded"), "{key} {seed}: {}", seen.text());
     };
     post("a", 0).await;
-    let before = handles(&desk, "a").await;
+    let before = handles(&test, "a").await;
     assert!(before > 0);
     for seed in 1..20 {
         post("b", seed).await;
     }
-    assert_eq!(handles(&desk, "a").await, before);
+    assert_eq!(handles(&test, "a").await, before);
     let sum = "SELECT sum(originals + checkpoints + sessions) FROM tenants";
-    let taken: i64 = rusqlite::Connection::open(desk.folder.path().join("store.db"))
+    let taken: i64 = rusqlite::Connection::open(test.folder.path().join("store.db"))
         .and_then(|file| file.query_row(sum, [], |row| row.get(0)))
         .unwrap();
     // The words of the last fold are put into the index after it.
@@ -64,11 +64,11 @@ async fn folds_of_one_client_take_no_original_of_another() {
 }
 
 #[tokio::test]
-async fn figures_of_all_are_for_the_operator() {
-    let (desk, _folder) = of_three(|_| {}).await;
+async fn metrics_of_all_clients_require_an_operator_key() {
+    let (test, _folder) = of_three(|_| {}).await;
     let body = short(MESSAGES, false);
-    desk.post_with(MESSAGES, &[("x-foldline-key", "a")], body.as_bytes()).await;
-    let get = async |path: &str, key: &str| desk.send("GET", path, &[("x-foldline-key", key)], b"").await;
+    test.post_with(MESSAGES, &[("x-foldline-key", "a")], body.as_bytes()).await;
+    let get = async |path: &str, key: &str| test.send("GET", path, &[("x-foldline-key", key)], b"").await;
     for key in ["a", "b"] {
         let refused = get("/foldline/metrics", key).await;
         assert_eq!(refused.status, 403);

@@ -1,4 +1,4 @@
-//! Short transcripts with damage in them, the same for the same seed.
+//! Generates short damaged transcripts from a seed.
 
 use crate::convert;
 use crate::generate::Dice;

@@ -1,4 +1,4 @@
-//! Damaged transcripts by the thousand, compacted and judged by somebody who knows nothing of the engine.
+//! Compacts many damaged transcripts and checks the results with an independent validator.
 
 mod make;
 mod strict;

@@ -1,5 +1,5 @@
-//! A judge of requests that shares nothing with the engine: it parses the JSON with another parser and knows the
-//! providers' rules in its own words. What it refuses, a provider refuses.
+//! A validator that shares no code with the engine: it uses another JSON parser and its own statement of the
+//! providers' rules.
 
 use foldline_core::Format;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Text that tries to pass for a part of a handoff.
+//! Fuzzing of text that imitates parts of a handoff.
 
 use foldline_core::handoff::{CLOSING, OPENING, Section};
 use foldline_core::policy::AutoOr;

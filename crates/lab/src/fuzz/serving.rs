@@ -1,8 +1,8 @@
-//! Bytes of strangers at the gateway's door, and settings that change while it serves.
+//! Fuzzing of HTTP input to the gateway, and of settings reloads.
 
 use foldline_core::Policy;
 use foldline_core::settings::{Given, Layer, Origin, Section, Sections, Setting};
-use foldline_gateway::serve::{Gateway, Plan, serve};
+use foldline_gateway::serve::{Gateway, GatewayConfig, serve};
 use foldline_gateway::settings::GatewaySettings;
 use foldline_store::StoreSettings;
 use std::net::SocketAddr;
@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const LONGEST_REPLY: u64 = 1 << 20;
 
 /// Gateways that serve for as long as the process lives.
-struct House {
+struct TestServer {
     runtime: Runtime,
     /// For everybody on this machine.
     open: Arc<Gateway>,
@@ -34,15 +34,15 @@ struct House {
 
 static PANICS: AtomicUsize = AtomicUsize::new(0);
 
-fn house() -> &'static House {
-    static HOUSE: OnceLock<House> = OnceLock::new();
+fn house() -> &'static TestServer {
+    static HOUSE: OnceLock<TestServer> = OnceLock::new();
     HOUSE.get_or_init(|| match build() {
         Ok(house) => house,
         Err(error) => panic!("no gateway to try: {error}"),
     })
 }
 
-fn build() -> Result<House, crate::Failure> {
+fn build() -> Result<TestServer, crate::Failure> {
     // A panic in a task of the gateway ends a connection and nothing else; here it must be seen.
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -60,20 +60,20 @@ fn build() -> Result<House, crate::Failure> {
         body_secs: 2,
         ..GatewaySettings::default()
     };
-    let plan = |gateway: GatewaySettings| Plan { gateway, ..Plan::default() };
+    let config = |gateway: GatewaySettings| GatewayConfig { gateway, ..GatewayConfig::default() };
     let (open, shut, address) = runtime.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
-        let open = Gateway::open(&plan(settings.clone()))?;
+        let open = Gateway::open(&config(settings.clone()))?;
         tokio::spawn(serve(open.clone(), listener, std::future::pending()));
         settings.client_keys = Some(keys.display().to_string());
         settings.listen = Some("0.0.0.0:8787".to_owned());
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
-        let shut = Gateway::open(&plan(settings))?;
+        let shut = Gateway::open(&config(settings))?;
         tokio::spawn(serve(shut.clone(), listener, std::future::pending()));
         Ok::<_, crate::Failure>((open, shut, address))
     })?;
-    Ok(House { runtime, open, shut, address })
+    Ok(TestServer { runtime, open, shut, address })
 }
 
 /// Any bytes as what a client sends: the gateway answers or hangs up, in time, without panic, in HTTP, and tells no key.
@@ -119,10 +119,11 @@ pub fn reload(bytes: &[u8]) {
     let Ok(resolved) = Sections::new(tables).resolve(&[layer]) else { return };
     let house = house();
     let _guard = house.runtime.enter();
-    let plan = Plan { policy: Policy::resolved(&resolved), gateway: resolved.section(), ..Plan::default() };
+    let config =
+        GatewayConfig { policy: Policy::resolved(&resolved), gateway: resolved.section(), ..GatewayConfig::default() };
     for gateway in [&house.open, &house.shut] {
         // Refused or not: what counts is what holds afterwards.
-        let _taken = gateway.reload(&plan);
+        let _taken = gateway.reload(&config);
     }
     let outside = SocketAddr::from(([192, 0, 2, 1], 8787));
     assert!(house.shut.setup().may_serve(outside).is_ok(), "everybody is let in from outside: {text}");

@@ -1,4 +1,4 @@
-//! Chance without chance: the same seed throws the same numbers on every machine.
+//! A deterministic random number generator.
 
 /// A stream of numbers (SplitMix64: one addition and a mixer, good enough for texts).
 #[derive(Clone, Debug)]

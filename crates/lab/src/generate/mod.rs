@@ -1,4 +1,4 @@
-//! Healthy transcripts of any length, the same for the same seed.
+//! Generates valid transcripts of any length from a seed.
 //!
 //! A made-up agent works on a made-up project: people ask now and then, the agent thinks, says what it does,
 //! calls one or several tools, and reads what they print. Written as an Anthropic session and brought into

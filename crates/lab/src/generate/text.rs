@@ -1,4 +1,4 @@
-//! What tools print and people write: made up, but with the shapes that reducers and counters meet.
+//! Generated tool outputs and messages with realistic shapes.
 
 use super::dice::Dice;
 use std::fmt::Write;

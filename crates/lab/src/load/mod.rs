@@ -1,13 +1,13 @@
-//! What the gateway costs: the same requests to the same provider, directly and through it, in one run.
+//! Measures the overhead of the gateway: the same requests directly and through it.
 //!
 //! The gateway is a process of its own, so that its processor time and its memory can be read from the system. Provider
 //! and clients are threads of this process. Every request is a body of its own: nothing is answered from memory.
 
-mod crowd;
+mod connections;
 mod pass_through;
-mod wire;
+pub(crate) mod wire;
 
-pub use crowd::{Crowd, Crowded, crowded};
+pub use connections::{ConnectionFlood, FloodFigures, crowded};
 pub use pass_through::serve as pass_through;
 
 use crate::{Failure, generate};
@@ -24,7 +24,7 @@ use wire::{Client, STREAM};
 
 /// How to measure.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct LoadTest {
     /// The binary.
     pub binary: PathBuf,
     /// Requests of each size for the comparison, one after another.
@@ -96,7 +96,7 @@ const BARE: usize = 2 << 10;
 const SESSIONS: &[(usize, u32)] = &[(2 << 10, 1_000_000), (48 << 10, 16_000)];
 
 /// Measures.
-pub fn measure(plan: &Plan, tell: impl Fn(&str)) -> Result<Figures, Failure> {
+pub fn measure(plan: &LoadTest, tell: impl Fn(&str)) -> Result<Figures, Failure> {
     let upstream = wire::upstream()?;
     let mut sizes = Vec::new();
     let mut rss_idle = f64::MAX;
@@ -124,7 +124,7 @@ pub fn measure(plan: &Plan, tell: impl Fn(&str)) -> Result<Figures, Failure> {
 }
 
 /// Memory after as many requests of sessions of their own, small ones and ones that are folded.
-fn many_sessions(plan: &Plan, upstream: SocketAddr) -> Result<(f64, f64), Failure> {
+fn many_sessions(plan: &LoadTest, upstream: SocketAddr) -> Result<(f64, f64), Failure> {
     let mut resident = Vec::new();
     for (bytes, window) in SESSIONS {
         let gateway = Gateway::start(plan, upstream, *window)?;
@@ -136,7 +136,7 @@ fn many_sessions(plan: &Plan, upstream: SocketAddr) -> Result<(f64, f64), Failur
 }
 
 fn compare(
-    plan: &Plan,
+    plan: &LoadTest,
     gateway: &Gateway,
     upstream: SocketAddr,
     name: &'static str,
@@ -291,7 +291,7 @@ fn small(bytes: usize) -> String {
 }
 
 /// A command, held to the processor that the plan names.
-fn pinned(plan: &Plan, binary: &Path) -> Command {
+fn pinned(plan: &LoadTest, binary: &Path) -> Command {
     let Some(core) = plan.pin else { return Command::new(binary) };
     let mut command = Command::new("taskset");
     command.arg("-c").arg(core.to_string()).arg(binary);
@@ -306,7 +306,7 @@ struct Gateway {
 }
 
 impl Gateway {
-    fn start(plan: &Plan, upstream: SocketAddr, window: u32) -> Result<Gateway, Failure> {
+    fn start(plan: &LoadTest, upstream: SocketAddr, window: u32) -> Result<Gateway, Failure> {
         let folder = std::env::temp_dir().join(format!("foldline-load-{}-{window}", std::process::id()));
         std::fs::create_dir_all(&folder)?;
         let mut command = pinned(plan, &plan.binary);
@@ -321,7 +321,7 @@ impl Gateway {
     }
 
     /// A proxy that only passes on, in the gateway's place.
-    fn bare(plan: &Plan, upstream: SocketAddr) -> Result<Gateway, Failure> {
+    fn bare(plan: &LoadTest, upstream: SocketAddr) -> Result<Gateway, Failure> {
         let mut command = pinned(plan, &std::env::current_exe()?);
         command.arg("pass-through").arg(upstream.to_string());
         Gateway::listening(command, PathBuf::new())

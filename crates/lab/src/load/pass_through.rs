@@ -1,5 +1,4 @@
-//! A proxy that does nothing but pass on, made of the libraries that the gateway is made of: the least that forwarding
-//! costs, measured beside it.
+//! A minimal pass-through proxy made of the same libraries: the lower bound for forwarding.
 
 use crate::Failure;
 use hyper::body::Incoming;

@@ -1,4 +1,4 @@
-//! What is checked of one run.
+//! The checks of one run.
 
 use foldline_core::handoff::record;
 use foldline_core::planning::StepKind;

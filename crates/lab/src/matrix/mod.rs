@@ -1,4 +1,4 @@
-//! Sessions × formats × windows × presets × with and without a target: what must hold for every one.
+//! Runs sessions × formats × windows × presets × targets and checks the invariants.
 
 mod check;
 mod summary;

@@ -1,4 +1,4 @@
-//! What came of all runs, for people.
+//! The summary of all runs.
 
 use super::{Check, Run, Violation};
 use std::collections::BTreeMap;

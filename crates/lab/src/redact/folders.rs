@@ -1,4 +1,4 @@
-//! What is masked in vain: sources and documentation hold no secrets, so every finding is a false alarm.
+//! False positives: sources and documentation contain no secrets, so every finding is one.
 
 use crate::Failure;
 use foldline_redact::{Mode, find};

@@ -1,4 +1,4 @@
-//! What leaks of made-up secrets.
+//! Missed secrets in generated texts.
 
 use super::sets::{Leaks, SETS};
 use std::fmt::Write;

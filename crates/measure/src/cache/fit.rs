@@ -1,4 +1,4 @@
-//! A recording held against the simulator: what a session file leaves out, and how well its cache is predicted.
+//! Compares a recording with the cache simulator.
 //!
 //! Session files lack the system prompt and the tools, and tokens are estimated. Both follow from what was reported:
 //! the scale from how the prompt grew, the rest from the first request. Two things cannot be predicted from

@@ -1,4 +1,4 @@
-//! Prompt caches, played and held against what providers reported.
+//! A simulator of prompt caches, and its comparison with what providers reported.
 //!
 //! - [`Simulator`] plays a provider's cache: which tokens of a request are read, written or plain input.
 //! - [`Recording`] reads what a provider reported for a session; [`Fit`] holds the simulator against it.

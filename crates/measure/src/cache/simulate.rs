@@ -1,4 +1,4 @@
-//! A provider's prompt cache, played: which tokens of a request are read, which are written.
+//! A simulated prompt cache: which tokens of a request are read and which are written.
 //!
 //! A prompt is a sequence of blocks. Two prompts share a prefix as far as their chained digests agree. Anthropic
 //! keeps what ends at a mark and looks for it from each mark back over a few blocks; OpenAI keeps every prompt

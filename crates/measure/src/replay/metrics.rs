@@ -1,4 +1,4 @@
-//! What runs add up to: the seven figures of a cache-aware review, and money.
+//! Totals over replays: cache figures and cost.
 
 use super::play::{Compacted, Run};
 use crate::retention::Tally;

@@ -24,7 +24,7 @@ use std::borrow::Cow;
 
 /// Where a session is played.
 #[derive(Clone, Debug)]
-pub struct Stage<'a> {
+pub struct ReplaySetup<'a> {
     /// What is known about models.
     pub models: &'a ModelTable,
     /// Where marks are put.
@@ -86,7 +86,7 @@ type Held<'a> = (Cow<'a, str>, Piece);
 pub fn play(
     session: &Session,
     policy: Option<&Policy>,
-    stage: &Stage<'_>,
+    stage: &ReplaySetup<'_>,
     exams: &mut Exams,
 ) -> Result<Run, foldline_core::cache::PricesUnknown> {
     let family = family_of(session.format);
@@ -95,7 +95,7 @@ pub fn play(
     let name = policy_here.model.name.clone().unwrap_or_else(|| session.model.clone());
     let model = stage.models.profile(&name, family);
     let tariff = Tariff::of(&model)?;
-    let mut game = Game {
+    let mut game = Replayer {
         session,
         policy: policy.map(|_| &policy_here),
         job: Job {
@@ -115,7 +115,7 @@ pub fn play(
     let mut cache = Simulator::new(Rules::of(&model, family));
     let window = policy_here.model.window.fixed().unwrap_or(model.window);
     game.run.window = window.into();
-    let mut road = Road::new(session);
+    let mut road = RequestHistory::new(session);
     let mut taken = 0;
     let first = session.turns.first().map_or(0.0, |turn| turn.at);
     let mut last_at = None;
@@ -146,7 +146,7 @@ pub fn play(
 }
 
 /// The request under construction and what the engine remembers.
-struct Game<'a> {
+struct Replayer<'a> {
     session: &'a Session,
     policy: Option<&'a Policy>,
     job: Job,
@@ -166,7 +166,7 @@ enum Audit {
     Passed,
 }
 
-impl Game<'_> {
+impl Replayer<'_> {
     /// Compacts before a request if it is time to. Says from which message on the request is another one.
     fn consider(&mut self, number: u64, message: usize, idle: Option<u32>, exams: &mut Exams) -> Option<usize> {
         let policy = self.policy?;
@@ -300,7 +300,7 @@ fn failure(error: &EngineError) -> String {
 }
 
 /// The blocks of the requests, one after the other: extended while nothing changes, rebuilt from the first change.
-struct Road {
+struct RequestHistory {
     outside: (u64, u64),
     epoch: u64,
     blocks: Vec<Block>,
@@ -309,9 +309,9 @@ struct Road {
     digests: Vec<u64>,
 }
 
-impl Road {
-    fn new(session: &Session) -> Road {
-        let mut road = Road {
+impl RequestHistory {
+    fn new(session: &Session) -> RequestHistory {
+        let mut road = RequestHistory {
             outside: (session.system, session.outside.saturating_sub(session.system)),
             epoch: 0,
             blocks: Vec::new(),

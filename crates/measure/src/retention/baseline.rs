@@ -1,4 +1,4 @@
-//! What a compaction is compared with: methods that need no thought.
+//! The baselines that a compaction is compared with.
 
 use super::page::{Block, Page};
 use foldline_core::ledger::{Act, understand};

@@ -1,4 +1,4 @@
-//! Where a session is cut in two: what is compacted, and what tells whether that was well done.
+//! Cuts a session into the part that is compacted and the part that shows what was needed.
 
 use super::page::Page;
 use foldline_core::planning::Cuts;

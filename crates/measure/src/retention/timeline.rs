@@ -1,4 +1,4 @@
-//! Which name is said when, and by whom.
+//! When and by whom each name is mentioned.
 
 use super::exam::Fact;
 use super::page::{Block, Page, Voice};

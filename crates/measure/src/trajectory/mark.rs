@@ -1,4 +1,4 @@
-//! What of a conversation was never said: handoffs, placeholders, stub results.
+//! Recognises synthetic content: handoffs, placeholders, stub results.
 
 use foldline_core::handoff;
 use foldline_core::planning;

@@ -1,4 +1,4 @@
-//! A conversation as turns that no provider's format shows through.
+//! Conversation turns independent of the wire format.
 
 use super::mark::{Artefact, synthetic};
 use super::sharegpt;

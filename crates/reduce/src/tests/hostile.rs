@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use super::{Source, many, reduce};
-use crate::{Talk, reduce_amid};
+use crate::{ConversationNames, reduce_in_context};
 
 /// Time that this thread has had a processor, where the system says so: on a busy machine the clock says something else.
 fn worked() -> Duration {
@@ -18,12 +18,12 @@ fn worked() -> Duration {
 
 /// Time for the larger of two sizes, over time for the smaller, with a floor that hides the noise of short runs.
 fn growth(source: &Source<'_>, make: impl Fn(usize) -> String, small: usize, factor: usize) -> f64 {
-    let talk = Talk::of_words(["word_of_talk"]);
+    let conversation = ConversationNames::of_words(["word_of_talk"]);
     let best = |text: &str| {
         (0..3)
             .map(|_| {
                 let started = worked();
-                let _ = reduce_amid(source, &talk, text);
+                let _ = reduce_in_context(source, &conversation, text);
                 worked() - started
             })
             .min()

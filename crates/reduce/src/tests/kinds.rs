@@ -460,7 +460,7 @@ fn names_that_the_conversation_speaks_of_stay() {
     let source = shell("./run.sh");
     let alone = crate::reduce(&source, &text).expect("something to save").text;
     assert!(!alone.contains("worker_217"), "{alone}");
-    let talk = crate::Talk::of_words(["what about worker_217?"]);
-    let amid = crate::reduce_amid(&source, &talk, &text).expect("something to save").text;
+    let conversation = crate::ConversationNames::of_words(["what about worker_217?"]);
+    let amid = crate::reduce_in_context(&source, &conversation, &text).expect("something to save").text;
     assert!(amid.contains("worker_217 finished"), "{amid}");
 }

@@ -140,12 +140,12 @@ ALTER TABLE foldline.words ALTER COLUMN words SET STATISTICS 1000;
 
 -- One row: how often something was forgotten on request, and the time as far as it is believed.
 CREATE TABLE foldline.totals (
-    only      INTEGER PRIMARY KEY CHECK (only = 1),
+    one       INTEGER PRIMARY KEY CHECK (one = 1),
     forgotten BIGINT  NOT NULL DEFAULT 0,
     seen_at   BIGINT,
     leapt_at  BIGINT
 );
-INSERT INTO foldline.totals (only) VALUES (1);
+INSERT INTO foldline.totals (one) VALUES (1);
 
 -- What each namespace has and takes, kept by triggers in the transaction that changes it. There is no sum over all of
 -- them: writers of different namespaces would wait for each other.

@@ -3,9 +3,9 @@
 use super::expire::{believed, excesses, let_sessions_go};
 use super::originals::put;
 use super::seals::use_key;
-use super::sessions::write_session;
+use super::sessions::{revised, write_session};
 use super::sql::{all, bytes, change, digest, first, int, text as name_of, values};
-use crate::conversation::{CheckpointEntry, Kept, Key, NewFold, Precedence};
+use crate::conversation::{CheckpointEntry, Kept, Key, NewFold, Precedence, Revise};
 use crate::error::Fault;
 use crate::limits::{CLEARED_PER_PUT, Limits, USE_GRAIN, millis};
 use crate::pack::pack;
@@ -19,6 +19,7 @@ pub(super) async fn keep_fold(
     transaction: &Transaction<'_>,
     (vault, limits, now): (&Vault, &Limits, i64),
     fold: &NewFold<'_>,
+    revise: Option<Revise<'_>>,
 ) -> Result<Kept, Fault> {
     let NewFold { namespace, originals, checkpoint, precedence, session } = *fold;
     let digests = digests_of(originals)?;
@@ -42,6 +43,8 @@ pub(super) async fn keep_fold(
         return Ok(Kept::Known);
     }
     use_key(transaction, vault).await?;
+    // Before anything else is locked, as wherever a session is written, so that no two wait for each other.
+    let session = revised(transaction, vault, session, revise).await?;
     if !originals.is_empty() {
         let (_, rows) = put(transaction, (vault, limits, now), namespace, originals, &digests).await?;
         let rows: Vec<i64> = rows.into_keys().collect();
@@ -74,7 +77,7 @@ pub(super) async fn keep_fold(
     )
     .await?;
     sweep(transaction, limits, now, key).await?;
-    write_session(transaction, vault, session).await?;
+    write_session(transaction, vault, &session).await?;
     let_sessions_go(transaction, limits).await?;
     Ok(Kept::Written)
 }

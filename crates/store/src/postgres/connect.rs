@@ -1,24 +1,21 @@
 //! Connecting: the URL, TLS, and a pool of connections.
 
-use super::wait::Served;
 use crate::error::Fault;
 use crate::url::Url;
-use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod};
+use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::{Config, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// Connections of one process. A statement takes a millisecond or less, so few serve many callers.
 const CONNECTIONS: usize = 8;
 /// How long a connection may take to come about, at least: a fresh one asks the name server and agrees on keys.
 const CONNECT: Duration = Duration::from_secs(2);
-/// Settings of the server that must hold: a commit that returned is on the disk.
-const DURABLE: &str = "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED";
 
 /// The parts of a URL that are ours to understand; the others are the driver's.
 struct Own {
@@ -28,7 +25,7 @@ struct Own {
 }
 
 /// Prepares a pool; nothing is connected yet.
-pub(super) fn pool(served: &Served, url: &Url, wait: Duration) -> Result<Pool, Fault> {
+pub(super) fn pool(url: &Url, wait: Duration) -> Result<Pool, Fault> {
     let own = own(url.as_str());
     let mut config: Config = own.rest.parse().map_err(|error: tokio_postgres::Error| {
         // The driver's words name the parameter, never its value.
@@ -45,21 +42,22 @@ pub(super) fn pool(served: &Served, url: &Url, wait: Duration) -> Result<Pool, F
     {
         config.password(password);
     }
-    config.ssl_mode(mode(own.mode.as_deref(), config.get_hosts())?);
+    let mode = mode(own.mode.as_deref(), config.get_hosts())?;
+    config.ssl_mode(mode);
     config.connect_timeout(wait.max(CONNECT));
     config.keepalives_idle(Duration::from_secs(30));
     config.application_name("foldline");
-    let tls = MakeRustlsConnect::new(tls(own.root.as_deref())?);
-    let manager = Manager::from_config(config, tls, ManagerConfig { recycling_method: RecyclingMethod::Fast });
-    let _inside = served;
+    let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+    let manager = match mode {
+        // A socket has no name that a certificate could be for.
+        SslMode::Disable => Manager::from_config(config, NoTls, recycling),
+        _ => Manager::from_config(config, MakeRustlsConnect::new(tls(own.root.as_deref())?), recycling),
+    };
     Pool::builder(manager)
         .max_size(CONNECTIONS)
         .wait_timeout(Some(wait))
         .create_timeout(Some(wait.max(CONNECT)))
         .runtime(deadpool_postgres::Runtime::Tokio1)
-        .post_create(Hook::async_fn(|client, _| {
-            Box::pin(async move { client.batch_execute(DURABLE).await.map_err(HookError::Backend) })
-        }))
         .build()
         .map_err(|error| Fault::Other(error.to_string()))
 }

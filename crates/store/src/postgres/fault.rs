@@ -2,7 +2,7 @@
 //! message is told.
 
 use crate::error::Fault;
-use deadpool_postgres::{HookError, PoolError, TimeoutType};
+use deadpool_postgres::{PoolError, TimeoutType};
 use std::error::Error as _;
 use std::io;
 use std::time::Duration;
@@ -63,7 +63,7 @@ fn is_going_away(code: &SqlState) -> bool {
 impl From<PoolError> for Fault {
     fn from(error: PoolError) -> Fault {
         match error {
-            PoolError::Backend(error) | PoolError::PostCreateHook(HookError::Backend(error)) => error.into(),
+            PoolError::Backend(error) => error.into(),
             PoolError::Timeout(TimeoutType::Wait) => Fault::Locked(Duration::ZERO),
             PoolError::Timeout(_) => Fault::Unreachable("it does not answer in time".into()),
             other => Fault::Other(other.to_string()),

@@ -2,8 +2,8 @@
 //! the server overwrites where they stood when it vacuums.
 
 use super::expire::recount;
-use super::sessions::names;
-use super::sql::{Value, change, first, int, values};
+use super::sessions::{FORGETTING, names};
+use super::sql::{Value, all, change, first, int, values};
 use crate::error::Fault;
 use crate::forget::{Forget, Forgotten, Gone};
 use crate::rows::whole;
@@ -95,6 +95,7 @@ pub(super) async fn count(moment: &Transaction<'_>, vault: &Vault, forget: &Forg
 /// writes the copy down.
 pub(super) async fn forget(transaction: &Transaction<'_>, vault: &Vault, forget: &Forget<'_>) -> Result<Gone, Fault> {
     // First: writers of copies wait from here on, and see afterwards that something was forgotten.
+    all(transaction, "SELECT pg_advisory_xact_lock($1)", values![FORGETTING => INT8]).await?;
     change(transaction, "UPDATE foldline.totals SET forgotten = forgotten + 1", values![]).await?;
     let gone = count(transaction, vault, forget).await?;
     let (conditions, about) = meant(vault, forget)?;

@@ -43,7 +43,7 @@ pub(super) async fn migrate(transaction: &Transaction<'_>, absent: Absent) -> Re
                 .batch_execute(
                     "CREATE SCHEMA IF NOT EXISTS foldline;
                      CREATE TABLE foldline.format (
-                         only INTEGER PRIMARY KEY CHECK (only = 1), number BIGINT NOT NULL, readable_from BIGINT NOT NULL);
+                         one INTEGER PRIMARY KEY CHECK (one = 1), number BIGINT NOT NULL, readable_from BIGINT NOT NULL);
                      INSERT INTO foldline.format VALUES (1, 0, 0)",
                 )
                 .await?;
@@ -64,9 +64,10 @@ pub(super) async fn migrate(transaction: &Transaction<'_>, absent: Absent) -> Re
 /// The format of a database; `None` where nobody has stored anything. Fails for those of later releases that this one
 /// cannot work with.
 async fn format(transaction: &Transaction<'_>) -> Result<Option<i64>, Fault> {
-    let there =
-        first(transaction, "SELECT 1::int8 WHERE to_regclass('foldline.format') IS NOT NULL", values![]).await?;
-    if there.is_none() {
+    // Not by `to_regclass`, which may remember from before the lock that there is none.
+    let sql = "SELECT 1::int8 FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+                WHERE n.nspname = 'foldline' AND c.relname = 'format'";
+    if first(transaction, sql, values![]).await?.is_none() {
         return Ok(None);
     }
     let row = first(transaction, "SELECT number, readable_from FROM foldline.format", values![]).await?;

@@ -20,7 +20,7 @@ mod wait;
 
 use crate::address::{Address, Digest};
 use crate::backend::{Backend, Used};
-use crate::conversation::{CheckpointEntry, EventRow, FoldClaim, Kept, Key, NewFold, SessionRow, WindowRow};
+use crate::conversation::{CheckpointEntry, EventRow, FoldClaim, Kept, Key, NewFold, Revise, SessionRow, WindowRow};
 use crate::error::Fault;
 use crate::forget::{Cleaning, Forget, Gone, Rekeyed};
 use crate::keys::Keyring;
@@ -74,7 +74,7 @@ impl PostgresStore {
     pub(crate) fn connect(url: &Url, how: Opening, absent: Absent) -> Result<PostgresStore, Fault> {
         let Opening { limits, keys } = how;
         let served = Served::start()?;
-        let pool = connect::pool(&served, url, limits.wait)?;
+        let pool = connect::pool(url, limits.wait)?;
         let place = url.shown();
         let store = PostgresStore { place, limits, pool, vault: RwLock::default(), served };
         // Others may be preparing the database, and we wait for them.
@@ -97,7 +97,8 @@ impl PostgresStore {
         self.tried(patience, async |client| {
             let builder = client.build_transaction();
             let builder = match sees {
-                Sees::Latest => builder,
+                // Whatever the server's own choice is.
+                Sees::Latest => builder.isolation_level(IsolationLevel::ReadCommitted),
                 Sees::Snapshot => builder.isolation_level(IsolationLevel::RepeatableRead).read_only(true),
             };
             let transaction = builder.start().await?;
@@ -168,7 +169,7 @@ impl Backend for PostgresStore {
 
     fn probe(&self) -> Result<(), Fault> {
         self.transact(self.short(), Sees::Latest, async |transaction| {
-            let sql = "UPDATE foldline.totals SET only = only";
+            let sql = "UPDATE foldline.totals SET one = one";
             sql::change(transaction, sql, sql::values![]).await.map(drop)
         })
     }
@@ -235,10 +236,10 @@ impl Backend for PostgresStore {
         self.read(async |client| sessions::release_fold(client, claim).await)
     }
 
-    fn keep_fold(&self, now: i64, fold: &NewFold<'_>) -> Result<Kept, Fault> {
+    fn keep_fold(&self, now: i64, fold: &NewFold<'_>, revise: Option<Revise<'_>>) -> Result<Kept, Fault> {
         let vault = self.vault();
         self.transact(self.patience_for(fold.originals), Sees::Latest, async |transaction| {
-            checkpoints::keep_fold(transaction, (&vault, &self.limits, now), fold).await
+            checkpoints::keep_fold(transaction, (&vault, &self.limits, now), fold, revise).await
         })
     }
 
@@ -261,6 +262,19 @@ impl Backend for PostgresStore {
         let vault = self.vault();
         self.transact(self.short(), Sees::Latest, async |transaction| {
             sessions::write(transaction, (&vault, &self.limits, now), rows, known).await
+        })
+    }
+
+    fn revise_session(
+        &self,
+        _: i64,
+        session: &SessionRow,
+        revise: Revise<'_>,
+        known: u64,
+    ) -> Result<Option<SessionRow>, Fault> {
+        let vault = self.vault();
+        self.transact(self.short(), Sees::Latest, async |transaction| {
+            sessions::revise_session(transaction, (&vault, &self.limits), session, revise, known).await
         })
     }
 

@@ -241,7 +241,7 @@ async fn find(
     .await?;
     let mut found = Vec::new();
     for row in rows {
-        let damaged = || Fault::Corrupt("an original is not what was stored".into());
+        let damaged = || Fault::Corrupt("an original does not match its digest".into());
         let place = Digest::from_array(digest(&row, 0)?);
         let (digest, tool) = read_label(seal, &place, text(&row, 1)?).ok_or_else(damaged)?;
         let state = match maybe_int(&row, 2)? {

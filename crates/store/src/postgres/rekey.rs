@@ -122,10 +122,11 @@ async fn originals(
         change(transaction, "DELETE FROM foldline.words WHERE original = $1", values![id => INT8]).await?;
         let sql = "UPDATE foldline.originals SET digest = $2, label = $3, sealed = $4, footprint = $5, parts = NULL
                     WHERE id = $1";
+        let label = label(&new, &plain, &to, &tool)?;
         let given = values![
             id => INT8,
             to.as_bytes() => BYTEA,
-            label(&new, &plain, &to, &tool)?.as_bytes() => BYTEA,
+            label.as_bytes() => BYTEA,
             new.number() => INT8,
             footprint => INT8,
         ];
@@ -165,12 +166,14 @@ async fn checkpoints(
         change(transaction, sql, given).await?;
         let sql = "UPDATE foldline.checkpoints
                       SET key = $2, root = $3, record = $4, bytes = $5, sealed = $6, session = $7 WHERE id = $1";
+        let (facts, text) = (facts(&new, &to, (&key, &root), &record)?, new.bytes(What::Text(&to), &opened)?);
+        let root = new.key(&root);
         let given = values![
             id => INT8,
             to.0.as_slice() => BYTEA,
-            new.key(&root).0.as_slice() => BYTEA,
-            facts(&new, &to, (&key, &root), &record)?.as_bytes() => BYTEA,
-            new.bytes(What::Text(&to), &opened)?.as_ref() => BYTEA,
+            root.0.as_slice() => BYTEA,
+            facts.as_bytes() => BYTEA,
+            text.as_ref() => BYTEA,
             new.number() => INT8,
             name.as_bytes() => BYTEA,
         ];
@@ -231,10 +234,11 @@ async fn events(
             continue;
         };
         let sql = "UPDATE foldline.events SET session = $2, record = $3, sealed = $4 WHERE id = $1";
+        let record = new.text(What::Event(&name), &record)?;
         let given = values![
             after.row => INT8,
             name.as_bytes() => BYTEA,
-            new.text(What::Event(&name), &record)?.as_bytes() => BYTEA,
+            record.as_bytes() => BYTEA,
             new.number() => INT8,
         ];
         change(transaction, sql, given).await?;
@@ -289,10 +293,11 @@ async fn tombstones(
         let given = values![namespace.as_bytes() => BYTEA, to.as_bytes() => BYTEA, after.row => INT8];
         change(transaction, sql, given).await?;
         let sql = "UPDATE foldline.tombstones SET digest = $2, label = $3, sealed = $4 WHERE id = $1";
+        let label = label(&new, &plain, &to, &tool)?;
         let given = values![
             after.row => INT8,
             to.as_bytes() => BYTEA,
-            label(&new, &plain, &to, &tool)?.as_bytes() => BYTEA,
+            label.as_bytes() => BYTEA,
             new.number() => INT8,
         ];
         change(transaction, sql, given).await?;

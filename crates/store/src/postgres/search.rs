@@ -224,7 +224,7 @@ impl Looking<'_> {
 
     async fn count(&self, expression: &str) -> Result<usize, Fault> {
         let sql = "SELECT count(*) FROM (
-                       SELECT 1 FROM foldline.words WHERE words @@ $1::text::tsquery LIMIT $2) AS some";
+                       SELECT 1 FROM foldline.words WHERE words @@ $1::text::tsquery LIMIT $2) AS found";
         let row = first(self.snapshot, sql, values![expression => TEXT, MOST_COUNTED => INT8]).await?;
         Ok(row.map_or(Ok(0), |row| int(&row, 0))?.try_into().unwrap_or(0))
     }

@@ -3,7 +3,7 @@
 use super::expire::{believed, let_sessions_go};
 use super::seals::use_key;
 use super::sql::{all, change, first, int, text, values};
-use crate::conversation::{EventRow, FoldClaim, Key, SessionRow, WindowRow};
+use crate::conversation::{EventRow, FoldClaim, Key, Revise, SessionRow, WindowRow};
 use crate::error::Fault;
 use crate::limits::{Limits, millis};
 use crate::rows::{number, whole};
@@ -12,6 +12,8 @@ use tokio_postgres::{GenericClient, Row, Transaction};
 
 /// Events that are kept: some weeks of a busy gateway.
 const MOST_EVENTS: i64 = 200_000;
+/// The lock of whoever forgets: `Fold` and one.
+pub(super) const FORGETTING: i64 = 0x466f_6c65;
 /// Rows about models that are kept; clients may make up names.
 const MOST_WINDOWS: i64 = 4_096;
 
@@ -26,13 +28,10 @@ pub(super) async fn write(
     if sessions.is_empty() && events.is_empty() {
         return Ok(true);
     }
-    if let Some(known) = known {
-        // Whoever forgets waits for us, or we see that it was.
-        let sql = "SELECT forgotten FROM foldline.totals FOR SHARE";
-        let row = first(transaction, sql, values![]).await?;
-        if row.as_ref().map(|row| int(row, 0)).transpose()?.map(whole) != Some(known) {
-            return Ok(false);
-        }
+    if let Some(known) = known
+        && forgotten(transaction).await? != Some(known)
+    {
+        return Ok(false);
     }
     use_key(transaction, vault).await?;
     // In one order on every node, so that no two wait for each other.
@@ -75,6 +74,57 @@ pub(super) async fn write(
     Ok(true)
 }
 
+/// How often something was forgotten on request. Whoever forgets waits for us, or we see that it was. The lock is none on a
+/// row, which every turn on every node would write to.
+async fn forgotten(transaction: &Transaction<'_>) -> Result<Option<u64>, Fault> {
+    all(transaction, "SELECT pg_advisory_xact_lock_shared($1)", values![FORGETTING => INT8]).await?;
+    let row = first(transaction, "SELECT forgotten FROM foldline.totals", values![]).await?;
+    Ok(row.as_ref().map(|row| int(row, 0)).transpose()?.map(whole))
+}
+
+/// Writes a session, revised if one is there. Says what was written; nothing if something was forgotten on request.
+pub(super) async fn revise_session(
+    transaction: &Transaction<'_>,
+    (vault, limits): (&Vault, &Limits),
+    session: &SessionRow,
+    revise: Revise<'_>,
+    known: u64,
+) -> Result<Option<SessionRow>, Fault> {
+    if forgotten(transaction).await? != Some(known) {
+        return Ok(None);
+    }
+    use_key(transaction, vault).await?;
+    let revised = revised(transaction, vault, session, Some(revise)).await?;
+    write_session(transaction, vault, &revised).await?;
+    let_sessions_go(transaction, limits).await?;
+    Ok(Some(revised))
+}
+
+/// A session as it is to be written, given what is there. From then on it is ours until the transaction ends.
+pub(super) async fn revised(
+    transaction: &Transaction<'_>,
+    vault: &Vault,
+    fresh: &SessionRow,
+    revise: Option<Revise<'_>>,
+) -> Result<SessionRow, Fault> {
+    let Some(revise) = revise else { return Ok(fresh.clone()) };
+    let names = names(vault, &fresh.id)?;
+    let sql = format!("{COLUMNS} WHERE id = ANY($1) FOR UPDATE");
+    if let Some(row) = first(transaction, &sql, values![names => BYTEA_ARRAY]).await? {
+        return Ok(session_row(&row, vault)?.map_or_else(|| fresh.clone(), |there| revise(&there)));
+    }
+    // Two nodes may both find none. The row is a place to wait for each other.
+    let name = vault.writing(Scope::Sessions).name(&fresh.id)?;
+    let sql =
+        "INSERT INTO foldline.sessions (id, namespace, last_at, record) VALUES ($1, $2, 0, '') ON CONFLICT DO NOTHING";
+    let given = values![name.as_bytes() => BYTEA, fresh.namespace.as_bytes() => BYTEA];
+    match change(transaction, sql, given).await? {
+        1 => Ok(fresh.clone()),
+        // Written by another meanwhile: begin anew.
+        _ => Err(Fault::Locked(std::time::Duration::ZERO)),
+    }
+}
+
 /// Writes one session inside a transaction.
 pub(super) async fn write_session(
     transaction: &Transaction<'_>,
@@ -95,7 +145,8 @@ pub(super) async fn write_session(
     let record = seal.text(What::Session(&name), &session.record)?;
     // What another node wrote about a later request stays.
     let sql = "INSERT INTO foldline.sessions AS s (id, namespace, last_at, record, sealed) VALUES ($1, $2, $3, $4, $5)
-               ON CONFLICT (id) DO UPDATE SET last_at = excluded.last_at, record = excluded.record
+               ON CONFLICT (id) DO UPDATE
+               SET last_at = excluded.last_at, record = excluded.record, sealed = excluded.sealed
                 WHERE s.last_at <= excluded.last_at";
     let given = values![
         name.as_bytes() => BYTEA,

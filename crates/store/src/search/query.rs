@@ -36,7 +36,10 @@ pub(crate) enum Extent {
 
 /// A search without words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` holds no word to search for; expected letters or digits, like `timeout` or `\"connection refused\"`")]
+#[error(
+    "`{0}` contains no word to search for; expected letters or digits, such as `timeout` or `\"connection \
+ refused\"`"
+)]
 pub struct QueryError(String);
 
 impl Query {
@@ -140,7 +143,7 @@ mod tests {
         for typed in ["", " ", "\"", "*", "(((", "AND" /* a word like any other */] {
             match Query::parse(typed) {
                 Ok(query) => assert_eq!(query.groups.len(), 1),
-                Err(error) => assert!(error.to_string().contains("holds no word to search for"), "{error}"),
+                Err(error) => assert!(error.to_string().contains("contains no word to search for"), "{error}"),
             }
         }
         assert_eq!(groups("NEAR(a b) -c ^d e* {f} g:h"), ["near a", "b", "c", "d", "e", "f", "g h"]);

@@ -1,6 +1,6 @@
 //! Checkpoints: written once with everything that belongs to a fold, found by the root of a conversation.
 
-use crate::conversation::{CheckpointEntry, Kept, Key, NewFold, Precedence};
+use crate::conversation::{CheckpointEntry, Kept, Key, NewFold, Precedence, Revise};
 use crate::error::Fault;
 use crate::limits::{CLEARED_PER_PUT, Limits, USE_GRAIN, millis};
 use crate::pack::pack;
@@ -11,7 +11,7 @@ use crate::sqlite::clock::believed;
 use crate::sqlite::lock;
 use crate::sqlite::put::put_in;
 use crate::sqlite::seals::use_key;
-use crate::sqlite::sessions::write_session;
+use crate::sqlite::sessions::{revised, write_session};
 use crate::sqlite::tenants::{excesses, let_sessions_go};
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
@@ -24,6 +24,7 @@ pub(crate) fn keep_fold(
     limits: &Limits,
     now: i64,
     fold: &NewFold<'_>,
+    revise: Option<Revise<'_>>,
 ) -> Result<Kept, Fault> {
     let NewFold { namespace, originals, checkpoint, precedence, session } = *fold;
     let digests = digests_of(originals)?;
@@ -76,7 +77,7 @@ pub(crate) fn keep_fold(
     let grown = number(bytes.len() as u64) - known.map_or(0, |(_, bytes)| bytes);
     transaction.execute("UPDATE totals SET checkpoint_bytes = checkpoint_bytes + ?1", [grown])?;
     sweep(&transaction, limits, now, key)?;
-    write_session(&transaction, vault, session)?;
+    write_session(&transaction, vault, &revised(&transaction, vault, session, revise)?)?;
     let_sessions_go(&transaction, limits)?;
     transaction.commit()?;
     Ok(Kept::Written)

@@ -1,4 +1,4 @@
-//! Cleaning the file after something was deleted for good: the index, free pages, the log.
+//! Cleans the file after a deletion: index, free pages, log.
 
 use crate::error::Fault;
 use crate::forget::Cleaning;

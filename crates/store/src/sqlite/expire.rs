@@ -1,4 +1,4 @@
-//! Letting go: by age, then by size, the least recently used first; and forgetting that it was ever here.
+//! Expiry by age, then by size, least recently used first.
 
 use crate::error::Fault;
 use crate::limits::{Expiry, Limits, MAX_TOMBSTONES, TOMBSTONE_AGE, millis};

@@ -1,4 +1,4 @@
-//! Finding: the index names parts that hold the words, the newest first; their texts decide how well they fit.
+//! Search: the index yields candidates, newest first; their texts are ranked.
 
 use crate::address::{Address, Digest};
 use crate::error::Fault;

@@ -1,4 +1,4 @@
-//! Forgetting on request: what belongs together goes together, and leaves no memory of having been there.
+//! Deletion on request, of everything that belongs together, without tombstones.
 
 use crate::error::Fault;
 use crate::forget::{Cleaning, Forget, Forgotten, Gone};

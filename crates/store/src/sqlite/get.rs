@@ -1,4 +1,4 @@
-//! Recalling: from digits to the one text that has them, checked against its digest.
+//! Recall: from a digest prefix to the text, verified by its digest.
 
 use crate::address::{Address, Digest};
 use crate::error::Fault;
@@ -106,7 +106,7 @@ fn find(snapshot: &Connection, seal: &Seal, namespace: &str, address: &Address) 
 }
 
 fn found(row: &Row<'_>, seal: &Seal) -> Result<Found, Fault> {
-    let damaged = || Fault::Corrupt("an original is not what was stored".into());
+    let damaged = || Fault::Corrupt("an original does not match its digest".into());
     let place: Vec<u8> = row.get(0)?;
     let place = Digest::from_bytes(&place).ok_or_else(damaged)?;
     let (digest, tool) = read_label(seal, &place, row.get(1)?).ok_or_else(damaged)?;

@@ -1,4 +1,4 @@
-//! The index of words: what waits is read and split while others write, then put there in one short transaction.
+//! The word index: pending originals are read and split without a lock, then written in one short transaction.
 
 use crate::address::{Address, Digest};
 use crate::error::Fault;
@@ -90,7 +90,7 @@ pub(super) fn id_of(reader: &Connection, namespace: &str) -> Result<Option<i64>,
 
 fn add_namespace(writer: &Connection, namespace: &str) -> Result<i64, Fault> {
     writer.execute("INSERT OR IGNORE INTO namespaces (name) VALUES (?1)", [namespace])?;
-    id_of(writer, namespace)?.ok_or_else(|| Fault::Other("a namespace was written and is not there".into()))
+    id_of(writer, namespace)?.ok_or_else(|| Fault::Other("a namespace is missing after it was written".into()))
 }
 
 fn indexed_form(

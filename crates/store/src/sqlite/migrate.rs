@@ -1,4 +1,4 @@
-//! The format of the file: numbered steps, each taken once, all in one transaction.
+//! Migrations: numbered steps, applied once, in one transaction.
 
 use crate::error::Fault;
 use rusqlite::{Connection, TransactionBehavior};

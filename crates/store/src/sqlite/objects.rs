@@ -1,4 +1,4 @@
-//! Whose an object is that a provider keeps: written when it is made, read when it is asked for.
+//! Owners of objects at providers.
 
 use crate::conversation::Key;
 use crate::error::Fault;

@@ -1,4 +1,4 @@
-//! Encrypting what is there with the key that writes now, in steps: others read and write in between.
+//! Re-encrypts rows with the current key, in steps that let others read and write in between.
 
 use crate::address::Digest;
 use crate::conversation::Key;

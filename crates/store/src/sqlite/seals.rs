@@ -1,4 +1,4 @@
-//! Which keys a file knows: each has a number, and is needed for as long as something may be sealed with it.
+//! The keys that a file needs.
 
 use crate::error::Fault;
 use crate::keys::{KeyId, Keyring, Known, check};

@@ -2,13 +2,14 @@
 
 use crate::address::{Address, Digest};
 use crate::backend::{Backend, Used};
-use crate::conversation::{CheckpointEntry, EventRow, FoldClaim, Kept, Key, NewFold, SessionRow, WindowRow};
+use crate::conversation::{CheckpointEntry, EventRow, FoldClaim, Kept, Key, NewFold, Revise, SessionRow, WindowRow};
 use crate::error::Fault;
+use crate::file_identity::OpenFiles;
 use crate::forget::{Cleaning, Forget, Gone, Rekeyed};
 use crate::keys::Keyring;
 use crate::limits::Limits;
 use crate::original::{NewOriginal, Pruned, Recall, Stats, Stored};
-use crate::presence::Files;
+
 use crate::seal::Vault;
 use crate::search::Search;
 use crate::sqlite::{self, Absent, Opened, lock};
@@ -32,7 +33,7 @@ pub(crate) struct SqliteStore {
     writer: Mutex<Connection>,
     reader: Mutex<Connection>,
     /// The file that the connections are to, and its log; absent when it could not be opened again.
-    open: Mutex<Files>,
+    open: Mutex<OpenFiles>,
     keys: RwLock<Keyring>,
     vault: RwLock<Arc<Vault>>,
 }
@@ -49,7 +50,7 @@ impl SqliteStore {
             limits,
             writer: Mutex::new(writer),
             reader: Mutex::new(reader),
-            open: Mutex::new(Files::at(place)),
+            open: Mutex::new(OpenFiles::at(place)),
             keys: RwLock::new(keys),
             vault: RwLock::new(Arc::new(vault)),
         })
@@ -70,7 +71,7 @@ impl SqliteStore {
         let opened = sqlite::open(&self.place, self.limits.wait, Absent::Create, &keys)?;
         (*writer, *reader) = (opened.writer, opened.reader);
         *self.vault.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(opened.vault);
-        *open = Files::at(&self.place);
+        *open = OpenFiles::at(&self.place);
         Ok(())
     }
 
@@ -165,8 +166,8 @@ impl Backend for SqliteStore {
         sqlite::release_fold(self.writer()?, claim)
     }
 
-    fn keep_fold(&self, now: i64, fold: &NewFold<'_>) -> Result<Kept, Fault> {
-        sqlite::keep_fold(self.writer()?, &self.vault(), &self.limits, now, fold)
+    fn keep_fold(&self, now: i64, fold: &NewFold<'_>, revise: Option<Revise<'_>>) -> Result<Kept, Fault> {
+        sqlite::keep_fold(self.writer()?, &self.vault(), &self.limits, now, fold, revise)
     }
 
     fn checkpoints(&self, namespace: &str, root: &Key, most: usize) -> Result<Vec<CheckpointEntry>, Fault> {
@@ -183,6 +184,16 @@ impl Backend for SqliteStore {
 
     fn write(&self, now: i64, rows: (&[SessionRow], &[EventRow]), known: Option<u64>) -> Result<bool, Fault> {
         sqlite::write(self.writer()?, &self.vault(), &self.limits, now, rows, known)
+    }
+
+    fn revise_session(
+        &self,
+        now: i64,
+        session: &SessionRow,
+        revise: Revise<'_>,
+        known: u64,
+    ) -> Result<Option<SessionRow>, Fault> {
+        sqlite::revise_session(self.writer()?, &self.vault(), &self.limits, now, (session, revise), known)
     }
 
     fn session(&self, id: &str) -> Result<Option<SessionRow>, Fault> {

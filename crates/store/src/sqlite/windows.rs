@@ -1,4 +1,4 @@
-//! What was learnt about the windows of models.
+//! Learnt window sizes of models.
 
 use crate::conversation::WindowRow;
 use crate::error::Fault;

@@ -93,7 +93,7 @@ impl Change {
         let mut stays = current.messages.iter().enumerate().filter(|(index, _)| !self.removed.contains(index));
         if self.inserted.is_empty() && !stays.any(|(_, message)| message.role != Role::Meta) {
             self.insert(current.messages.len(), 0, Draft::Text(Role::User, MISSING_START));
-            self.note(0, Rule::NoUserMessage, "a user message stands for all that was dropped");
+            self.note(0, Rule::NoUserMessage, "all messages were dropped; a user message was inserted");
         }
     }
 

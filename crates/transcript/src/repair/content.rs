@@ -24,8 +24,8 @@ pub(super) fn fix(current: &Transcript<'_>, findings: &[Finding], change: &mut C
                 if let Some(message) = current.messages.get(finding.message) {
                     let span = message.content.span();
                     let (text, what) = match current.format {
-                        Format::Gemini => (parts_of(current.raw(span)), "the parts became a list"),
-                        _ => (json::encode(current.raw(span)), "the content became a string"),
+                        Format::Gemini => (parts_of(current.raw(span)), "the parts were converted to an array"),
+                        _ => (json::encode(current.raw(span)), "the content was converted to a string"),
                     };
                     change.edit(Edit { span, text });
                     change.note(finding.message, finding.rule, what);
@@ -40,7 +40,7 @@ pub(super) fn fix(current: &Transcript<'_>, findings: &[Finding], change: &mut C
                     if current.format == Format::OpenAiChat && !is_whole_field_foreign(current, finding) =>
                 {
                     change.rewrite.remove_part(current, part);
-                    change.note(finding.message, finding.rule, "a call without a function was dropped");
+                    change.note(finding.message, finding.rule, "dropped a tool call without a function");
                 }
                 Some(Place::Call) => delete_field(current, finding, "tool_calls", change),
                 Some(Place::Field) => delete_field(current, finding, "function_call", change),
@@ -70,7 +70,7 @@ fn give_a_list(current: &Transcript<'_>, change: &mut Change) {
         }
     };
     change.edit(Edit { span: prompt.span, text });
-    change.note(0, Rule::BarePrompt, "the prompt became a message that says something");
+    change.note(0, Rule::BarePrompt, "the blank prompt was replaced");
 }
 
 /// A list of one part for a value that is none.
@@ -97,7 +97,7 @@ fn set_role(current: &Transcript<'_>, index: usize, change: &mut Change) {
         _ => "role",
     };
     change.edit(field::set(current.text, object, key, &format!("\"{role}\"")));
-    change.note(index, Rule::UnknownRole, format!("the role became `{role}`"));
+    change.note(index, Rule::UnknownRole, format!("the role was changed to `{role}`"));
 }
 
 /// A message without content goes, unless it carries something beside it or answers a call. Thoughts are nothing that
@@ -110,9 +110,9 @@ fn fill_or_remove(current: &Transcript<'_>, finding: &Finding, change: &mut Chan
         && current.parts_at(finding.message).iter().any(|part| part.place != Place::Block);
     if carries_more {
         compose::set_content(current, &mut change.rewrite, finding.message, "\"\"");
-        change.note(finding.message, finding.rule, "the content became an empty string");
+        change.note(finding.message, finding.rule, "the content was replaced by an empty string");
     } else {
-        change.remove(finding.message, finding.rule, "a message without content was dropped");
+        change.remove(finding.message, finding.rule, "dropped a message without content");
     }
 }
 
@@ -121,7 +121,7 @@ fn delete_field(current: &Transcript<'_>, finding: &Finding, key: &str, change: 
         && let Some(found) = field::find(current.text, object, key)
     {
         change.rewrite.edits.delete(found.removal);
-        change.note(finding.message, finding.rule, format!("`{key}` was taken out"));
+        change.note(finding.message, finding.rule, format!("removed `{key}`"));
     }
 }
 
@@ -136,14 +136,14 @@ fn give_a_shape(current: &Transcript<'_>, finding: &Finding, part_index: usize, 
     if part.kind == PartKind::ToolResult {
         let span = part.content.span();
         change.edit(Edit { span, text: json::encode(current.raw(span)) });
-        change.note(finding.message, finding.rule, "the result became a string");
+        change.note(finding.message, finding.rule, "the tool result was converted to a string");
         return;
     }
     let raw = current.raw(part.span);
     let literal = if raw.starts_with('"') { raw.to_owned() } else { json::encode(raw) };
     let block = compose::text_block(current.format, message.role, &literal);
     change.edit(Edit { span: part.span, text: block });
-    change.note(finding.message, finding.rule, "a block without type became a text");
+    change.note(finding.message, finding.rule, "a block without `type` was converted to a text block");
 }
 
 /// A response becomes an object and gets the name of the function that was called.
@@ -160,7 +160,7 @@ fn shape_response(current: &Transcript<'_>, finding: &Finding, part_index: usize
             name => name,
         };
         change.edit(field::set(current.text, object, "name", &format!("\"{name}\"")));
-        change.note(finding.message, finding.rule, "a response got the name of its function");
+        change.note(finding.message, finding.rule, "added the function name to a response");
         return;
     }
     let response = match current.raw(part.content.span()) {
@@ -169,7 +169,7 @@ fn shape_response(current: &Transcript<'_>, finding: &Finding, part_index: usize
         raw => compose::response_of(&json::encode(raw)),
     };
     change.edit(field::set(current.text, object, "response", &response));
-    change.note(finding.message, finding.rule, "a response became an object");
+    change.note(finding.message, finding.rule, "a response was converted to an object");
 }
 
 /// Arguments that are no JSON are kept as a text inside JSON; arguments of the wrong form get the right one.
@@ -199,7 +199,7 @@ fn mend_arguments(current: &Transcript<'_>, finding: &Finding, part_index: usize
         },
     };
     change.edit(edit);
-    change.note(finding.message, finding.rule, "the arguments of a call became valid");
+    change.note(finding.message, finding.rule, "repaired the arguments of a tool call");
 }
 
 /// The value of a part that is a `"key": value` pair.
@@ -244,13 +244,13 @@ fn remove_blocks(current: &Transcript<'_>, gone: &BTreeSet<usize>, findings: &[F
         let parts = message.parts.start as usize..message.parts.end as usize;
         let carries_more = parts.clone().any(|part| !gone.contains(&part));
         if !carries_more {
-            change.remove(finding.message, finding.rule, "a message without any content left was dropped");
+            change.remove(finding.message, finding.rule, "dropped a message that had no content left");
             continue;
         }
         for part in parts.filter(|part| gone.contains(part)) {
             change.rewrite.remove_part(current, part);
         }
-        change.note(finding.message, finding.rule, "blocks that say nothing or belong elsewhere were dropped");
+        change.note(finding.message, finding.rule, "dropped empty or misplaced blocks");
     }
 }
 
@@ -274,7 +274,7 @@ fn remove_inner(current: &Transcript<'_>, gone: &BTreeSet<usize>, change: &mut C
                 .map(|block| current.raw(block.span))
                 .collect();
             change.edit(Edit { span: *span, text: compose::array(&kept) });
-            change.note(index, Rule::BlankText, "blank texts inside a result were dropped");
+            change.note(index, Rule::BlankText, "dropped blank texts in a tool result");
         }
     }
 }

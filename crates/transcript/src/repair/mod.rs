@@ -1,4 +1,4 @@
-//! Makes a damaged transcript one that its provider takes, with as little change as possible.
+//! Repairs a damaged transcript with as few changes as possible, so that its provider accepts it.
 //!
 //! Works in rounds: find what is wrong, repair the findings of the lowest stage, read again.
 //! Later stages rely on earlier ones: pairs can only be judged when blocks have a shape. A healthy
@@ -151,7 +151,7 @@ fn released(source: &Transcript<'_>, current: &Transcript<'_>, done: &Repaired) 
     let mut change = Change::default();
     for &index in &unmet {
         reasoning::release(current, &mut change.rewrite, index);
-        change.note(index, Rule::LostReasoning, "the id of an item whose reasoning went was taken off");
+        change.note(index, Rule::LostReasoning, "removed the id of an item whose reasoning was removed");
     }
     (!unmet.is_empty()).then(|| change.apply(current, done))
 }
@@ -164,7 +164,7 @@ fn one_round(current: &Transcript<'_>, mut findings: Vec<Finding>, round: usize,
     let mut change = Change::default();
     if round >= CAREFUL_ROUNDS && !findings.iter().any(|finding| is_about_the_start(finding.rule)) {
         for finding in &findings {
-            change.remove(finding.message, finding.rule, "the message was dropped: nothing less would do");
+            change.remove(finding.message, finding.rule, "dropped the message: no smaller repair makes it valid");
         }
     } else {
         match lowest {

@@ -21,7 +21,7 @@ pub(super) fn fix_ids(current: &Transcript<'_>, findings: &[Finding], change: &m
         if part.place == Place::Field || is_nameless {
             // A function without a name cannot be called, nor answered.
             change.rewrite.remove_part(current, call);
-            change.note(finding.message, finding.rule, "a call without a name was dropped");
+            change.note(finding.message, finding.rule, "dropped a tool call without a name");
             continue;
         }
         let id = format!("\"{}\"", fresh_id(current, finding.message, call));
@@ -35,9 +35,9 @@ pub(super) fn fix_ids(current: &Transcript<'_>, findings: &[Finding], change: &m
             && let Some((object, key)) = id_field_of(current, result)
         {
             change.edit(field::set(current.text, object, key, &id));
-            change.note(current.message_of(result), finding.rule, "the result got the id of its call");
+            change.note(current.message_of(result), finding.rule, "set the id of a tool result to that of its call");
         }
-        change.note(finding.message, finding.rule, "the call got an id of its own");
+        change.note(finding.message, finding.rule, "gave a tool call a new id");
     }
 }
 
@@ -82,9 +82,11 @@ fn fix_messages(current: &Transcript<'_>, findings: &[Finding], change: &mut Cha
                 match compose::stub_result(current, call, MISSING_RESULT) {
                     Some(stub) => {
                         change.insert(end_of_results(current, caller), caller, Draft::Verbatim(stub));
-                        change.note(caller, finding.rule, "a stub result was put in");
+                        change.note(caller, finding.rule, "inserted a stub result");
                     }
-                    None => change.remove(caller, finding.rule, "a call that no stub can answer was dropped"),
+                    None => {
+                        change.remove(caller, finding.rule, "dropped a tool call that cannot be given a stub result")
+                    }
                 }
             }
             Subject::Pair { call, result: Some(_) } => {
@@ -94,9 +96,9 @@ fn fix_messages(current: &Transcript<'_>, findings: &[Finding], change: &mut Cha
                 };
                 let verbatim = Draft::Verbatim(current.raw(moved.span).to_owned());
                 change.insert(end_of_results(current, caller), finding.message, verbatim);
-                change.remove(finding.message, finding.rule, "a result was moved to its call");
+                change.remove(finding.message, finding.rule, "moved a tool result to its call");
             }
-            _ => change.remove(finding.message, finding.rule, "a result that answers nothing was dropped"),
+            _ => change.remove(finding.message, finding.rule, "dropped a tool result without a matching call"),
         }
     }
 }
@@ -148,7 +150,7 @@ fn fix_blocks(current: &Transcript<'_>, findings: &[Finding], change: &mut Chang
             Subject::Pair { call, result: None } => {
                 if let Some(stub) = compose::stub_result(current, call, MISSING_RESULT) {
                     add(turn_at(finding.message), finding, stub);
-                    change.note(finding.message, finding.rule, "a stub result was put in");
+                    change.note(finding.message, finding.rule, "inserted a stub result");
                 }
             }
             Subject::Pair { call, result: Some(result) } => {
@@ -244,13 +246,13 @@ fn rebuild(
     results.extend(lead);
     results.append(&mut rest);
     if results.is_empty() {
-        change.remove(index, rule, "a message with nothing but results that answer nothing was dropped");
+        change.remove(index, rule, "dropped a message of tool results without matching calls");
     } else {
         compose::set_content(current, &mut change.rewrite, index, &compose::array(&results));
         let what = match rule {
-            Rule::OrphanResult | Rule::DuplicateResult => "results that answer nothing were dropped",
-            Rule::UnansweredCall => "the message took stub results in",
-            _ => "the results of the message were put in order",
+            Rule::OrphanResult | Rule::DuplicateResult => "dropped tool results without matching calls",
+            Rule::UnansweredCall => "inserted stub results into the message",
+            _ => "reordered the tool results of the message",
         };
         change.note(index, rule, what);
     }

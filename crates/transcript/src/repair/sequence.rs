@@ -1,4 +1,4 @@
-//! Repairs of the order: neighbours become one, the start gets a user, ends get an end.
+//! Repairs of the message order: merges neighbours, inserts a first user message, completes the end.
 
 use super::MISSING_START;
 use super::change::{Change, Draft};
@@ -9,7 +9,7 @@ use crate::signature;
 use crate::transcript::{PartKind, Place, Role, Transcript};
 use crate::validate::turns::Turns;
 use crate::validate::{Finding, MOST_MARKS, Rule, Subject, marks_in_messages};
-use crate::wire::json::{Kind, Scanner};
+use crate::wire::json::{JsonKind, Scanner};
 use crate::wire::{compose, field};
 
 /// Makes one message of each run of neighbours.
@@ -48,10 +48,10 @@ fn finish_run(current: &Transcript<'_>, run: &[usize], change: &mut Change) {
     let Some(host) = compose::merge(current, &mut change.rewrite, run) else {
         return;
     };
-    change.note(host, Rule::SameRoleNeighbours, "the message took its neighbours in");
+    change.note(host, Rule::SameRoleNeighbours, "merged the message with its neighbours");
     for &other in run.iter().filter(|&&other| other != host) {
         change.absorbed(other);
-        change.note(other, Rule::SameRoleNeighbours, "the message was merged with its neighbour");
+        change.note(other, Rule::SameRoleNeighbours, "merged the message with its neighbour");
     }
 }
 
@@ -67,7 +67,7 @@ pub(super) fn fix_ends(current: &Transcript<'_>, findings: &[Finding], change: &
                     before.min(current.messages.len().saturating_sub(1)),
                     Draft::Text(Role::User, MISSING_START),
                 );
-                change.note(finding.message, finding.rule, "a user message was put at the start");
+                change.note(finding.message, finding.rule, "inserted a user message at the start");
             }
             Rule::TooManyMarks => drop_marks(current, change),
             Rule::SealedLast => drop_sealed_end(current, finding, change),
@@ -76,13 +76,13 @@ pub(super) fn fix_ends(current: &Transcript<'_>, findings: &[Finding], change: &
                     && let Some(call) = current.parts.get(call)
                 {
                     change.edit(signature::stand_in(current, call));
-                    change.note(finding.message, finding.rule, "a call got the signature that stands for a lost one");
+                    change.note(finding.message, finding.rule, "gave a tool call the placeholder for a lost signature");
                 }
             }
             Rule::DanglingReasoning => {
                 let mut index = finding.message;
                 loop {
-                    change.remove(index, finding.rule, "a reasoning item that leads to nothing was dropped");
+                    change.remove(index, finding.rule, "dropped a reasoning item without output");
                     match index.checked_sub(1).filter(|&before| is_reasoning(current, before)) {
                         Some(before) => index = before,
                         None => break,
@@ -110,13 +110,13 @@ fn drop_sealed_end(current: &Transcript<'_>, finding: &Finding, change: &mut Cha
     let is_sealed = |part: &&usize| current.parts.get(**part).is_some_and(|part| part.kind == PartKind::Sealed);
     let sealed = blocks.iter().rev().take_while(is_sealed).count();
     if sealed == blocks.len() {
-        change.remove(finding.message, finding.rule, "a message of nothing but signed reasoning was dropped");
+        change.remove(finding.message, finding.rule, "dropped a message that contained only signed reasoning");
         return;
     }
     for &part in blocks.iter().rev().take(sealed) {
         change.rewrite.remove_part(current, part);
     }
-    change.note(finding.message, finding.rule, "signed reasoning that leads to nothing was dropped");
+    change.note(finding.message, finding.rule, "dropped signed reasoning without output");
 }
 
 /// Takes the oldest marks off messages, then off tools and system, until few enough are left.
@@ -125,7 +125,7 @@ fn drop_marks(current: &Transcript<'_>, change: &mut Change) {
     let mut excess = (marked.len() + current.outer_marks as usize).saturating_sub(MOST_MARKS);
     for (message, block) in marked.into_iter().filter(|(_, block)| block.kind != PartKind::Sealed).take(excess) {
         delete_mark(current, block.span, &mut change.rewrite);
-        change.note(message, Rule::TooManyMarks, "an old cache mark was taken off");
+        change.note(message, Rule::TooManyMarks, "removed an old cache mark");
         excess -= 1;
     }
     if excess == 0 {
@@ -133,7 +133,7 @@ fn drop_marks(current: &Transcript<'_>, change: &mut Change) {
     }
     for element in outer_elements(current).into_iter().take(excess) {
         delete_mark(current, element, &mut change.rewrite);
-        change.note(0, Rule::TooManyMarks, "a cache mark outside the messages was taken off");
+        change.note(0, Rule::TooManyMarks, "removed a cache mark outside the messages");
     }
 }
 
@@ -148,7 +148,7 @@ fn outer_elements(current: &Transcript<'_>) -> Vec<Span> {
     let mut elements = Vec::new();
     for list in [current.tools, current.system].into_iter().flatten() {
         let mut scanner = Scanner::new(current.text, list.start as usize);
-        if scanner.peek() != Ok(Kind::Array) {
+        if scanner.peek() != Ok(JsonKind::Array) {
             continue;
         }
         // The reader went over it before: it is well formed.

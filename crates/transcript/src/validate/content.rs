@@ -54,7 +54,7 @@ impl Check<'_, '_> {
         };
         if !is_known {
             let name = self.message.role.name();
-            self.add(Rule::UnknownRole, Subject::Message, format!("the role is read as `{name}`"));
+            self.add(Rule::UnknownRole, Subject::Message, format!("unknown role `{name}`"));
         }
     }
 
@@ -70,12 +70,12 @@ impl Check<'_, '_> {
                 self.add(Rule::ContentShape, Subject::Message, format!("the content is `{shown}`"));
             }
             (Content::Blocks { .. }, Format::ShareGpt) => {
-                self.add(Rule::ContentShape, Subject::Message, "the value is an array");
+                self.add(Rule::ContentShape, Subject::Message, "the content is an array");
             }
             (Content::Blocks { .. }, Format::OpenAiChat)
                 if self.message.role == Role::Tool && self.has_calls_inside() =>
             {
-                self.add(Rule::ContentShape, Subject::Message, "a call or a result inside of a result");
+                self.add(Rule::ContentShape, Subject::Message, "a tool call or result inside a tool result");
             }
             (Content::Blocks { .. }, _) if self.message.role == Role::Tool => {}
             (Content::Blocks { .. }, format) => {
@@ -83,21 +83,30 @@ impl Check<'_, '_> {
                 if !(has_blocks || self.may_be_empty() || self.says_otherwise(format)) {
                     self.add(Rule::EmptyMessage, Subject::Message, "the content is an empty array");
                 } else if format == Format::OpenAiChat && self.is_silent() {
-                    self.add(Rule::EmptyMessage, Subject::Message, "all texts are blank, no call, no refusal");
+                    self.add(
+                        Rule::EmptyMessage,
+                        Subject::Message,
+                        "all texts are blank and there is no tool call or \
+                     refusal",
+                    );
                 }
             }
             // Of the final assistant message an empty array is taken, an empty text is not.
             (Content::Text(literal), Format::Anthropic | Format::ClaudeCode)
                 if decode(self.transcript.raw(literal.inner())).trim().is_empty() =>
             {
-                self.add(Rule::EmptyMessage, Subject::Message, "the content is blank");
+                self.add(Rule::EmptyMessage, Subject::Message, "the content is empty or white space");
             }
             (Content::Absent, Format::OpenAiChat) if self.says_otherwise(Format::OpenAiChat) => {}
             (Content::Absent, Format::OpenAiChat) if self.message.role == Role::Assistant => {
-                self.add(Rule::EmptyMessage, Subject::Message, "no content, no call, no refusal");
+                self.add(Rule::EmptyMessage, Subject::Message, "there is no content, tool call or refusal");
             }
             (Content::Text(_), Format::OpenAiChat) if self.is_silent() => {
-                self.add(Rule::EmptyMessage, Subject::Message, "the text is blank, no call, no refusal");
+                self.add(
+                    Rule::EmptyMessage,
+                    Subject::Message,
+                    "the text is blank and there is no tool call or refusal",
+                );
             }
             (Content::Absent, _) => self.add(Rule::NullContent, Subject::Message, "the content is missing or null"),
             _ => {}
@@ -108,7 +117,7 @@ impl Check<'_, '_> {
             && let Some(value) = field::value(self.transcript.text, self.message.span, "tool_calls")
             && self.transcript.raw(value) != "null"
         {
-            self.add(Rule::EmptyToolCalls, Subject::Message, "`tool_calls` holds no call");
+            self.add(Rule::EmptyToolCalls, Subject::Message, "`tool_calls` is empty");
         }
     }
 
@@ -121,7 +130,7 @@ impl Check<'_, '_> {
                 PartKind::ToolCall if self.in_flight.binary_search(&part_index).is_ok() => {}
                 PartKind::ToolCall | PartKind::ToolResult if self.is_foreign(part) => {
                     let kind = if part.kind == PartKind::ToolCall { "call" } else { "result" };
-                    let detail = format!("a {kind} where this format has none");
+                    let detail = format!("a {kind} part is not allowed here");
                     self.add(Rule::ForeignCall, Subject::Part(part_index), detail);
                 }
                 PartKind::ToolCall => {
@@ -131,14 +140,14 @@ impl Check<'_, '_> {
                 }
                 PartKind::ToolResult => self.result(part_index, part),
                 PartKind::Text if self.is_blank_block(part) => {
-                    self.add(Rule::BlankText, Subject::Part(part_index), "a text block without text");
+                    self.add(Rule::BlankText, Subject::Part(part_index), "a text block has no text");
                 }
                 PartKind::Opaque if part.place == Place::Block => self.opaque(part_index, part),
                 PartKind::Opaque
                     if part.place == Place::Item && Pairing::of_call(self.transcript.raw(part.name)).is_some() =>
                 {
                     let subject = Subject::Pair { call: part_index, result: None };
-                    self.add(Rule::EmptyCallId, subject, "a call without `call_id`");
+                    self.add(Rule::EmptyCallId, subject, "a tool call has no `call_id`");
                 }
                 _ => {}
             }
@@ -163,16 +172,21 @@ impl Check<'_, '_> {
                 _ => true,
             };
             if !is_object {
-                self.add(Rule::ContentShape, Subject::Part(part_index), "the response is no object");
+                self.add(Rule::ContentShape, Subject::Part(part_index), "the response is not an object");
             } else if part.name.is_empty() && !part.id.is_empty() {
-                self.add(Rule::ContentShape, Subject::Part(part_index), "a response without the name of its function");
+                self.add(Rule::ContentShape, Subject::Part(part_index), "a function response has no name");
             }
             return;
         }
         match &part.content {
             // A tool message's own content is looked at as the message's.
             Content::Json(_) if part.place != Place::Whole => {
-                self.add(Rule::ContentShape, Subject::Part(part_index), "the result is neither text nor blocks");
+                self.add(
+                    Rule::ContentShape,
+                    Subject::Part(part_index),
+                    "the tool result is neither a string nor an \
+                 array of blocks",
+                );
             }
             Content::Blocks { inner, .. } if self.is_anthropic() => {
                 for inner_index in inner.start as usize..inner.end as usize {
@@ -182,7 +196,11 @@ impl Check<'_, '_> {
                         _ => false,
                     });
                     if blank {
-                        self.add(Rule::BlankText, Subject::Inner(inner_index), "a text block without text in a result");
+                        self.add(
+                            Rule::BlankText,
+                            Subject::Inner(inner_index),
+                            "a text block in a tool result has no text",
+                        );
                     }
                 }
             }
@@ -194,14 +212,14 @@ impl Check<'_, '_> {
     fn opaque(&mut self, part_index: usize, part: &Part) {
         if self.transcript.format == Format::Gemini {
             if !gemini::has_data(self.transcript.text, part.span) {
-                self.add(Rule::ContentShape, Subject::Part(part_index), "a part that holds nothing known");
+                self.add(Rule::ContentShape, Subject::Part(part_index), "a part has no known field");
             }
         } else if is_text_without_text(self.transcript, part.span) {
-            self.add(Rule::BlankText, Subject::Part(part_index), "a text block without text");
+            self.add(Rule::BlankText, Subject::Part(part_index), "a text block has no text");
         } else if !self.transcript.raw(part.span).starts_with('{')
             || field::word(self.transcript.text, part.span, "type").is_empty()
         {
-            self.add(Rule::ContentShape, Subject::Part(part_index), "a block without a type");
+            self.add(Rule::ContentShape, Subject::Part(part_index), "a block has no `type`");
         }
     }
 
@@ -302,18 +320,18 @@ fn arguments_fault(transcript: &Transcript<'_>, call: &Part) -> Option<&'static 
         Format::ShareGpt => None,
         Format::Gemini => match &call.content {
             Content::Absent => None,
-            content => (!transcript.raw(content.span()).starts_with('{')).then_some("`args` is no object"),
+            content => (!transcript.raw(content.span()).starts_with('{')).then_some("`args` is not an object"),
         },
         Format::Anthropic | Format::ClaudeCode => {
             let is_object = transcript.raw(call.content.span()).starts_with('{');
-            (!is_object).then_some("`input` is no object")
+            (!is_object).then_some("`input` is not an object")
         }
         Format::OpenAiChat | Format::OpenAiResponses => {
             let fault = match &call.content {
                 Content::Text(literal) if is_json(&decode(transcript.raw(literal.inner()))) => return None,
-                Content::Text(_) => "`arguments` are no JSON",
-                Content::Absent => "there are no `arguments`",
-                _ => "`arguments` are not in a string",
+                Content::Text(_) => "`arguments` is not valid JSON",
+                Content::Absent => "`arguments` is missing",
+                _ => "`arguments` is not a string",
             };
             // Freely worded input is what other kinds of calls are for.
             let is_function = match call.place {

@@ -1,4 +1,4 @@
-//! Whether a provider would take this transcript: its rules, strictly, as a list of violations.
+//! Checks a transcript against the rules of its provider and lists the violations.
 //!
 //! Three views are checked one after the other: what each message holds (`content`), which result
 //! answers which call and where (`pairs`), and in which order roles come (`sequence`). A call
@@ -52,33 +52,33 @@ pub enum Rule {
 
 /// Every rule with its stable id and what it demands.
 pub const RULES: [(Rule, &str, &str); 24] = [
-    (Rule::BarePrompt, "bare-prompt", "messages are a list, and a prompt that is a bare string says something"),
-    (Rule::UnknownRole, "unknown-role", "every message has a role that its provider knows"),
-    (Rule::NullContent, "null-content", "only assistant messages may leave their content out"),
+    (Rule::BarePrompt, "bare-prompt", "messages are an array; a prompt given as a string is not blank"),
+    (Rule::UnknownRole, "unknown-role", "every message has a role that the provider accepts"),
+    (Rule::NullContent, "null-content", "only assistant messages may omit their content"),
     (Rule::ContentShape, "content-shape", "content is a string or an array of blocks with a type"),
-    (Rule::BlankText, "blank-text", "a text block has more than white space in it"),
-    (Rule::EmptyMessage, "empty-message", "a message says something, calls something or answers something"),
-    (Rule::BadArguments, "bad-arguments", "the arguments of a call are JSON in the form the provider wants"),
-    (Rule::EmptyToolCalls, "empty-tool-calls", "`tool_calls` is left out when there are none"),
-    (Rule::ForeignCall, "foreign-call", "calls and results stand where the provider puts them, in the right role"),
-    (Rule::EmptyCallId, "empty-call-id", "every call has an id"),
-    (Rule::DuplicateCallId, "duplicate-call-id", "calls that are open at the same time have different ids"),
-    (Rule::UnansweredCall, "unanswered-call", "every call is answered in the place where its provider looks"),
-    (Rule::OrphanResult, "orphan-result", "every result answers a call"),
-    (Rule::DuplicateResult, "duplicate-result", "a call is answered once"),
-    (Rule::MisplacedResult, "misplaced-result", "a result stands where its provider looks for it"),
-    (Rule::ResultsNotFirst, "results-not-first", "tool results come before everything else in their message"),
-    (Rule::SameRoleNeighbours, "same-role-neighbours", "two neighbours do not speak in the same role"),
-    (Rule::LeadingRole, "leading-role", "the conversation starts in the role that its provider expects"),
+    (Rule::BlankText, "blank-text", "a text block contains more than white space"),
+    (Rule::EmptyMessage, "empty-message", "a message has text, a tool call or a tool result"),
+    (Rule::BadArguments, "bad-arguments", "the arguments of a tool call are JSON in the form the provider requires"),
+    (Rule::EmptyToolCalls, "empty-tool-calls", "`tool_calls` is omitted when there are none"),
+    (Rule::ForeignCall, "foreign-call", "tool calls and results are in messages of the right role"),
+    (Rule::EmptyCallId, "empty-call-id", "every tool call has an id"),
+    (Rule::DuplicateCallId, "duplicate-call-id", "pending tool calls have different ids"),
+    (Rule::UnansweredCall, "unanswered-call", "every tool call has a result where the provider expects it"),
+    (Rule::OrphanResult, "orphan-result", "every tool result matches a tool call"),
+    (Rule::DuplicateResult, "duplicate-result", "a tool call has one result"),
+    (Rule::MisplacedResult, "misplaced-result", "a tool result is where the provider expects it"),
+    (Rule::ResultsNotFirst, "results-not-first", "tool results come first in their message"),
+    (Rule::SameRoleNeighbours, "same-role-neighbours", "neighbouring messages have different roles"),
+    (Rule::LeadingRole, "leading-role", "the conversation starts with the role that the provider expects"),
     (Rule::NoUserMessage, "no-user-message", "there is at least one user message"),
     (Rule::TooManyMarks, "too-many-marks", "there are at most four cache marks"),
-    (Rule::SealedLast, "sealed-last", "signed reasoning is not the end of an assistant message"),
-    (Rule::DanglingReasoning, "dangling-reasoning", "a reasoning item is followed by what was reasoned about"),
-    (Rule::LostReasoning, "lost-reasoning", "an item that comes back under its id comes with its reasoning"),
+    (Rule::SealedLast, "sealed-last", "an assistant message does not end with signed reasoning"),
+    (Rule::DanglingReasoning, "dangling-reasoning", "a reasoning item is followed by its output"),
+    (Rule::LostReasoning, "lost-reasoning", "an item with an id is sent with its reasoning"),
     (
         Rule::UnsignedCall,
         "unsigned-call",
-        "where the model signs calls, the first of each reply since the user spoke has its signature",
+        "if the model signs tool calls, the first call of each reply since the last user message has its signature",
     ),
 ];
 
@@ -161,7 +161,7 @@ pub fn validate_rewrite(before: &Transcript<'_>, after: &Transcript<'_>) -> Vec<
     let lost = Needs::of(before).unmet(after, |_| true).into_iter().map(|message| Violation {
         message,
         rule: Rule::LostReasoning,
-        detail: "the reasoning that it was written with is gone, its id is not".to_owned(),
+        detail: "the item still has its id but its reasoning is missing".to_owned(),
     });
     violations.extend(lost);
     violations.sort_by_key(|violation| (violation.message, violation.rule));
@@ -201,9 +201,9 @@ fn bare_prompt(transcript: &Transcript<'_>) -> Option<Option<Finding>> {
     }
     let is_blank = transcript.parts_of(only).iter().all(|part| transcript.is_blank(part));
     let detail = match transcript.format {
-        Format::OpenAiResponses if is_blank => "the prompt is blank",
+        Format::OpenAiResponses if is_blank => "the prompt is empty or white space",
         Format::OpenAiResponses => return Some(None),
-        _ => "the messages are a bare string",
+        _ => "the messages are a string",
     };
     Some(Some(Finding { message: 0, rule: Rule::BarePrompt, subject: Subject::Message, detail: detail.to_owned() }))
 }

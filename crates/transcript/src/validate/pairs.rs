@@ -91,7 +91,7 @@ impl Pairs {
                     Answer::InPlace(result) => Some(result),
                     _ => None,
                 };
-                let detail = format!("a call of `{}` with id `{id}`", transcript.tool_of(call.part));
+                let detail = format!("tool call of `{}` with id `{id}`", transcript.tool_of(call.part));
                 add(call.part, rule, Subject::Pair { call: call.part, result }, detail);
             }
             match call.answer {
@@ -99,24 +99,30 @@ impl Pairs {
                 Answer::None if !is_judged(transcript, call.part) => {}
                 Answer::None => {
                     let subject = Subject::Pair { call: call.part, result: None };
-                    add(call.part, Rule::UnansweredCall, subject, format!("call `{id}` has no result"));
+                    add(call.part, Rule::UnansweredCall, subject, format!("tool call `{id}` has no result"));
                 }
                 Answer::Elsewhere(result) => {
                     let subject = Subject::Pair { call: call.part, result: Some(result) };
                     let caller = transcript.message_of(call.part);
-                    let detail = format!("the result of call `{id}` in message {caller} is too far from it");
+                    let detail = format!(
+                        "the result of tool call `{id}` (message {caller}) is not where the provider \
+                     expects it"
+                    );
                     add(result, Rule::MisplacedResult, subject, detail);
                 }
             }
         }
         for &(result, rule) in &self.stray {
             if is_judged(transcript, result) {
-                let what = if rule == Rule::OrphanResult { "answers no call" } else { "is answered already" };
-                add(result, rule, Subject::Part(result), format!("`{}` {what}", id_of(result)));
+                let what = match rule {
+                    Rule::OrphanResult => "has no matching tool call",
+                    _ => "answers a tool call that already has a result",
+                };
+                add(result, rule, Subject::Part(result), format!("tool result `{}` {what}", id_of(result)));
             }
         }
         for &result in &self.late {
-            let detail = format!("the result `{}` comes after other content", id_of(result));
+            let detail = format!("tool result `{}` comes after other content", id_of(result));
             add(result, Rule::ResultsNotFirst, Subject::Part(result), detail);
         }
     }

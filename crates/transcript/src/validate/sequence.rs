@@ -1,4 +1,4 @@
-//! In which order roles come, and what only the transcript as a whole can break.
+//! Rules for the order of roles and for the transcript as a whole.
 
 use super::turns::{Turn, Turns};
 use super::{Finding, Rule, Subject};
@@ -40,11 +40,11 @@ fn check_user(transcript: &Transcript<'_>, turns: &Turns, add: &mut impl FnMut(u
         && first.role == Role::Assistant
     {
         let message = turns.messages_of(first).first().copied().unwrap_or_default();
-        add(message, Rule::LeadingRole, format!("the first turn is of role `{}`", first.role.name()));
+        add(message, Rule::LeadingRole, format!("the first message has the role `{}`", first.role.name()));
         return;
     }
     if !turns.list.iter().any(|turn| turn.role == Role::User) {
-        add(0, Rule::NoUserMessage, "nobody asks anything".to_owned());
+        add(0, Rule::NoUserMessage, "there is no user message".to_owned());
     }
 }
 
@@ -70,7 +70,11 @@ fn check_neighbours(transcript: &Transcript<'_>, turns: &Turns, add: &mut impl F
     for turn in turns.list.iter().filter(|turn| !passes_over(turn.role)) {
         if previous.is_some_and(|previous| previous.role == turn.role && minds(previous, turn)) {
             let message = turns.messages_of(turn).first().copied().unwrap_or_default();
-            add(message, Rule::SameRoleNeighbours, format!("another `{}` turn comes before it", turn.role.name()));
+            add(
+                message,
+                Rule::SameRoleNeighbours,
+                format!("the message before it has the role `{}` too", turn.role.name()),
+            );
         }
         previous = Some(turn);
     }
@@ -122,7 +126,7 @@ fn check_signatures(transcript: &Transcript<'_>, in_flight: &[usize], findings: 
         message: transcript.message_of(call),
         rule: Rule::UnsignedCall,
         subject: Subject::Part(call),
-        detail: format!("the first call, of `{}`, has no signature", transcript.tool_of(call)),
+        detail: format!("the first tool call (`{}`) has no signature", transcript.tool_of(call)),
     }));
 }
 
@@ -148,7 +152,7 @@ fn check_tool_turns(transcript: &Transcript<'_>, add: &mut impl FnMut(usize, Rul
         match message.role {
             Role::Assistant => called = true,
             Role::Tool if called => {}
-            Role::Tool => add(index, Rule::OrphanResult, "a tool turn that follows no turn of the model".to_owned()),
+            Role::Tool => add(index, Rule::OrphanResult, "a tool message does not follow a model message".to_owned()),
             _ => called = false,
         }
     }

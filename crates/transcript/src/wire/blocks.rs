@@ -1,6 +1,6 @@
 //! Content blocks, in the words of all providers: what each `type` means to us.
 
-use super::json::{Kind, Result, Scanner};
+use super::json::{JsonKind, Result, Scanner};
 use crate::edit::Span;
 use crate::transcript::{Content, Part, PartKind, Place};
 
@@ -12,12 +12,12 @@ pub(super) fn read_content(
     mut inner: Option<&mut Vec<Part>>,
 ) -> Result<Content> {
     match scanner.peek()? {
-        Kind::String => Ok(Content::Text(scanner.string()?)),
-        Kind::Array => {
+        JsonKind::String => Ok(Content::Text(scanner.string()?)),
+        JsonKind::Array => {
             let first = parts.len() as u32;
             let span = scanner.array(|scanner| {
                 let part = match scanner.peek()? {
-                    Kind::Object => read_block(scanner, inner.as_deref_mut())?,
+                    JsonKind::Object => read_block(scanner, inner.as_deref_mut())?,
                     _ => opaque(scanner.skip()?),
                 };
                 parts.push(part);
@@ -25,7 +25,7 @@ pub(super) fn read_content(
             })?;
             Ok(Content::Blocks { span, inner: first..parts.len() as u32 })
         }
-        Kind::Null => {
+        JsonKind::Null => {
             scanner.skip()?;
             Ok(Content::Absent)
         }
@@ -147,7 +147,7 @@ pub(super) fn text_inside(scanner: &mut Scanner<'_>) -> Result<Span> {
 /// A string literal with its quotes; empty for any other value.
 pub(super) fn literal(scanner: &mut Scanner<'_>) -> Result<Span> {
     match scanner.peek()? {
-        Kind::String => scanner.string(),
+        JsonKind::String => scanner.string(),
         _ => {
             scanner.skip()?;
             Ok(Span::default())

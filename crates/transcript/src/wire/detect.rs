@@ -1,7 +1,7 @@
-//! Whose format is this? Decided from evidence in the elements, not from hope.
+//! Detects the format of a document from its elements.
 
 use super::blocks::text_inside;
-use super::json::{JsonError, Kind, Result, Scanner};
+use super::json::{JsonError, JsonKind, Result, Scanner};
 use crate::transcript::{Format, Shape};
 
 /// What was found out about a document.
@@ -22,7 +22,12 @@ const LISTS: [&str; 4] = ["messages", "input", "conversations", "contents"];
 pub(super) fn detect(text: &str, wanted: Option<Format>) -> Result<Found> {
     let mut scanner = Scanner::new(text, 0);
     let found = match scanner.next_byte() {
-        None => return Err(scanner.error("the input is empty; expected a transcript: JSON with `messages`, `input` or `contents`, an array of messages, or JSON lines")),
+        None => {
+            return Err(scanner.error(
+                "not a transcript: the input is empty; expected an object with `messages`, \
+         `input` or `contents`, an array of messages, or JSON lines",
+            ));
+        }
         Some(b'[') => {
             let mut evidence = Evidence::default();
             unless_stopped(look_at_list(&mut scanner, &mut evidence))?;
@@ -31,7 +36,14 @@ pub(super) fn detect(text: &str, wanted: Option<Format>) -> Result<Found> {
         Some(b'{') if is_lines(text, &scanner) => detect_lines(&mut scanner, wanted)?,
         Some(b'{') => detect_body(&mut scanner)?,
         Some(_) => {
-            return Err(scanner.error("this is no JSON; expected a transcript: JSON with `messages`, `input` or `contents`, an array of messages, or JSON lines"));
+            let found = match scanner.peek()? {
+                JsonKind::String => "a string",
+                JsonKind::Number => "a number",
+                JsonKind::Bool => "a boolean",
+                JsonKind::Null => "null",
+                JsonKind::Object | JsonKind::Array => "a value",
+            };
+            return Err(scanner.error(format!("not a transcript: expected an object or array, found {found}")));
         }
     };
     Ok(Found { format: wanted.unwrap_or(found.format), ..found })
@@ -55,7 +67,7 @@ pub(super) fn contradiction(text: &str, said: Format) -> Result<Option<String>> 
         }
         Shape::List => drop(scanner.array(|scanner| look_at_element(scanner, &mut evidence))?),
         Shape::Body => drop(scanner.object(|scanner, key| match scanner.peek()? {
-            Kind::Array if key == found.field => {
+            JsonKind::Array if key == found.field => {
                 scanner.array(|scanner| look_at_element(scanner, &mut evidence)).map(drop)
             }
             _ => scanner.skip().map(drop),
@@ -69,7 +81,7 @@ pub(super) fn contradiction(text: &str, said: Format) -> Result<Option<String>> 
     let bare = evidence.any_role && matches!(said, Format::ShareGpt | Format::ClaudeCode | Format::Gemini);
     let foreign = Format::NAMES.iter().any(|(format, _)| evidence.speaks_for(*format));
     let contradicted = elsewhere || !evidence.speaks_for(said) && (bare || foreign);
-    Ok(contradicted.then(|| format!("the content is {}, not {}", found.format, said)))
+    Ok(contradicted.then(|| format!("the content is in {} format, not {}", found.format, said)))
 }
 
 /// The field that holds the messages in a body of this format.
@@ -93,7 +105,7 @@ fn is_lines(text: &str, scanner: &Scanner<'_>) -> bool {
     let mut is_element = false;
     let after = rest.get(first_line.len()..).unwrap_or_default().trim_start();
     let complete = line.object(|line, key| {
-        let is_list = LISTS.contains(&key) && matches!(line.peek()?, Kind::Array | Kind::String);
+        let is_list = LISTS.contains(&key) && matches!(line.peek()?, JsonKind::Array | JsonKind::String);
         has_list |= is_list;
         // Nothing follows and the list of a body begins: the rest, which may be long, tells nothing more.
         if is_list && after.is_empty() && key == LISTS[0] {
@@ -110,8 +122,8 @@ pub(super) fn detect_stretch(text: &str) -> Result<Found> {
     let mut scanner = Scanner::new(text, 0);
     let mut evidence = Evidence::default();
     while scanner.next_in_stretch().is_some() && !evidence.is_decided() {
-        if scanner.peek()? != Kind::Object {
-            return Err(scanner.error("expected an object with a role"));
+        if scanner.peek()? != JsonKind::Object {
+            return Err(scanner.error("expected a message object with a `role`"));
         }
         evidence.look_at(&mut scanner)?;
     }
@@ -126,7 +138,7 @@ fn detect_lines(scanner: &mut Scanner<'_>, wanted: Option<Format>) -> Result<Fou
     let mut lines = 0;
     while scanner.next_byte().is_some() && !evidence.is_decided() {
         // What follows damage is found again, with its place, when the lines are read.
-        if scanner.peek()? != Kind::Object || evidence.look_at(scanner).is_err() {
+        if scanner.peek()? != JsonKind::Object || evidence.look_at(scanner).is_err() {
             break;
         }
         lines += 1;
@@ -148,11 +160,11 @@ fn detect_body(scanner: &mut Scanner<'_>) -> Result<Found> {
     let mut field = None;
     let looked = scanner.object(|scanner, key| {
         if let Some(rank) = LISTS.iter().position(|list| *list == key)
-            && matches!(scanner.peek()?, Kind::Array | Kind::String)
+            && matches!(scanner.peek()?, JsonKind::Array | JsonKind::String)
             && field.is_none_or(|known| rank <= known)
         {
             field = Some(rank);
-            if scanner.peek()? == Kind::Array {
+            if scanner.peek()? == JsonKind::Array {
                 evidence =
                     Evidence { claude: evidence.claude, anthropic: evidence.said_anthropic, ..Evidence::default() };
                 // No list is believed more than the first; behind another one it may still come, unless that one is
@@ -225,7 +237,7 @@ fn look_at_list(scanner: &mut Scanner<'_>, evidence: &mut Evidence) -> Result<()
 
 fn look_at_element(scanner: &mut Scanner<'_>, evidence: &mut Evidence) -> Result<()> {
     match scanner.peek()? {
-        Kind::Object => evidence.look_at(scanner),
+        JsonKind::Object => evidence.look_at(scanner),
         _ => scanner.skip().map(drop),
     }
 }
@@ -314,9 +326,9 @@ impl Evidence {
                         return Ok(());
                     }
                     "message" => {
-                        self.envelope |= scanner.peek()? == Kind::Object;
+                        self.envelope |= scanner.peek()? == JsonKind::Object;
                     }
-                    "content" if scanner.peek()? == Kind::Array => {
+                    "content" if scanner.peek()? == JsonKind::Array => {
                         return scanner.array(|scanner| self.look_at_block(scanner)).map(drop);
                     }
                     _ => {}
@@ -327,7 +339,7 @@ impl Evidence {
     }
 
     fn look_at_block(&mut self, scanner: &mut Scanner<'_>) -> Result<()> {
-        if scanner.peek()? != Kind::Object {
+        if scanner.peek()? != JsonKind::Object {
             return scanner.skip().map(drop);
         }
         scanner

@@ -4,7 +4,7 @@
 use super::blocks::{literal, opaque, text_inside};
 use super::field::{self, Field};
 use super::items::{Gathered, NOTABLE_FIELD};
-use super::json::{Kind, Result, Scanner};
+use super::json::{JsonKind, Result, Scanner};
 use crate::edit::Span;
 use crate::transcript::{Content, Message, Part, PartKind, Place, Role};
 
@@ -83,11 +83,11 @@ impl Gathered {
 
     fn read_parts(&mut self, scanner: &mut Scanner<'_>) -> Result<Content> {
         match scanner.peek()? {
-            Kind::Array => {
+            JsonKind::Array => {
                 let first = self.parts.len() as u32;
                 let span = scanner.array(|scanner| {
                     let part = match scanner.peek()? {
-                        Kind::Object => read_part(scanner, &mut self.inner)?,
+                        JsonKind::Object => read_part(scanner, &mut self.inner)?,
                         _ => opaque(scanner.skip()?),
                     };
                     self.parts.push(part);
@@ -95,7 +95,7 @@ impl Gathered {
                 })?;
                 Ok(Content::Blocks { span, inner: first..self.parts.len() as u32 })
             }
-            Kind::Null => {
+            JsonKind::Null => {
                 scanner.skip()?;
                 Ok(Content::Absent)
             }
@@ -110,7 +110,7 @@ fn read_part(scanner: &mut Scanner<'_>, inner: &mut Vec<Part>) -> Result<Part> {
     let mut is_signed = false;
     let mut data = None;
     let span = scanner.object(|scanner, key| {
-        let is_object = scanner.peek()? == Kind::Object;
+        let is_object = scanner.peek()? == JsonKind::Object;
         match key {
             "text" => text = literal(scanner)?,
             "thought" => is_thought = scanner.skip()?.of(scanner.text()) == "true",
@@ -178,7 +178,7 @@ fn read_response(scanner: &mut Scanner<'_>, inner: &mut Vec<Part>) -> Result<Par
         match key {
             "id" => result.id = text_inside(scanner)?,
             "name" => result.name = text_inside(scanner)?,
-            "response" if scanner.peek()? == Kind::Object => {
+            "response" if scanner.peek()? == JsonKind::Object => {
                 let answer = read_answer(scanner)?;
                 result.content = answer.content;
                 result.failed = answer.failed;
@@ -189,7 +189,7 @@ fn read_response(scanner: &mut Scanner<'_>, inner: &mut Vec<Part>) -> Result<Par
                     result.content = Content::Json(value);
                 }
             }
-            "parts" if scanner.peek()? == Kind::Array => {
+            "parts" if scanner.peek()? == JsonKind::Array => {
                 inner.truncate(first);
                 scanner.array(|scanner| {
                     let start = scanner.offset();
@@ -197,7 +197,7 @@ fn read_response(scanner: &mut Scanner<'_>, inner: &mut Vec<Part>) -> Result<Par
                     let mut scanner = Scanner::new(scanner.text(), start);
                     let part = match scanner.peek()? {
                         // One level deep: what stands in a result holds no results.
-                        Kind::Object => read_part(&mut scanner, &mut Vec::new())?,
+                        JsonKind::Object => read_part(&mut scanner, &mut Vec::new())?,
                         _ => opaque(span),
                     };
                     inner.push(part);
@@ -231,7 +231,7 @@ fn read_answer(scanner: &mut Scanner<'_>) -> Result<Answer> {
     let mut failed = false;
     let span = scanner.object(|scanner, key| {
         fields += 1;
-        let is_string = scanner.peek()? == Kind::String;
+        let is_string = scanner.peek()? == JsonKind::String;
         let value = scanner.skip()?;
         if is_string && value.len() > longest.len() {
             longest = value;

@@ -1,7 +1,7 @@
 //! One element of a conversation: a message, a Responses item, a session line, a trajectory turn.
 
 use super::blocks::{literal, read_content, text_inside};
-use super::json::{JsonError, Kind, Result, Scanner};
+use super::json::{JsonError, JsonKind, Result, Scanner};
 use crate::edit::Span;
 use crate::transcript::{Content, Format, Link, Message, Part, PartKind, Place, Reported, Role};
 
@@ -21,8 +21,8 @@ pub(super) struct Gathered {
 impl Gathered {
     /// Reads the element that comes next.
     pub(super) fn read(&mut self, scanner: &mut Scanner<'_>, format: Format) -> Result<()> {
-        if scanner.peek()? != Kind::Object {
-            return Err(scanner.error("expected an object with a role"));
+        if scanner.peek()? != JsonKind::Object {
+            return Err(scanner.error("expected a message object with a `role`"));
         }
         match format {
             Format::ClaudeCode => self.read_line(scanner),
@@ -64,7 +64,7 @@ impl Gathered {
                 "uuid" => link.own = literal(scanner)?,
                 "parentUuid" => link.parent = scanner.skip()?,
                 "isSidechain" => sidechain = scanner.skip()?.of(scanner.text()) == "true",
-                "message" if scanner.peek()? == Kind::Object => {
+                "message" if scanner.peek()? == JsonKind::Object => {
                     message = Some(self.read_item(scanner, Format::Anthropic)?);
                 }
                 _ => drop(scanner.skip()?),
@@ -105,8 +105,8 @@ impl Gathered {
                 "arguments" | "input" | "action" if format == Format::OpenAiResponses => {
                     fields.arguments = scanner.skip()?
                 }
-                "tool_calls" if scanner.peek()? == Kind::Array => drop(self.read_calls(scanner)?),
-                "usage" if scanner.peek()? == Kind::Object => {
+                "tool_calls" if scanner.peek()? == JsonKind::Array => drop(self.read_calls(scanner)?),
+                "usage" if scanner.peek()? == JsonKind::Object => {
                     let message = self.messages.len();
                     self.reported = read_usage(scanner, message)?.or(self.reported);
                 }
@@ -165,7 +165,7 @@ impl Gathered {
 
     fn read_calls(&mut self, scanner: &mut Scanner<'_>) -> Result<Span> {
         scanner.array(|scanner| {
-            if scanner.peek()? != Kind::Object {
+            if scanner.peek()? != JsonKind::Object {
                 return Err(scanner.error("expected a tool call: an object with `id` and `function`"));
             }
             let mut id = Span::default();
@@ -173,7 +173,7 @@ impl Gathered {
             let span = scanner.object(|scanner, key| {
                 match key {
                     "id" => id = text_inside(scanner)?,
-                    "function" | "custom" if scanner.peek()? == Kind::Object => {
+                    "function" | "custom" if scanner.peek()? == JsonKind::Object => {
                         call = Some(read_function(scanner)?);
                     }
                     _ => drop(scanner.skip()?),

@@ -1,4 +1,4 @@
-//! A lossless lens on JSON text: one forward pass that reports spans.
+//! A JSON scanner that reports spans in one forward pass.
 //!
 //! The scanner checks the grammar and says where values are; it never builds a tree and never
 //! decodes what nobody asks for. Unknown fields cost one skip. Accepts what `serde_json` accepts
@@ -26,7 +26,7 @@ pub type Result<T> = std::result::Result<T, JsonError>;
 
 /// The type of the value that comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum JsonKind {
     /// `{`
     Object,
     /// `[`
@@ -87,16 +87,16 @@ impl<'a> Scanner<'a> {
     }
 
     /// The type of the next value.
-    pub fn peek(&mut self) -> Result<Kind> {
+    pub fn peek(&mut self) -> Result<JsonKind> {
         match self.next_byte() {
-            Some(b'{') => Ok(Kind::Object),
-            Some(b'[') => Ok(Kind::Array),
-            Some(b'"') => Ok(Kind::String),
-            Some(b'-' | b'0'..=b'9') => Ok(Kind::Number),
-            Some(b't' | b'f') => Ok(Kind::Bool),
-            Some(b'n') => Ok(Kind::Null),
+            Some(b'{') => Ok(JsonKind::Object),
+            Some(b'[') => Ok(JsonKind::Array),
+            Some(b'"') => Ok(JsonKind::String),
+            Some(b'-' | b'0'..=b'9') => Ok(JsonKind::Number),
+            Some(b't' | b'f') => Ok(JsonKind::Bool),
+            Some(b'n') => Ok(JsonKind::Null),
             Some(_) => Err(self.unexpected("a JSON value")),
-            None => Err(self.error("the text ends where a JSON value should start")),
+            None => Err(self.error("unexpected end of input, expected a JSON value")),
         }
     }
 
@@ -156,11 +156,11 @@ impl<'a> Scanner<'a> {
                 Some(b'\\') => at += self.escape(at)?,
                 Some(_) => {
                     self.at = at;
-                    return Err(self.error("a control character inside a string; it must be escaped"));
+                    return Err(self.error("unescaped control character in a string"));
                 }
                 None => {
                     self.at = start;
-                    return Err(self.error("a string that starts here is never closed"));
+                    return Err(self.error("unterminated string"));
                 }
             }
         }
@@ -169,10 +169,10 @@ impl<'a> Scanner<'a> {
     /// Reads any value and says where it was.
     pub fn skip(&mut self) -> Result<Span> {
         match self.peek()? {
-            Kind::Object | Kind::Array => self.skip_nested(),
-            Kind::String => self.string(),
-            Kind::Number => self.number(),
-            Kind::Bool | Kind::Null => self.word(),
+            JsonKind::Object | JsonKind::Array => self.skip_nested(),
+            JsonKind::String => self.string(),
+            JsonKind::Number => self.number(),
+            JsonKind::Bool | JsonKind::Null => self.word(),
         }
     }
 
@@ -184,7 +184,7 @@ impl<'a> Scanner<'a> {
     fn unexpected(&self, expected: &str) -> JsonError {
         let found = match self.text.get(self.at..).and_then(|rest| rest.chars().next()) {
             Some(c) => format!("found `{}`, expected {expected}", c.escape_debug()),
-            None => format!("the text ends, expected {expected}"),
+            None => format!("unexpected end of input, expected {expected}"),
         };
         self.error(found)
     }
@@ -227,7 +227,7 @@ impl<'a> Scanner<'a> {
             Some(b'u') if bytes.get(at + 2..at + 6).is_some_and(|hex| hex.iter().all(u8::is_ascii_hexdigit)) => Ok(6),
             _ => {
                 self.at = at;
-                Err(self.error("an escape sequence that JSON does not know"))
+                Err(self.error("invalid escape sequence"))
             }
         }
     }
@@ -253,7 +253,7 @@ impl<'a> Scanner<'a> {
             at += exponent;
         }
         if !complete {
-            return Err(self.error("a number that is not complete"));
+            return Err(self.error("incomplete number"));
         }
         self.at = at;
         Ok(Span::new(start, at))
@@ -275,7 +275,7 @@ impl<'a> Scanner<'a> {
         let mut open = OpenBrackets::default();
         loop {
             match self.peek()? {
-                Kind::Object => {
+                JsonKind::Object => {
                     self.at += 1;
                     open.push(Bracket::Object).map_err(|message| self.error(message))?;
                     if !self.closes(b'}')? {
@@ -284,7 +284,7 @@ impl<'a> Scanner<'a> {
                     }
                     open.pop();
                 }
-                Kind::Array => {
+                JsonKind::Array => {
                     self.at += 1;
                     open.push(Bracket::Array).map_err(|message| self.error(message))?;
                     if !self.closes(b']')? {
@@ -292,9 +292,9 @@ impl<'a> Scanner<'a> {
                     }
                     open.pop();
                 }
-                Kind::String => drop(self.string()?),
-                Kind::Number => drop(self.number()?),
-                Kind::Bool | Kind::Null => drop(self.word()?),
+                JsonKind::String => drop(self.string()?),
+                JsonKind::Number => drop(self.number()?),
+                JsonKind::Bool | JsonKind::Null => drop(self.word()?),
             }
             // A value is complete: close what ends here, or go on to the next one.
             loop {

@@ -15,7 +15,7 @@ pub mod sse;
 use crate::edit::Span;
 use crate::transcript::{Exchanges, Format, Shape, Structure, Transcript};
 use items::Gathered;
-use json::{JsonError, Kind, Scanner};
+use json::{JsonError, JsonKind, Scanner};
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
@@ -60,7 +60,7 @@ impl WireError {
 pub fn read(text: &str, format: Option<Format>) -> Result<Transcript<'_>, WireError> {
     let fail = |list: &str, error| WireError::new(text, list, error);
     if text.len() > u32::MAX as usize {
-        let message = format!("the input has {} bytes; at most {} are supported", text.len(), u32::MAX);
+        let message = format!("the input has {} bytes; the maximum is {}", text.len(), u32::MAX);
         return Err(fail("", JsonError { offset: 0, message: message.into(), element: None }));
     }
     let found = detect::detect(text, format).map_err(|error| fail("", error))?;
@@ -82,7 +82,7 @@ pub fn read(text: &str, format: Option<Format>) -> Result<Transcript<'_>, WireEr
 ///
 /// let body = r#"{"messages":[{"role":"tool","tool_call_id":"a","content":"ok"}]}"#;
 /// let error = wire::check_format(body, Format::Anthropic).unwrap_err();
-/// assert_eq!(error.message, "the content is openai-chat, not anthropic");
+/// assert_eq!(error.message, "the content is in openai-chat format, not anthropic");
 /// ```
 pub fn check_format(text: &str, said: Format) -> Result<(), WireError> {
     let fail = |error| WireError::new(text, "", error);
@@ -96,7 +96,7 @@ pub fn check_format(text: &str, said: Format) -> Result<(), WireError> {
 pub fn read_stretch(text: &str) -> Result<Transcript<'_>, WireError> {
     let fail = |error| WireError::new(text, "message", error);
     if text.len() > u32::MAX as usize {
-        return Err(fail(JsonError { offset: 0, message: "more than 4 GB".into(), element: None }));
+        return Err(fail(JsonError { offset: 0, message: "over 4 GB".into(), element: None }));
     }
     let found = detect::detect_stretch(text).map_err(fail)?;
     let mut reader = Reader { text, found: &found, gathered: Gathered::default(), body: BodyFields::default() };
@@ -158,8 +158,8 @@ impl<'a> Reader<'a, '_> {
                 _ if key == self.found.field => {
                     self.gathered = Gathered::default();
                     list = match scanner.peek()? {
-                        Kind::Array => scanner.array(|scanner| self.read_element(scanner))?,
-                        Kind::String => self.gathered.read_prompt(scanner)?,
+                        JsonKind::Array => scanner.array(|scanner| self.read_element(scanner))?,
+                        JsonKind::String => self.gathered.read_prompt(scanner)?,
                         _ => return Err(scanner.error(format!("`{key}` must be an array of messages"))),
                     };
                 }
@@ -171,7 +171,7 @@ impl<'a> Reader<'a, '_> {
                     let value = scanner.skip()?;
                     self.body.max_output = value.of(self.text).parse().ok().or(self.body.max_output);
                 }
-                "generationConfig" | "generation_config" if scanner.peek()? == Kind::Object => {
+                "generationConfig" | "generation_config" if scanner.peek()? == JsonKind::Object => {
                     let config = scanner.skip()?;
                     let most = gemini::find(self.text, config, ["maxOutputTokens", "max_output_tokens"]);
                     let most = most.and_then(|field| field.value.of(self.text).parse().ok());
@@ -229,7 +229,7 @@ impl<'a> Reader<'a, '_> {
 fn end_of_text(scanner: &mut Scanner<'_>) -> json::Result<()> {
     match scanner.next_byte() {
         None => Ok(()),
-        Some(_) => Err(scanner.error("more text after the end of the JSON value")),
+        Some(_) => Err(scanner.error("unexpected text after the JSON value")),
     }
 }
 
@@ -241,9 +241,9 @@ fn some_value(text: &str, value: Span) -> Option<Span> {
 /// Cache marks on the elements of an array of objects.
 fn count_marks(scanner: &mut Scanner<'_>) -> json::Result<u32> {
     let mut marks = 0;
-    if scanner.peek()? == Kind::Array {
+    if scanner.peek()? == JsonKind::Array {
         scanner.array(|scanner| {
-            if scanner.peek()? != Kind::Object {
+            if scanner.peek()? != JsonKind::Object {
                 return scanner.skip().map(drop);
             }
             scanner

@@ -1,7 +1,7 @@
 //! What a reply says about itself: usage and why it ended. From a whole JSON body, or from one event of
 //! a stream.
 
-use super::json::{self, Kind, Scanner};
+use super::json::{self, JsonKind, Scanner};
 use crate::transcript::Format;
 
 /// Tokens as the provider counted them, split by what they cost.
@@ -80,21 +80,21 @@ impl Notes {
 /// Reads the object at the scanner: a reply, a chunk, or an event that wraps one.
 pub(super) fn scan(scanner: &mut Scanner<'_>, format: Format, notes: &mut Notes) -> json::Result<()> {
     match scanner.peek()? {
-        Kind::Object => {}
+        JsonKind::Object => {}
         // A stream of Gemini that was not asked for as events.
-        Kind::Array if format == Format::Gemini => {
+        JsonKind::Array if format == Format::Gemini => {
             return scanner.array(|scanner| scan(scanner, format, notes)).map(drop);
         }
         _ => return scanner.skip().map(drop),
     }
     scanner
         .object(|scanner, key| match key {
-            "usage" | "usageMetadata" if scanner.peek()? == Kind::Object => read_usage(scanner, notes),
+            "usage" | "usageMetadata" if scanner.peek()? == JsonKind::Object => read_usage(scanner, notes),
             // `message_start` of Messages, `response.…` of Responses.
             "message" if format == Format::Anthropic => scan(scanner, format, notes),
             "response" if format == Format::OpenAiResponses => scan(scanner, format, notes),
             "delta" if format == Format::Anthropic => scan(scanner, format, notes),
-            "choices" | "candidates" if scanner.peek()? == Kind::Array => {
+            "choices" | "candidates" if scanner.peek()? == JsonKind::Array => {
                 scanner.array(|scanner| scan(scanner, format, notes)).map(drop)
             }
             "stop_reason" | "finish_reason" | "finishReason" => note_stop(scanner, notes),
@@ -129,7 +129,7 @@ pub(super) fn read_usage(scanner: &mut Scanner<'_>, notes: &mut Notes) -> json::
                     notes.cached_inside = notes.cached_inside.max(number(scanner)?.unwrap_or_default());
                 }
                 "cache_creation_input_tokens" => grow(&mut notes.cache_write, number(scanner)?),
-                "prompt_tokens_details" | "input_tokens_details" if scanner.peek()? == Kind::Object => {
+                "prompt_tokens_details" | "input_tokens_details" if scanner.peek()? == JsonKind::Object => {
                     scanner.object(|scanner, key| {
                         let tokens = number(scanner)?.unwrap_or_default();
                         if key == "cached_tokens" {

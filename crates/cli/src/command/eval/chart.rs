@@ -1,7 +1,7 @@
-//! The curve: facts kept over tokens spent, as a picture in SVG.
+//! The chart of facts kept over tokens, as SVG.
 
+use super::measure::Method;
 use super::summary::{Evaluation, Point};
-use super::trial::Method;
 use maud::{Markup, html};
 
 const WIDTH: f64 = 760.0;

@@ -1,10 +1,10 @@
-//! Questions put to one session: how much of their evidence is told at each budget.
+//! Measures how much of the evidence for a session's questions is told at each budget.
 
 use super::handles::Handles;
+use super::measure::{EvalSetup, Method};
 use super::part::Part;
+use super::question_files::QuestionFile;
 use super::record;
-use super::sheets::Sheet;
-use super::trial::{Court, Method};
 use crate::input;
 use foldline_measure::retention::{Page, Told};
 use foldline_reduce::wording::counted;
@@ -14,15 +14,15 @@ use foldline_transcript::wire;
 use std::ops::AddAssign;
 
 /// A session that was measured by the questions on it.
-pub struct Reading<'s> {
+pub struct EvidenceMeasurement<'s> {
     /// The questions.
-    pub sheet: &'s Sheet,
+    pub question_file: &'s QuestionFile,
     /// Tokens of the part that they are about.
     pub tokens: u64,
     /// Bytes of its text, as far as it can be read.
     pub bytes: usize,
     /// Method by method, budget by budget.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<EvidenceResult>,
     /// What the engine made of it, budget by budget.
     pub records: Vec<Record>,
     /// What the check of handles found.
@@ -30,7 +30,7 @@ pub struct Reading<'s> {
 }
 
 /// One method at one budget.
-pub struct Mark {
+pub struct EvidenceResult {
     /// The method.
     pub method: Method,
     /// The budget in percent.
@@ -38,20 +38,20 @@ pub struct Mark {
     /// What it tells.
     pub told: Told,
     /// How large the result is; why the budget could not be met, and then nothing counts as told.
-    pub size: Result<Size, String>,
+    pub size: Result<ResultSize, String>,
 }
 
 /// How large a result is.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Size {
+pub struct ResultSize {
     /// Its tokens.
     pub tokens: u64,
     /// Bytes of its text, as far as it can be read.
     pub bytes: usize,
 }
 
-impl AddAssign for Size {
-    fn add_assign(&mut self, other: Size) {
+impl AddAssign for ResultSize {
+    fn add_assign(&mut self, other: ResultSize) {
         self.tokens += other.tokens;
         self.bytes += other.bytes;
     }
@@ -66,26 +66,35 @@ pub struct Record {
 }
 
 /// Measures a session by the questions on it; says why that is not possible.
-pub fn read<'s>(court: &Court, sheet: &'s Sheet, session: &str) -> Result<Reading<'s>, String> {
-    let transcript = input::transcript(session, court.job.format).map_err(|error| error.to_string())?;
-    let first = beginning(&transcript, sheet.questions.cut)?;
-    let part = Part::read(court, &first, transcript.format).map_err(|error| error.to_string())?;
-    let mut reading = Reading {
-        sheet,
+pub fn read<'s>(
+    setup: &EvalSetup,
+    question_file: &'s QuestionFile,
+    session: &str,
+) -> Result<EvidenceMeasurement<'s>, String> {
+    let transcript = input::transcript(session, setup.job.format).map_err(|error| error.to_string())?;
+    let first = beginning(&transcript, question_file.questions.cut)?;
+    let part = Part::read(setup, &first, transcript.format).map_err(|error| error.to_string())?;
+    let mut reading = EvidenceMeasurement {
+        question_file,
         tokens: part.tokens(),
         bytes: part.page.len(),
         marks: Vec::new(),
         records: Vec::new(),
         handles: Handles::default(),
     };
-    for &budget in &court.budgets {
-        let mark = engine(court, &part, budget, &mut reading);
+    for &budget in &setup.budgets {
+        let mark = engine(setup, &part, budget, &mut reading);
         reading.marks.push(mark);
         for (method, kind) in Method::SIMPLER {
             let lines = part.simpler(kind, budget);
-            let told = sheet.questions.told(lines.iter().map(String::as_str));
+            let told = question_file.questions.told(lines.iter().map(String::as_str));
             let bytes = lines.iter().map(|line| line.len() + 1).sum();
-            reading.marks.push(Mark { method, budget, told, size: Ok(Size { tokens: part.allowed(budget), bytes }) });
+            reading.marks.push(EvidenceResult {
+                method,
+                budget,
+                told,
+                size: Ok(ResultSize { tokens: part.allowed(budget), bytes }),
+            });
         }
     }
     Ok(reading)
@@ -102,13 +111,13 @@ fn beginning(transcript: &Transcript<'_>, cut: usize) -> Result<String, String> 
     Ok(rewrite.apply(transcript))
 }
 
-fn engine(court: &Court, part: &Part<'_>, budget: f64, reading: &mut Reading<'_>) -> Mark {
-    let questions = &reading.sheet.questions;
+fn engine(setup: &EvalSetup, part: &Part<'_>, budget: f64, reading: &mut EvidenceMeasurement<'_>) -> EvidenceResult {
+    let questions = &reading.question_file.questions;
     let unmet = |why: String| {
         let told = questions.told(std::iter::empty());
-        Mark { method: Method::Foldline, budget, told, size: Err(why) }
+        EvidenceResult { method: Method::Foldline, budget, told, size: Err(why) }
     };
-    let done = match part.compacted(court, budget) {
+    let done = match part.compacted(setup, budget) {
         Ok(done) => done,
         Err(why) => return unmet(why),
     };
@@ -116,10 +125,10 @@ fn engine(court: &Court, part: &Part<'_>, budget: f64, reading: &mut Reading<'_>
         Ok(after) => after,
         Err(error) => return unmet(error.to_string()),
     };
-    reading.handles.add(court.keep.check(&questions.session, &done));
+    reading.handles.add(setup.keep.check(&questions.session, &done));
     let page = Page::of(&after);
     reading.records.push(Record { budget, text: record::of(&after, &page) });
     let told = questions.told(page.lines());
-    let size = Size { tokens: done.plan.tokens.after, bytes: page.len() };
-    Mark { method: Method::Foldline, budget, told, size: Ok(size) }
+    let size = ResultSize { tokens: done.plan.tokens.after, bytes: page.len() };
+    EvidenceResult { method: Method::Foldline, budget, told, size: Ok(size) }
 }

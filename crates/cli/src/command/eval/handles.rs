@@ -1,4 +1,4 @@
-//! Whether every handle that leaves can be recalled, byte for byte, from a real store.
+//! Checks that every handle in a result can be recalled byte for byte from a store.
 
 use crate::failure::Failure;
 use crate::keep;
@@ -36,7 +36,7 @@ impl Handles {
 impl Keep {
     /// The store that the user names, none, or one that is gone after the run.
     pub fn open(place: Option<&str>) -> Result<Keep, Failure> {
-        let fail = |error: &dyn std::fmt::Display| Failure::input(format!("cannot keep originals: {error}"));
+        let fail = |error: &dyn std::fmt::Display| Failure::input(format!("cannot store originals: {error}"));
         let open = |path: &Path| Store::open(path, Limits::default()).map(Some).map_err(|error| fail(&error));
         match place {
             Some("none") => Ok(Keep { store: None, _folder: None }),
@@ -60,7 +60,7 @@ impl Keep {
             return found;
         };
         if let Err(error) = keep::keep(store, done) {
-            found.wrong.push(format!("{name}: originals cannot be kept: {error}"));
+            found.wrong.push(format!("{name}: originals cannot be stored: {error}"));
             return found;
         }
         let known = shown(&done.source);
@@ -76,10 +76,10 @@ impl Keep {
 
 fn recall(store: &Store, handle: Handle, done: &Compaction<'_>) -> Result<(), String> {
     let planned = done.plan.originals.iter().find(|original| original.handle == handle);
-    let planned = planned.ok_or("stands in the result, but no original has it")?;
+    let planned = planned.ok_or("is in the result, but no original has it")?;
     match store.get(keep::now_ms(), "", handle) {
         Ok(Recall::Found(kept)) if kept.text == planned.text(&done.source) => Ok(()),
-        Ok(Recall::Found(_)) => Err("leads to another text".to_owned()),
+        Ok(Recall::Found(_)) => Err("returns a different text".to_owned()),
         Ok(other) => Err(format!("cannot be recalled: {other:?}")),
         Err(error) => Err(format!("cannot be recalled: {error}")),
     }

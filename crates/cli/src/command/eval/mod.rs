@@ -1,22 +1,22 @@
-//! `foldline eval`: how much of what agents need later survives, on real sessions.
+//! `foldline eval`: measures how much of what agents need later survives a compaction.
 
 mod ask;
 mod chart;
 mod evidence;
+mod evidence_page;
+mod evidence_summary;
+mod evidence_tables;
 mod handles;
+mod measure;
 mod outputs;
 mod page;
 mod part;
+mod question_files;
 mod record;
 mod samples;
 mod session;
-mod sheets;
 mod summary;
 mod tables;
-mod told;
-mod told_page;
-mod told_tables;
-mod trial;
 
 use super::settings;
 use crate::args::{FormatName, Tuning};
@@ -27,16 +27,16 @@ use crate::output;
 use crate::settings::{Surroundings, model_table};
 use ask::Model;
 use clap::Args;
-use evidence::Reading;
+use evidence::EvidenceMeasurement;
+use evidence_summary::EvidenceSummary;
 use foldline_core::Job;
 use handles::Keep;
-use session::{Misfit, Outcome};
-use sheets::Sheets;
+use measure::{EvalSetup, SessionMeasurement, SessionResult};
+use question_files::QuestionFiles;
+use session::{Outcome, QuestionMismatch};
 use std::path::PathBuf;
 use std::time::Instant;
 use summary::{Evaluation, Skipped};
-use told::Asked;
-use trial::{Court, Trial, Verdict as Names};
 
 /// Shares of the tokens of the compacted part, in percent.
 const BUDGETS: [f64; 6] = [2.0, 5.0, 10.0, 20.0, 25.0, 40.0];
@@ -45,20 +45,18 @@ const BUDGETS: [f64; 6] = [2.0, 5.0, 10.0, 20.0, 25.0, 40.0];
 #[derive(Debug, Args)]
 #[command(
     after_help = "Each session is cut at 60 % of its text. The first part is compacted to each budget; the second \
-part tells which paths, identifiers and hashes the agent needed of it. A name counts as kept when \
-it still stands on a line with something it stood with. Nothing is written but the report.
+shows which paths, identifiers and hashes the agent needed from it. A name counts as kept if it is \
+still on a line together with something it was together with before. Only the report is written.
 
-Names are not the story. With --questions, the first `cut` messages of each session that there are \
-questions on are compacted as well, and the share of the evidence that is still told is shown by \
-kind of question. A file of questions is
+With --questions, the first `cut` messages of each session that has questions are compacted as \
+well, and the share of the evidence that is still told is reported by kind of question. A file of questions is
   {\"session\": \"name of the file\", \"cut\": 120, \"questions\": [{\"id\": 1, \"kind\": \"decision\",
    \"question\": \"Why …?\", \"evidence\": [\"the places that tell it, word for word\"]}]}
 
-Evidence says what a reader could find. With --ask, a model of your own reads each compacted text \
-and answers the questions from it alone; a second call, which does not see the text, grades the \
-answers 0, 0.25, 0.5, 0.75 or 1 by the \"answer\" and the \"key_points\" (a list) of each question. A \
-right guess counts half. That is two calls per session and budget, one after the other; secrets \
-are masked.
+With --ask, a model reads each compacted text and answers the questions from it alone; a second \
+call, without the text, grades the answers 0, 0.25, 0.5, 0.75 or 1 by the \"answer\" and the \
+\"key_points\" (a list) of each question. A correct guess counts half. This takes two calls per \
+session and budget; secrets are masked.
 
 Examples:
   foldline eval sessions/
@@ -75,31 +73,31 @@ pub struct EvalArgs {
     /// Transcripts, or folders of them.
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
-    /// Whose wire format they are in.
+    /// Wire format of the transcripts.
     #[arg(long, value_enum, default_value_t = FormatName::Auto)]
     pub format: FormatName,
     #[command(flatten)]
     pub tuning: Tuning,
-    /// What the compacted part may cost, in percent of its tokens.
+    /// Budgets of the compacted part, in percent of its tokens.
     #[arg(long, value_name = "PERCENT,…", value_delimiter = ',', value_parser = percent, default_values_t = BUDGETS)]
     pub budgets: Vec<f64>,
-    /// Questions on some of the sessions, a file or a folder of them; may be given several times.
+    /// Questions about the sessions: a file or a folder; repeatable.
     #[arg(long, value_name = "FILE|DIR")]
     pub questions: Vec<PathBuf>,
-    /// Base URL of a model that answers the questions from what was compacted, and grades the answers.
+    /// Base URL of a model that answers the questions from the compacted text and grades the answers.
     #[arg(long, value_name = "URL", requires = "questions")]
     pub ask: Option<String>,
-    /// The model to ask there; its key comes from where that of a summariser does (FOLDLINE_SUMMARIZER_KEY,
+    /// Model to ask; its key is configured as for a summariser (FOLDLINE_SUMMARIZER_KEY,
     /// summarizer.key_env, summarizer.key_file).
     #[arg(long, value_name = "NAME", requires = "ask")]
     pub ask_model: Option<String>,
-    /// Name the facts that were lost in the worst sessions.
+    /// List the facts lost in the worst sessions.
     #[arg(long)]
     pub lost: bool,
     /// As JSON.
     #[arg(long)]
     pub json: bool,
-    /// A page with the curves and tables.
+    /// Write an HTML page with charts and tables.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 }
@@ -117,29 +115,29 @@ pub fn run(args: &EvalArgs) -> Result<Verdict, Failure> {
     let settings = settings(&args.tuning, Vec::new())?;
     let models = model_table(settings.policy(), &Surroundings::of_process()).map_err(Failure::input)?;
     let files = batch::files(&args.paths)?;
-    let sheets = Sheets::read(&args.questions, &files)?;
+    let question_files = QuestionFiles::read(&args.questions, &files)?;
     // What would fail later fails before anything is measured.
     let model = args.ask.as_deref().map(|url| Model::at(url, args.ask_model.as_deref(), settings.policy()));
     let model = model.transpose()?;
     if model.is_some() {
-        sheets.require_grades()?;
+        question_files.require_grades()?;
     }
     let mut budgets = args.budgets.clone();
     budgets.sort_by(f64::total_cmp);
     budgets.dedup();
-    let court = Court {
+    let setup = EvalSetup {
         policy: settings.policy().clone(),
         job: Job { format: input::format_of(args.format), models: Some(models), ..Job::default() },
         keep: Keep::open(args.tuning.store.as_deref())?,
         budgets,
     };
-    let found = Found::of(batch::each(&files, "Measuring", |file| session::try_file(&court, &sheets, file)));
-    let asked = ask_about(&sheets, &found, &court, model.as_ref())?;
-    if found.trials.is_empty() && asked.is_none() {
+    let found = Found::of(batch::each(&files, "Measuring", |file| session::try_file(&setup, &question_files, file)));
+    let asked = ask_about(&question_files, &found, &setup, model.as_ref())?;
+    if found.measurements.is_empty() && asked.is_none() {
         return Err(Failure::input(nothing_to_measure(&found.skipped)));
     }
-    let rows = outputs::with_samples(outputs::gathered(&found.trials));
-    let mut evaluation = Evaluation::of(&court, found.trials, rows, found.skipped, asked, started.elapsed());
+    let rows = outputs::with_samples(outputs::gathered(&found.measurements));
+    let mut evaluation = Evaluation::of(&setup, found.measurements, rows, found.skipped, asked, started.elapsed());
     found.readings.into_iter().for_each(|reading| evaluation.handles.add(reading.handles));
     if let Some(path) = &args.html {
         output::write_file(path, &page::render(&evaluation))?;
@@ -158,10 +156,10 @@ pub fn run(args: &EvalArgs) -> Result<Verdict, Failure> {
 /// What all files together gave.
 #[derive(Default)]
 struct Found<'s> {
-    trials: Vec<Trial>,
+    measurements: Vec<SessionMeasurement>,
     skipped: Skipped,
-    readings: Vec<Reading<'s>>,
-    misfits: Vec<Misfit<'s>>,
+    readings: Vec<EvidenceMeasurement<'s>>,
+    misfits: Vec<QuestionMismatch<'s>>,
 }
 
 impl<'s> Found<'s> {
@@ -169,10 +167,10 @@ impl<'s> Found<'s> {
         let mut found = Found::default();
         for outcome in outcomes.into_iter().flatten() {
             match outcome.names {
-                Names::Tried(trial) => found.trials.push(*trial),
-                Names::TooShort(name) => found.skipped.too_short.push(name),
-                Names::NothingNeeded(name) => found.skipped.nothing_needed.push(name),
-                Names::Unreadable(why) => found.skipped.unreadable.push(why),
+                SessionResult::Measured(measured) => found.measurements.push(*measured),
+                SessionResult::TooShort(name) => found.skipped.too_short.push(name),
+                SessionResult::NothingNeeded(name) => found.skipped.nothing_needed.push(name),
+                SessionResult::Unreadable(why) => found.skipped.unreadable.push(why),
             }
             for reading in outcome.readings {
                 match reading {
@@ -187,22 +185,22 @@ impl<'s> Found<'s> {
 
 /// What the questions found out; `None` where there are none. Says which of them were left out.
 fn ask_about(
-    sheets: &Sheets,
+    question_files: &QuestionFiles,
     found: &Found<'_>,
-    court: &Court,
+    setup: &EvalSetup,
     model: Option<&Model>,
-) -> Result<Option<Asked>, Failure> {
-    if sheets.is_empty() {
+) -> Result<Option<EvidenceSummary>, Failure> {
+    if question_files.is_empty() {
         return Ok(None);
     }
-    let left_out = sheets.left_out(&found.readings, &found.misfits);
+    let left_out = question_files.left_out(&found.readings, &found.misfits);
     if found.readings.is_empty() {
         let lines = left_out.join("\n  ");
         return Err(Failure::input(format!("none of the questions can be put to its session:\n  {lines}")));
     }
     left_out.iter().for_each(|words| output::tell(&format!("warning: {words}\n")));
     let answers = model.map(|model| ask::run(model, &found.readings));
-    Ok(Some(Asked::of(&found.readings, left_out, &court.budgets, answers)))
+    Ok(Some(EvidenceSummary::of(&found.readings, left_out, &setup.budgets, answers)))
 }
 
 fn nothing_to_measure(skipped: &Skipped) -> String {

@@ -1,13 +1,13 @@
-//! What reducers make of large outputs, kind by kind.
+//! Measures reducers on large outputs, by kind.
 
+use super::measure::SessionMeasurement;
 use super::samples;
-use super::trial::Trial;
 use foldline_core::ledger::understand;
 use foldline_core::planning::StepKind;
 use foldline_core::planning::{Keeping, Pruner};
 use foldline_core::tokens::{self, Measure};
 use foldline_measure::retention::{Exam, Fact, Page, Tally, Timeline};
-use foldline_reduce::{self as reduce, Kind, Talk};
+use foldline_reduce::{self as reduce, ConversationNames, Kind};
 use foldline_transcript::{PartKind, Transcript};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -178,7 +178,7 @@ pub fn measure_all(
             argument: call.as_ref().map_or("", |call| call.target.as_ref()),
             ..reduce::Source::default()
         };
-        reduced.push(Reduced::of(&source, pruner.talk(), words, timeline.needed_from(page, index, cut)));
+        reduced.push(Reduced::of(&source, pruner.conversation(), words, timeline.needed_from(page, index, cut)));
     }
     let asked: BTreeSet<&Fact> = reduced.iter().flat_map(|output| output.exam.facts()).collect();
     let whole = Exam::on(asked.into_iter().cloned(), page.lines());
@@ -201,13 +201,18 @@ struct Reduced<'a> {
 }
 
 impl<'a> Reduced<'a> {
-    fn of(source: &reduce::Source<'_>, talk: &Talk, words: &'a str, needed: Vec<Fact>) -> Reduced<'a> {
-        let reduced = reduce::reduce_amid(source, talk, words);
+    fn of(
+        source: &reduce::Source<'_>,
+        conversation: &ConversationNames,
+        words: &'a str,
+        needed: Vec<Fact>,
+    ) -> Reduced<'a> {
+        let reduced = reduce::reduce_in_context(source, conversation, words);
         Reduced {
             words,
             kind: reduced.as_ref().map_or_else(|| reduce::detect(source, words), |reduced| reduced.kind),
             short: reduced.map(|reduced| reduced.text),
-            took: (0..RUNS).map(|_| timed(source, talk, words)).min().unwrap_or_default(),
+            took: (0..RUNS).map(|_| timed(source, conversation, words)).min().unwrap_or_default(),
             exam: Exam::on(needed, words.lines()),
         }
     }
@@ -235,17 +240,17 @@ impl<'a> Reduced<'a> {
     }
 }
 
-fn timed(source: &reduce::Source<'_>, talk: &Talk, words: &str) -> Duration {
+fn timed(source: &reduce::Source<'_>, conversation: &ConversationNames, words: &str) -> Duration {
     let started = Instant::now();
-    std::hint::black_box(reduce::reduce_amid(source, talk, words));
+    std::hint::black_box(reduce::reduce_in_context(source, conversation, words));
     started.elapsed()
 }
 
 /// The outputs of all sessions by kind, in the order of the documentation.
-pub fn gathered(trials: &[Trial]) -> Vec<KindRow> {
+pub fn gathered(measurements: &[SessionMeasurement]) -> Vec<KindRow> {
     let rows = Kind::ALL.iter().map(|kind| {
         let mut row = KindRow::new(kind.to_string());
-        let outputs = trials.iter().flat_map(|trial| &trial.outputs).filter(|output| output.kind == *kind);
+        let outputs = measurements.iter().flat_map(|measured| &measured.outputs).filter(|output| output.kind == *kind);
         outputs.for_each(|output| row.add(output, Origin::Session));
         row
     });
@@ -259,7 +264,7 @@ pub fn with_samples(mut rows: Vec<KindRow>) -> Vec<KindRow> {
         for sample in samples::of(kind) {
             let source = reduce::Source { tool: sample.tool, argument: sample.argument, ..reduce::Source::default() };
             let needed = sample.needed.iter().filter_map(|name| Fact::named(name)).collect();
-            let reduced = Reduced::of(&source, &sample.talk(), &sample.text, needed);
+            let reduced = Reduced::of(&source, &sample.conversation(), &sample.text, needed);
             // Nobody else says anything around them.
             row.add(&reduced.measured(&measure, reduced.needed()), Origin::Sample);
         }

@@ -2,10 +2,10 @@
 
 use super::ask;
 use super::chart;
+use super::evidence_page;
+use super::measure::Method;
 use super::outputs::KindRow;
 use super::summary::{Evaluation, SessionRow};
-use super::told_page;
-use super::trial::Method;
 use crate::page::Page;
 use foldline_measure::retention::{Class, Tally};
 use foldline_reduce::wording::counted;
@@ -33,7 +33,7 @@ pub fn render(evaluation: &Evaluation) -> String {
                 section { h2 { "By class" } (class_table(evaluation)) }
             }
             @if let Some(asked) = &evaluation.questions {
-                (told_page::section(evaluation, asked))
+                (evidence_page::section(evaluation, asked))
                 @if let Some(answers) = &asked.answers { (ask::page::section(asked, answers)) }
             }
             section {
@@ -180,7 +180,7 @@ fn footnote(evaluation: &Evaluation) -> Markup {
             (env!("CARGO_PKG_VERSION")) " in " (format!("{:.1}", evaluation.seconds)) " s."
         }
         @if !evaluation.handles.wrong.is_empty() {
-            p.wrong { (evaluation.handles.wrong.len()) " handles do not lead back to their originals:" }
+            p.wrong { (evaluation.handles.wrong.len()) " handles do not return their originals:" }
             ul { @for why in &evaluation.handles.wrong { li { (why) } } }
         }
     }

@@ -1,6 +1,6 @@
-//! The beginning of a session that is compacted, by the engine and by what it is compared with.
+//! The first part of a session, compacted by the engine and by the baselines.
 
-use super::trial::Court;
+use super::measure::EvalSetup;
 use foldline_core::tokens::{Counts, Measure, measure};
 use foldline_core::{Compaction, Job, Request, SessionState, Trigger, compact};
 use foldline_measure::retention::{Baseline, Page, baseline};
@@ -21,9 +21,9 @@ pub struct Part<'t> {
 
 impl<'t> Part<'t> {
     /// Reads a part.
-    pub fn read(court: &Court, text: &'t str, format: Format) -> Result<Part<'t>, WireError> {
+    pub fn read(setup: &EvalSetup, text: &'t str, format: Format) -> Result<Part<'t>, WireError> {
         let transcript = wire::read(text, Some(format))?;
-        let setting = court.job.setting(&transcript, &court.policy, &SessionState::default());
+        let setting = setup.job.setting(&transcript, &setup.policy, &SessionState::default());
         let counts = measure(&transcript, &setting.measure);
         Ok(Part { page: Page::of(&transcript), measure: setting.measure, transcript, counts })
     }
@@ -44,15 +44,15 @@ impl<'t> Part<'t> {
     }
 
     /// What the engine makes of it; why not, where the budget cannot be met.
-    pub fn compacted(&self, court: &Court, budget: f64) -> Result<Compaction<'t>, String> {
+    pub fn compacted(&self, setup: &EvalSetup, budget: f64) -> Result<Compaction<'t>, String> {
         let request = Request {
             trigger: Trigger::Manual,
             target: Some(self.allowed(budget)),
-            keeps_originals: court.keep.is_on(),
+            keeps_originals: setup.keep.is_on(),
             ..Request::default()
         };
-        let job = Job { request, ..court.job.clone() };
-        compact(self.transcript.text, &court.policy, &SessionState::default(), &job).map_err(|error| error.to_string())
+        let job = Job { request, ..setup.job.clone() };
+        compact(self.transcript.text, &setup.policy, &SessionState::default(), &job).map_err(|error| error.to_string())
     }
 
     /// The lines that something simpler leaves.

@@ -1,4 +1,4 @@
-//! A conversation as somebody reads it who takes the work over: plain text, each passage with who speaks.
+//! A conversation as plain text with speakers.
 
 use foldline_measure::retention::Page;
 use foldline_transcript::{PartKind, Transcript};

@@ -1,9 +1,9 @@
-//! Outputs made for the purpose: kinds that a folder of sessions has few of are measured on these, too.
+//! Generated outputs, to measure kinds that are rare in the sessions.
 //!
 //! Every sample is a function of its number alone. The names that an agent would act on next are planted among
 //! hundreds that it would not, where real tools put them.
 
-use foldline_reduce::{Kind, Talk};
+use foldline_reduce::{ConversationNames, Kind};
 use std::fmt::Write as _;
 
 /// Samples per kind: enough to average over sizes.
@@ -24,13 +24,13 @@ pub struct Sample {
 impl Sample {
     /// What is said after it: as in real sessions, half of the names that are needed again, and as many lines that
     /// are not, of the same output.
-    pub fn talk(&self) -> Talk {
+    pub fn conversation(&self) -> ConversationNames {
         let needed = self.needed.iter().step_by(2);
         let lines: Vec<&str> = self.text.lines().collect();
         let step = (lines.len() / needed.len().max(1)).max(1);
         let others =
             lines.iter().step_by(step).skip(1).map(|line| line.get(..line.floor_char_boundary(120)).unwrap_or(line));
-        Talk::of_words(needed.map(String::as_str).chain(others))
+        ConversationNames::of_words(needed.map(String::as_str).chain(others))
     }
 }
 

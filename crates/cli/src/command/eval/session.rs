@@ -1,23 +1,23 @@
-//! The conversations of a file, each measured by the names that it needed and by the questions on it.
+//! Measures the conversations of a file by names and by questions.
 
-use super::evidence::{self, Reading};
-use super::sheets::{Sheet, Sheets};
-use super::trial::{self, Court, Verdict};
+use super::evidence::{self, EvidenceMeasurement};
+use super::measure::{self, EvalSetup, SessionResult};
+use super::question_files::{QuestionFile, QuestionFiles};
 use crate::batch;
 use std::path::Path;
 
 /// What was found out about one conversation.
 pub struct Outcome<'s> {
     /// By the names that it needed.
-    pub names: Verdict,
+    pub names: SessionResult,
     /// By the questions on it, file by file; why not, where they do not fit it.
-    pub readings: Vec<Result<Reading<'s>, Misfit<'s>>>,
+    pub readings: Vec<Result<EvidenceMeasurement<'s>, QuestionMismatch<'s>>>,
 }
 
 /// Questions that cannot be put to the session that they name.
-pub struct Misfit<'s> {
+pub struct QuestionMismatch<'s> {
     /// The questions.
-    pub sheet: &'s Sheet,
+    pub question_file: &'s QuestionFile,
     /// What is wrong.
     pub why: String,
 }
@@ -28,13 +28,19 @@ pub fn name_of(file: &Path) -> String {
 }
 
 /// Measures all conversations of a file.
-pub fn try_file<'s>(court: &Court, sheets: &'s Sheets, file: &Path) -> Vec<Outcome<'s>> {
+pub fn try_file<'s>(setup: &EvalSetup, question_files: &'s QuestionFiles, file: &Path) -> Vec<Outcome<'s>> {
     let name = name_of(file);
     let text = match std::fs::read_to_string(file) {
         Ok(text) => text,
         Err(error) => {
-            let readings = sheets.on(&name).map(|sheet| Err(Misfit { sheet, why: error.to_string() })).collect();
-            return vec![Outcome { names: Verdict::Unreadable(format!("{}: {error}", file.display())), readings }];
+            let readings = question_files
+                .on(&name)
+                .map(|question_file| Err(QuestionMismatch { question_file, why: error.to_string() }))
+                .collect();
+            return vec![Outcome {
+                names: SessionResult::Unreadable(format!("{}: {error}", file.display())),
+                readings,
+            }];
         }
     };
     let conversations = batch::conversations(&text);
@@ -44,9 +50,11 @@ pub fn try_file<'s>(court: &Court, sheets: &'s Sheets, file: &Path) -> Vec<Outco
         false => (text, name.clone()),
     });
     let outcome = |(text, name): (&&str, String)| {
-        let read = |sheet| evidence::read(court, sheet, text).map_err(|why| Misfit { sheet, why });
-        let readings = sheets.on(&name).map(read).collect();
-        Outcome { names: trial::try_session(court, name, text), readings }
+        let read = |question_file| {
+            evidence::read(setup, question_file, text).map_err(|why| QuestionMismatch { question_file, why })
+        };
+        let readings = question_files.on(&name).map(read).collect();
+        Outcome { names: measure::measure_session(setup, name, text), readings }
     };
     named.map(outcome).collect()
 }

@@ -1,9 +1,9 @@
-//! All sessions together: curves, the worst sessions, outputs by kind.
+//! Results over all sessions: curves, worst sessions, outputs by kind.
 
+use super::evidence_summary::EvidenceSummary;
 use super::handles::Handles;
+use super::measure::{BudgetResult, EvalSetup, Method, SessionMeasurement};
 use super::outputs::{KindMean, KindRow};
-use super::told::Asked;
-use super::trial::{Court, Mark, Method, Trial};
 use foldline_measure::retention::Score;
 use serde::Serialize;
 use std::time::Duration;
@@ -30,7 +30,7 @@ pub struct Evaluation {
     pub by_session: Vec<SessionRow>,
     /// What the questions found out, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub questions: Option<Asked>,
+    pub questions: Option<EvidenceSummary>,
     /// Outputs by kind.
     pub outputs: Vec<KindRow>,
     /// All outputs.
@@ -104,21 +104,22 @@ pub struct SessionRow {
 impl Evaluation {
     /// Sums up.
     pub fn of(
-        court: &Court,
-        trials: Vec<Trial>,
+        setup: &EvalSetup,
+        measurements: Vec<SessionMeasurement>,
         outputs: Vec<KindRow>,
         skipped: Skipped,
-        questions: Option<Asked>,
+        questions: Option<EvidenceSummary>,
         took: Duration,
     ) -> Evaluation {
-        let budgets = court.budgets.clone();
+        let budgets = setup.budgets.clone();
         let telling = telling(&budgets);
         let points = Method::ALL.iter().flat_map(|&method| budgets.iter().map(move |&budget| (method, budget)));
-        let curve: Vec<Point> = points.map(|(method, budget)| point(&trials, method, budget)).collect();
+        let curve: Vec<Point> = points.map(|(method, budget)| point(&measurements, method, budget)).collect();
         let facts = curve.first().map(|point| point.score).unwrap_or_default();
         let mut handles = Handles::default();
-        trials.iter().for_each(|trial| handles.add(trial.handles.clone()));
-        let mut by_session: Vec<SessionRow> = trials.into_iter().map(|trial| session(trial, telling)).collect();
+        measurements.iter().for_each(|measured| handles.add(measured.handles.clone()));
+        let mut by_session: Vec<SessionRow> =
+            measurements.into_iter().map(|measured| session(measured, telling)).collect();
         let share = |row: &SessionRow| row.kept_percent.get(telling).copied().unwrap_or_default();
         by_session.sort_by(|one, two| share(one).total_cmp(&share(two)).then_with(|| one.name.cmp(&two.name)));
         Evaluation {
@@ -156,15 +157,15 @@ pub fn telling(budgets: &[f64]) -> usize {
     places.map_or(0, |(place, _)| place)
 }
 
-fn marks(trial: &Trial, method: Method) -> impl Iterator<Item = &Mark> {
-    trial.marks.iter().filter(move |mark| mark.method == method)
+fn marks(measured: &SessionMeasurement, method: Method) -> impl Iterator<Item = &BudgetResult> {
+    measured.marks.iter().filter(move |mark| mark.method == method)
 }
 
 fn percent(score: &Score) -> f64 {
     score.total().share().unwrap_or_default() * 100.0
 }
 
-fn point(trials: &[Trial], method: Method, budget: f64) -> Point {
+fn point(measurements: &[SessionMeasurement], method: Method, budget: f64) -> Point {
     let mut point = Point {
         method,
         budget,
@@ -177,15 +178,15 @@ fn point(trials: &[Trial], method: Method, budget: f64) -> Point {
     };
     let (mut before, mut after) = (0, 0);
     let mut met = Score::default();
-    for trial in trials {
-        for mark in marks(trial, method).filter(|mark| mark.budget == budget) {
+    for measured in measurements {
+        for mark in marks(measured, method).filter(|mark| mark.budget == budget) {
             point.score += mark.score;
-            point.mean_of_sessions += percent(&mark.score) / trials.len() as f64;
+            point.mean_of_sessions += percent(&mark.score) / measurements.len() as f64;
             match mark.unmet {
                 Some(_) => point.unmet += 1,
                 None => {
                     met += mark.score;
-                    before += trial.tokens;
+                    before += measured.tokens;
                     after += mark.tokens;
                 }
             }
@@ -197,16 +198,16 @@ fn point(trials: &[Trial], method: Method, budget: f64) -> Point {
     point
 }
 
-fn session(mut trial: Trial, telling: usize) -> SessionRow {
-    let lost = if telling < trial.lost.len() { trial.lost.swap_remove(telling) } else { Vec::new() };
-    let own = || marks(&trial, Method::Foldline);
+fn session(mut measured: SessionMeasurement, telling: usize) -> SessionRow {
+    let lost = if telling < measured.lost.len() { measured.lost.swap_remove(telling) } else { Vec::new() };
+    let own = || marks(&measured, Method::Foldline);
     SessionRow {
-        tokens: trial.tokens,
-        messages: trial.messages,
+        tokens: measured.tokens,
+        messages: measured.messages,
         facts: own().next().map_or(0, |mark| mark.score.total().of),
         kept_percent: own().map(|mark| percent(&mark.score)).collect(),
         unmet: own().filter_map(|mark| mark.unmet.clone()).collect(),
         lost,
-        name: trial.name.clone(),
+        name: measured.name.clone(),
     }
 }

@@ -1,10 +1,10 @@
 //! An evaluation as tables for the terminal.
 
 use super::ask;
+use super::evidence_tables;
+use super::measure::Method;
 use super::outputs::KindRow;
 use super::summary::{Evaluation, Point};
-use super::told_tables;
-use super::trial::Method;
 use crate::output::Paint;
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, Table, presets};
@@ -36,13 +36,13 @@ pub fn render(evaluation: &Evaluation, detail: Detail, paint: Paint) -> String {
         out.push_str(&worst(evaluation, &detail));
     }
     if let Some(asked) = &evaluation.questions {
-        out.push_str(&title(&format!("Evidence told, by budget: {}", told_tables::counts(asked))));
-        out.push_str(&told_tables::curve(evaluation, asked));
+        out.push_str(&title(&format!("Evidence told, by budget: {}", evidence_tables::counts(asked))));
+        out.push_str(&evidence_tables::curve(evaluation, asked));
         out.push_str(&title("Evidence told by foldline, by kind of question"));
-        out.push_str(&told_tables::kinds(evaluation, asked));
+        out.push_str(&evidence_tables::kinds(evaluation, asked));
         if let Some(answers) = &asked.answers {
             out.push_str(&title(&ask::tables::title(answers)));
-            out.push_str(&ask::tables::means(asked, answers));
+            out.push_str(&ask::tables::scores(asked, answers));
         }
     }
     out.push_str(&title("Outputs over 500 tokens, by kind"));
@@ -166,7 +166,7 @@ fn handles(evaluation: &Evaluation, paint: Paint) -> String {
     if handles.wrong.is_empty() {
         let word = match handles.checked {
             0 => "No handles were checked.".to_owned(),
-            checked => format!("All {checked} handles lead back to their originals, byte for byte."),
+            checked => format!("All {checked} handles return their originals byte for byte."),
         };
         return format!("\n{word}\n");
     }

@@ -86,18 +86,18 @@ fn the_next_page_is_asked_for_in_the_same_way() {
 fn what_is_not_there_is_explained() {
     let shop = Shop::new();
     let (code, message) = shop.recall("abc", None).unwrap_err();
-    assert_eq!((code, message.as_str()), (2, "`abc` is no handle; expected fl- and 12 hex digits"));
+    assert_eq!((code, message.as_str()), (2, "invalid handle `abc`; expected fl- and 12 hex digits"));
 
     let (code, message) = shop.recall("fl-0123456789ab", None).unwrap_err();
     assert_eq!(code, 2);
-    assert!(message.contains("originals.db: there is no such file"), "{message}");
+    assert!(message.contains("originals.db: file not found"), "{message}");
     assert!(!shop.path().exists(), "asking makes no store");
 
     shop.put(NOW - 100 * DAY, &["old"]);
     shop.put(NOW - 3 * DAY, &["young"]);
     let (code, message) = shop.recall("fl-0123456789ab", None).unwrap_err();
     assert_eq!(code, 1);
-    assert!(message.starts_with("nothing is known of fl-0123456789ab in /"), "{message}");
+    assert!(message.starts_with("fl-0123456789ab not found in /"), "{message}");
 
     let old = Handle::of("old").to_string();
     let (code, message) = shop.recall(&old, None).unwrap_err();

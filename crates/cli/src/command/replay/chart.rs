@@ -1,4 +1,4 @@
-//! Pictures of a replay: a line of characters, and lines in SVG.
+//! Charts of a replay: characters for the terminal, SVG for the page.
 
 use foldline_measure::replay::Run;
 use maud::{Markup, html};

@@ -1,9 +1,9 @@
-//! `foldline replay`: recorded sessions, turn by turn, through one or more policies.
+//! `foldline replay`: replays recorded sessions under one or more policies.
 
 mod chart;
+mod compare;
 mod page;
 mod tables;
-mod trial;
 
 use super::settings;
 use crate::args::{self, CacheMarks, FormatName, Tuning};
@@ -13,20 +13,19 @@ use crate::input;
 use crate::output;
 use crate::settings::{Flag, Surroundings, model_table};
 use clap::Args;
+use compare::{ComparedPolicy, Comparison, Replay};
 use foldline_core::cache::Layout;
 use foldline_core::policy::Preset;
 use foldline_core::{Job, Policy};
 use foldline_measure::replay::Session;
 use std::path::PathBuf;
 use std::time::Instant;
-use trial::{Contest, Contestant, Replay};
 
 /// `foldline replay`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The agent's turns stay as they were recorded; each policy decides how much history a request carries. Caches \
-live and die by the recorded times. Costs are those of the model's price list; a session without a \
-record of times is played as if the agent never paused.
+    after_help = "The agent's turns stay as recorded; each policy decides how much history a request carries. Caches expire by the \
+recorded times; a session without times is replayed without pauses. Costs follow the model's price list.
 
 Examples:
   foldline replay sessions/
@@ -39,15 +38,15 @@ pub struct ReplayArgs {
     /// Sessions, or folders of them.
     #[arg(required = true, value_name = "FILE")]
     pub paths: Vec<PathBuf>,
-    /// Whose wire format they are in.
+    /// Wire format of the transcripts.
     #[arg(long, value_enum, default_value_t = FormatName::Auto)]
     pub format: FormatName,
     #[command(flatten)]
     pub tuning: Tuning,
-    /// Policies to compare; `none` never compacts. All of them when left out.
+    /// Policies to compare; `none` never compacts. Default: all.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub presets: Vec<String>,
-    /// Where cache marks are put: as `compress --cache-marks` would.
+    /// Layout of cache marks, as in `compress --cache-marks`.
     #[arg(long, value_enum, default_value_t = CacheMarks::Auto)]
     pub cache_marks: CacheMarks,
     /// Join sessions until each has this many tokens, as `1000000` or `1M`.
@@ -56,7 +55,7 @@ pub struct ReplayArgs {
     /// As JSON.
     #[arg(long)]
     pub json: bool,
-    /// A page with the pictures and tables.
+    /// Write an HTML page with charts and tables.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 }
@@ -69,16 +68,16 @@ pub fn run(args: &ReplayArgs) -> Result<Verdict, Failure> {
     let started = Instant::now();
     let base = settings(&args.tuning, Vec::new())?;
     let models = model_table(base.policy(), &Surroundings::of_process()).map_err(Failure::input)?;
-    let contestants = contestants(args)?;
+    let policies = policies(args)?;
     let files = batch::files(&args.paths)?;
     let job = Job { format: input::format_of(args.format), models: Some(models.clone()), ..Job::default() };
     let (sessions, skipped) = sessions(args, &files, base.policy(), &job)?;
-    let contest = Contest { contestants, models, layout: args.cache_marks.layout().unwrap_or(Layout::Auto) };
-    let played = batch::each(&sessions, "Replaying", |session| trial::play_all(&contest, session));
-    let replay = Replay::of(&contest, played, skipped, started.elapsed());
+    let comparison = Comparison { policies, models, layout: args.cache_marks.layout().unwrap_or(Layout::Auto) };
+    let played = batch::each(&sessions, "Replaying", |session| compare::play_all(&comparison, session));
+    let replay = Replay::of(&comparison, played, skipped, started.elapsed());
     if replay.sessions.is_empty() {
         let reasons: Vec<String> = replay.skipped.iter().take(3).map(|why| format!("  {why}")).collect();
-        return Err(Failure::input(format!("no session could be played:\n{}", reasons.join("\n"))));
+        return Err(Failure::input(format!("no session could be replayed:\n{}", reasons.join("\n"))));
     }
     if let Some(path) = &args.html {
         output::write_file(path, &page::render(&replay))?;
@@ -92,16 +91,16 @@ pub fn run(args: &ReplayArgs) -> Result<Verdict, Failure> {
 }
 
 /// The policies that are compared, `none` first.
-fn contestants(args: &ReplayArgs) -> Result<Vec<Contestant>, Failure> {
+fn policies(args: &ReplayArgs) -> Result<Vec<ComparedPolicy>, Failure> {
     let named = match (&args.presets[..], &args.tuning.preset) {
         ([], Some(preset)) => vec![NONE.to_owned(), preset.clone()],
         ([], None) => std::iter::once(NONE).chain(Preset::NAMES.iter().copied()).map(str::to_owned).collect(),
         (names, _) => names.to_vec(),
     };
     let base = settings(&args.tuning, Vec::new())?.policy().clone();
-    let mut contestants: Vec<Contestant> = Vec::new();
+    let mut policies: Vec<ComparedPolicy> = Vec::new();
     for name in named {
-        if contestants.iter().any(|known| known.name == name) {
+        if policies.iter().any(|known| known.name == name) {
             continue;
         }
         let policy: Option<Policy> = match name.as_str() {
@@ -111,11 +110,11 @@ fn contestants(args: &ReplayArgs) -> Result<Vec<Contestant>, Failure> {
                 Some(settings(&args.tuning, vec![flag])?.policy().clone())
             }
         };
-        contestants.push(Contestant { name, policy, base: base.clone() });
+        policies.push(ComparedPolicy { name, policy, base: base.clone() });
     }
     // What the others are compared with is shown first; its window is the same.
-    contestants.sort_by_key(|contestant| contestant.policy.is_some());
-    Ok(contestants)
+    policies.sort_by_key(|policy| policy.policy.is_some());
+    Ok(policies)
 }
 
 /// The sessions to play, chained where that is asked for, and why others are not played.
@@ -125,7 +124,7 @@ fn sessions(
     policy: &Policy,
     job: &Job,
 ) -> Result<(Vec<Session>, Vec<String>), Failure> {
-    let read = batch::each(files, "Reading", |file| trial::read(file, policy, job));
+    let read = batch::each(files, "Reading", |file| compare::read(file, policy, job));
     let mut sessions = Vec::new();
     let mut skipped = Vec::new();
     for outcome in read.into_iter().flatten() {
@@ -139,7 +138,7 @@ fn sessions(
     let mut links: Vec<Session> = Vec::new();
     for session in sessions {
         if links.first().is_some_and(|first| first.format != session.format) {
-            skipped.push(format!("{}: another format than the sessions before it", session.name));
+            skipped.push(format!("{}: format differs from the sessions before it", session.name));
             continue;
         }
         links.push(session);

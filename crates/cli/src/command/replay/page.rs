@@ -1,7 +1,7 @@
 //! A replay as a page.
 
 use super::chart::{Line, Picture, svg};
-use super::trial::{Played, Replay};
+use super::compare::{Replay, ReplayedSession};
 use crate::page::Page;
 use foldline_measure::replay::{Compacted, Metrics, Run};
 use foldline_reduce::wording::counted;
@@ -17,7 +17,7 @@ const OPEN: usize = 1;
 /// The page.
 pub fn render(replay: &Replay) -> String {
     let requests = replay.totals.first().map_or(0, |metrics| metrics.requests);
-    let mut sessions: Vec<&Played> = replay.sessions.iter().collect();
+    let mut sessions: Vec<&ReplayedSession> = replay.sessions.iter().collect();
     sessions.sort_by_key(|played| std::cmp::Reverse(played.tokens));
     let page = Page {
         title: "Replay",
@@ -134,7 +134,7 @@ fn dearer(replay: &Replay) -> Markup {
     }
 }
 
-fn session(replay: &Replay, played: &Played, is_open: bool) -> Markup {
+fn session(replay: &Replay, played: &ReplayedSession, is_open: bool) -> Markup {
     let requests = played.runs.first().map_or(0, |run| run.requests.len());
     let window = played.runs.first().map_or(0, |run| run.window);
     html! {
@@ -159,7 +159,7 @@ fn session(replay: &Replay, played: &Played, is_open: bool) -> Markup {
     }
 }
 
-fn usage<'r>(replay: &'r Replay, played: &'r Played, window: u64) -> Picture<'r> {
+fn usage<'r>(replay: &'r Replay, played: &'r ReplayedSession, window: u64) -> Picture<'r> {
     let line = |(number, (policy, run)): (usize, (&'r String, &Run))| Line {
         name: policy,
         number: number % COLOURS,
@@ -172,7 +172,7 @@ fn usage<'r>(replay: &'r Replay, played: &'r Played, window: u64) -> Picture<'r>
     Picture { title: "Context in tokens, by request", unit: thousands, guide, lines }
 }
 
-fn cost<'r>(replay: &'r Replay, played: &'r Played) -> Picture<'r> {
+fn cost<'r>(replay: &'r Replay, played: &'r ReplayedSession) -> Picture<'r> {
     let line = |(number, (policy, run)): (usize, (&'r String, &Run))| {
         let mut sum = 0.0;
         let add = |sent: &foldline_measure::replay::Sent| {
@@ -199,7 +199,7 @@ fn marks(policy: &str, run: &Run) -> Vec<(usize, String)> {
     run.events.iter().map(mark).collect()
 }
 
-fn events(replay: &Replay, played: &Played) -> Markup {
+fn events(replay: &Replay, played: &ReplayedSession) -> Markup {
     html! {
         div.scroll { table {
             thead { tr {

@@ -1,7 +1,7 @@
-//! A replay for people at a terminal: a table, a picture of characters, what stands out.
+//! A replay for the terminal: table, chart, notable sessions.
 
 use super::chart::sparkline;
-use super::trial::Replay;
+use super::compare::Replay;
 use crate::output::Paint;
 use anstyle::Style;
 use comfy_table::{Cell, CellAlignment, Table, presets};
@@ -105,7 +105,11 @@ fn picture(replay: &Replay, out: &mut String) {
 fn remarks(replay: &Replay, out: &mut String) {
     let fits = replay.sessions.iter().filter(|played| played.fits).count();
     if fits > 0 && !replay.dearer_than_none.is_empty() {
-        let _ = writeln!(out, "\nDearer than none, of {} that fit their window uncompacted:", counted(fits, "session"));
+        let _ = writeln!(
+            out,
+            "\nMore expensive than without compaction, of {} that fit their window:",
+            counted(fits, "session")
+        );
         for dearer in replay.dearer_than_none.iter().take(12) {
             let _ = writeln!(
                 out,
@@ -125,6 +129,6 @@ fn remarks(replay: &Replay, out: &mut String) {
         }
     }
     for why in &replay.skipped {
-        let _ = writeln!(out, "not played: {why}");
+        let _ = writeln!(out, "not replayed: {why}");
     }
 }

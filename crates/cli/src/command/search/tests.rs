@@ -51,7 +51,7 @@ fn no_answer_says_what_may_help() {
     let (findings, _) = search(&asked, &path, Limits::default()).unwrap();
     let words = nothing(&asked, &findings, &path);
     assert!(
-        words.starts_with("no original in /") && words.contains("holds `nowhere`; try fewer or other words"),
+        words.starts_with("no original in /") && words.contains("matches `nowhere`; try fewer or other words"),
         "{words}"
     );
     let asked = SearchArgs { session: Some("fs-1".to_owned()), ..args(&["lock"]) };
@@ -60,7 +60,7 @@ fn no_answer_says_what_may_help() {
     assert!(nothing(&asked, &findings, &path).ends_with("or leave --session out"));
     let error = search(&args(&["?!"]), &path, Limits::default()).unwrap_err();
     assert_eq!(error.code, 2);
-    assert!(error.message.starts_with("`?!` holds no word to search for"), "{}", error.message);
+    assert!(error.message.starts_with("`?!` contains no word to search for"), "{}", error.message);
     let error = search(&args(&["lock"]), &path.with_file_name("missing.db"), Limits::default()).unwrap_err();
-    assert_eq!((error.code, error.message.contains("there is no such file")), (2, true));
+    assert_eq!((error.code, error.message.contains("file not found")), (2, true));
 }

@@ -1,8 +1,8 @@
 //! Preparing a store, checking it, cleaning it, and moving what it keeps to another one.
 
-use super::Place;
+use super::StoreArgs;
 use crate::failure::{Failure, Verdict};
-use crate::progress::{Voice, spinner};
+use crate::progress::{ProgressDisplay, spinner};
 use crate::{keep, output};
 use foldline_store::{Cursor, Record};
 use indicatif::ProgressBar;
@@ -31,7 +31,7 @@ const FELT: Duration = Duration::from_secs(2);
 
 /// Progress that shows only when something takes its time.
 struct Progress {
-    voice: Voice,
+    display: ProgressDisplay,
     since: Instant,
     bar: ProgressBar,
     done: u64,
@@ -40,15 +40,15 @@ struct Progress {
 
 impl Progress {
     fn of(form: Form, unit: &'static str) -> Progress {
-        let voice = if form == Form::Json { Voice::Silent } else { Voice::Heard };
-        Progress { voice, since: Instant::now(), bar: spinner(Voice::Silent), done: 0, unit }
+        let display = if form == Form::Json { ProgressDisplay::Hidden } else { ProgressDisplay::Shown };
+        Progress { display, since: Instant::now(), bar: spinner(ProgressDisplay::Hidden), done: 0, unit }
     }
 
     fn add(&mut self, more: u64) {
         self.done += more;
-        if self.voice == Voice::Heard && self.since.elapsed() > FELT {
+        if self.display == ProgressDisplay::Shown && self.since.elapsed() > FELT {
             if self.bar.is_hidden() {
-                self.bar = spinner(Voice::Heard);
+                self.bar = spinner(ProgressDisplay::Shown);
             }
             self.bar.set_message(format!("{} {}", self.done, self.unit));
         }
@@ -69,7 +69,7 @@ fn tell(form: Form, words: String, json: &serde_json::Value) -> Result<(), Failu
 }
 
 /// Prepares a store.
-pub fn migrate(place: &Place, form: Form) -> Result<Verdict, Failure> {
+pub fn migrate(place: &StoreArgs, form: Form) -> Result<Verdict, Failure> {
     let store = keep::open_or_make(place.store.as_ref(), place.config.as_ref())?;
     let path = store.place().display().to_string();
     tell(form, format!("{path} has the format of this release"), &serde_json::json!({ "path": path }))?;
@@ -77,7 +77,7 @@ pub fn migrate(place: &Place, form: Form) -> Result<Verdict, Failure> {
 }
 
 /// Checks a store.
-pub fn check(place: &Place, form: Form) -> Result<Verdict, Failure> {
+pub fn check(place: &StoreArgs, form: Form) -> Result<Verdict, Failure> {
     let store = keep::open_existing(place.store.as_ref(), place.config.as_ref())?;
     let mut progress = Progress::of(form, "records checked");
     let wrong = store.check(&mut |records| progress.add(records)).map_err(Failure::input)?;
@@ -91,7 +91,7 @@ pub fn check(place: &Place, form: Form) -> Result<Verdict, Failure> {
 }
 
 /// Cleans a store.
-pub fn vacuum(place: &Place, form: Form) -> Result<Verdict, Failure> {
+pub fn vacuum(place: &StoreArgs, form: Form) -> Result<Verdict, Failure> {
     let store = keep::open_existing(place.store.as_ref(), place.config.as_ref())?;
     let before = store.stats().map_err(Failure::input)?;
     let mut progress = Progress::of(form, "steps");
@@ -116,7 +116,7 @@ pub fn vacuum(place: &Place, form: Form) -> Result<Verdict, Failure> {
 }
 
 /// Writes everything out.
-pub fn export(place: &Place, form: Form) -> Result<Verdict, Failure> {
+pub fn export(place: &StoreArgs, form: Form) -> Result<Verdict, Failure> {
     let store = keep::open_existing(place.store.as_ref(), place.config.as_ref())?;
     let failed = |error: std::io::Error| Failure::input(format!("the export cannot be written: {error}"));
     let mut out = BufWriter::new(std::io::stdout().lock());
@@ -140,7 +140,7 @@ pub fn export(place: &Place, form: Form) -> Result<Verdict, Failure> {
 }
 
 /// Takes everything in.
-pub fn import(place: &Place, form: Form) -> Result<Verdict, Failure> {
+pub fn import(place: &StoreArgs, form: Form) -> Result<Verdict, Failure> {
     let store = keep::open_or_make(place.store.as_ref(), place.config.as_ref())?;
     let mut lines = std::io::stdin().lock().lines();
     let unreadable = |error: std::io::Error| Failure::input(format!("the export cannot be read: {error}"));

@@ -95,14 +95,15 @@ fn shares_of_the_room_leave_out_what_no_compaction_touches() {
     let policy = Policy::of(Preset::Steady);
     let with = |outside| of(&policy, 200_000, BudgetInputs { outside, ..Default::default() });
     let (bare, full) = (with(0), with(40_000));
-    assert_eq!((bare.base, bare.trigger, bare.cold_trigger), (0, 170_000, 85_000));
-    assert_eq!((full.base, full.trigger, full.cold_trigger), (40_000, 176_000, 108_000));
-    assert_eq!((bare.growth, full.growth), (51_000, 40_800));
-    assert_eq!((bare.tail, full.tail), (17_000, 13_600));
+    assert_eq!((bare.base, bare.trigger, bare.cold_trigger), (0, 172_000, 86_000));
+    assert_eq!((full.base, full.trigger, full.cold_trigger), (40_000, 177_600, 108_800));
+    assert_eq!((bare.growth, full.growth), (51_600, 41_280));
+    assert_eq!((bare.tail, full.tail), (6_000, 6_000), "a tenth, and no more than this");
+    assert_eq!(of(&policy, 32_000, BudgetInputs { outside: 12_000, ..Default::default() }).tail, 1_802);
     assert!(full.low_water > 40_000 && full.hygiene >= full.trigger);
     assert!(with(199_000).trigger <= 200_000, "also where nothing is left to fold");
     let wish = |max_output| of(&policy, 200_000, BudgetInputs { max_output, ..Default::default() }).effective_window;
-    assert_eq!((wish(Some(8_000)), wish(Some(32_000)), wish(Some(128_000))), (192_000, 180_000, 185_600));
+    assert_eq!((wish(Some(8_000)), wish(Some(32_000)), wish(Some(128_000))), (192_000, 180_000, 180_000));
     let plain = Policy::of(Preset::Hermes);
     let filled = of(&plain, 100_000, BudgetInputs { outside: 40_000, ..Default::default() });
     assert_eq!(filled, of(&plain, 100_000, BudgetInputs::default()));
@@ -111,8 +112,19 @@ fn shares_of_the_room_leave_out_what_no_compaction_touches() {
 #[test]
 fn a_small_window_is_filled_further() {
     let trigger = |window| plain(Preset::Steady, window).trigger;
-    assert_eq!((trigger(20_000), trigger(32_000)), (18_020, 28_832), "0.85 and 6 % of that");
-    assert_eq!((trigger(80_000), trigger(128_000)), (70_040, 108_800), "half of that, and none");
+    assert_eq!((trigger(20_000), trigger(32_000)), (18_025, 28_840), "0.86 and 4.8 % of that");
+    assert_eq!((trigger(80_000), trigger(128_000)), (70_451, 110_080), "half of that, and none");
+}
+
+#[test]
+fn who_says_that_the_reply_is_short_may_fill_more() {
+    let trigger = |max_output| {
+        of(&Policy::of(Preset::Steady), 200_000, BudgetInputs { max_output, ..Default::default() }).trigger
+    };
+    assert_eq!((trigger(None), trigger(Some(4_000))), (172_000, 180_359), "7 % of 0.86 more, of what the reply leaves");
+    assert_eq!((trigger(Some(15_000)), trigger(Some(20_000))), (164_668, 154_800), "half of that, and none");
+    let hermes = Policy::of(Preset::Hermes);
+    assert_eq!(of(&hermes, 200_000, BudgetInputs { max_output: Some(4_000), ..Default::default() }).trigger, 98_000);
 }
 
 #[test]
@@ -215,7 +227,7 @@ fn policies() -> impl Strategy<Value = Policy> {
         let mut policy = Policy::of(preset);
         let knobs = &mut policy.compression;
         (knobs.threshold, knobs.target_ratio, knobs.runway) = (shares.0, shares.1, shares.2);
-        knobs.small_window_extra = shares.4;
+        (knobs.small_window_extra, knobs.short_reply_extra) = (shares.4, shares.4);
         knobs.low_water = shares.3.map_or(AutoOr::Auto, AutoOr::Fixed);
         (knobs.prune_minimum, knobs.protect_tool_tokens) = (fixed(tokens.0), fixed(tokens.1));
         knobs.tail = match tokens.2 {

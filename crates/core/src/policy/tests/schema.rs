@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use crate::policy::*;
-use crate::settings::{Kind, Knob};
+use crate::settings::{Knob, ValueKind};
 
 /// A document with only this key.
 fn document(knob: &Knob, value: &Value) -> Value {
@@ -33,10 +33,10 @@ fn samples(knob: &Knob) -> Vec<Value> {
     ];
     values.extend(knob.kind.words().iter().map(|word| json!(word)));
     match knob.kind {
-        Kind::Fraction { min, max, .. } => {
+        ValueKind::Fraction { min, max, .. } => {
             values.extend([json!(min), json!(max), json!(min - 1e-9), json!(max + 1e-9)]);
         }
-        Kind::Whole { min, max, .. } => {
+        ValueKind::Whole { min, max, .. } => {
             values.extend([json!(min), json!(max), json!(max + 1)]);
             values.extend(min.checked_sub(1).map(|below| json!(below)));
         }

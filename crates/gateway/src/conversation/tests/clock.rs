@@ -47,7 +47,7 @@ fn a_summariser_that_failed_is_left_alone_for_a_while() {
         gateway.observe(&prepared.turn, usage, Timestamp(now));
         let Some(mut task) = prepared.background.take() else { continue };
         let summary = match gateway.plan(&mut task).unwrap() {
-            Planned::Ask(_) => {
+            Planned::NeedsSummary(_) => {
                 asked.push(now);
                 Some(Summary::Failed(Failure::new(FailureClass::Timeout, "slow")))
             }

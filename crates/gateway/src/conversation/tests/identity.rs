@@ -146,5 +146,5 @@ fn everything_crosses_threads() {
     crosses::<Prepared<'static>>();
     crosses::<FoldTask>();
     crosses::<Turn>();
-    crosses::<Fault>();
+    crosses::<PrepareError>();
 }

@@ -211,7 +211,7 @@ fn marks_that_move_never_become_too_many_and_one_stands_at_the_seam() {
 }
 
 #[test]
-fn two_clients_on_one_conversation_do_not_disturb_each_other() {
+fn two_clients_can_continue_one_conversation() {
     for dialect in DIALECTS {
         let gateway = Conversations::open(settings(WINDOW, None)).unwrap();
         let mut one = Client::new(dialect);

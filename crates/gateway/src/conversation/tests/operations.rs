@@ -39,9 +39,9 @@ fn a_refused_request_is_folded_harder_until_it_fits() {
 #[test]
 fn a_refusal_without_numbers_or_by_bytes_shrinks_too() {
     for refusal in [
-        Refusal { kind: RefusalKind::Window, asked: None, limit: None },
-        Refusal { kind: RefusalKind::Bytes, asked: None, limit: None },
-        Refusal { kind: RefusalKind::Rate, asked: Some(30_000), limit: Some(10_000) },
+        SizeRefusal { kind: RefusalKind::Window, asked: None, limit: None },
+        SizeRefusal { kind: RefusalKind::Bytes, asked: None, limit: None },
+        SizeRefusal { kind: RefusalKind::Rate, asked: Some(30_000), limit: Some(10_000) },
     ] {
         let gateway = Conversations::open(settings(200_000, None)).unwrap();
         let client = working(Dialect::Messages, 45);
@@ -97,7 +97,7 @@ fn what_went_out_as_it_came_can_still_be_folded_harder() {
     let ask = client.ask(&body, 1);
     let rejected = gateway.prepare(&ask).unwrap();
     gateway.reject(&rejected.turn);
-    let refusal = Refusal { kind: RefusalKind::Window, asked: Some(24_000), limit: Some(16_000) };
+    let refusal = SizeRefusal { kind: RefusalKind::Window, asked: Some(24_000), limit: Some(16_000) };
     let harder = gateway.overflow(&ask, &rejected.turn.as_it_came(), &refusal, 1).unwrap().unwrap();
     assert!(harder.body.len() < body.len() && harder.body != rejected.body);
 }
@@ -110,7 +110,7 @@ fn what_cannot_shrink_is_left_to_the_provider() {
     let body = client.body();
     let ask = client.ask(&body, 1);
     let prepared = gateway.prepare(&ask).unwrap();
-    let refusal = Refusal { kind: RefusalKind::Window, asked: Some(20_000), limit: Some(8_000) };
+    let refusal = SizeRefusal { kind: RefusalKind::Window, asked: Some(20_000), limit: Some(8_000) };
     assert!(gateway.overflow(&ask, &prepared.turn, &refusal, 1).unwrap().is_none());
 }
 
@@ -152,13 +152,13 @@ fn some_are_left_alone_on_purpose() {
     let gateway = Conversations::open(with.clone()).unwrap();
     let client = working(Dialect::Chat, 60);
     let body = client.body();
-    let outcome = |ask: &Ask<'_>| {
+    let outcome = |ask: &IncomingTurn<'_>| {
         let prepared = gateway.prepare(ask).unwrap();
         let is_untouched = prepared.body == ask.body;
         (prepared.outcome, is_untouched)
     };
     assert_eq!(outcome(&client.ask(&body, 1)), (Outcome::Folded, false));
-    assert_eq!(outcome(&Ask { bypass: Bypass::Wanted, ..client.ask(&body, 1) }), (Outcome::Bypassed, true));
+    assert_eq!(outcome(&IncomingTurn { bypass: Bypass::Wanted, ..client.ask(&body, 1) }), (Outcome::Bypassed, true));
     let cheap = body.replacen("test-model", "cheap-1", 1);
     assert_eq!(outcome(&client.ask(&cheap, 1)), (Outcome::Bypassed, true));
     let tool = body.replacen(r#""tools":[]"#, r#""tools":[{"type":"function","function":{"name":"never"}}]"#, 1);
@@ -178,7 +178,7 @@ fn a_holdout_is_a_share_of_sessions_and_always_the_same() {
     let mut held = 0;
     for number in 0..200 {
         let session = format!("session {number}");
-        let ask = Ask { session_hint: Some(&session), ..client.ask(&body, 1) };
+        let ask = IncomingTurn { session_hint: Some(&session), ..client.ask(&body, 1) };
         let outcomes = [1, 2].map(|_| gateway.prepare(&ask).unwrap().outcome == Outcome::Holdout);
         assert_eq!(outcomes[0], outcomes[1]);
         held += usize::from(outcomes[0]);
@@ -216,7 +216,7 @@ fn a_model_writes_beside_the_conversation() {
         gateway.observe(&prepared.turn, PROVIDER.answer(Dialect::Messages, &prepared.body).unwrap(), Timestamp(1));
         sent = prepared.body.into_owned();
         let Some(mut task) = prepared.background else { continue };
-        let Planned::Ask(job) = gateway.plan(&mut task).unwrap() else {
+        let Planned::NeedsSummary(job) = gateway.plan(&mut task).unwrap() else {
             // Old outputs alone made enough room.
             gateway.run(task, None, Timestamp(1)).unwrap();
             continue;

@@ -63,13 +63,13 @@ impl Run {
     }
 
     /// The provider's word: what it takes is compared to the prompt alone.
-    fn judge(&self, body: &str) -> Result<ReportedUsage, Refusal> {
+    fn judge(&self, body: &str) -> Result<ReportedUsage, SizeRefusal> {
         let tokens = self.provider.count(self.client.dialect, body);
         if tokens <= self.provider.window {
             return Ok(ReportedUsage { input: tokens, output: 50, ..ReportedUsage::default() });
         }
         let said = |number| self.says_numbers.then_some(number);
-        Err(Refusal { kind: RefusalKind::Window, asked: said(tokens), limit: said(self.provider.window) })
+        Err(SizeRefusal { kind: RefusalKind::Window, asked: said(tokens), limit: said(self.provider.window) })
     }
 }
 
@@ -168,7 +168,8 @@ fn a_provider_that_counts_the_reply_refuses_once() {
         let sum = |body: &str| run.provider.count(Dialect::Messages, body) + 12_000;
         if sum(&prepared.body) > 32_000 {
             refusals += 1;
-            let refusal = Refusal { kind: RefusalKind::Window, asked: Some(sum(&prepared.body)), limit: Some(32_000) };
+            let refusal =
+                SizeRefusal { kind: RefusalKind::Window, asked: Some(sum(&prepared.body)), limit: Some(32_000) };
             prepared = gateway.overflow(&ask, &prepared.turn, &refusal, 1).unwrap().unwrap();
         }
         assert!(sum(&prepared.body) <= 32_000);

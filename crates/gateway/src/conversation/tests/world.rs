@@ -261,8 +261,8 @@ impl Client {
         };
     }
 
-    pub(super) fn ask<'a>(&'a self, body: &'a str, now: i64) -> Ask<'a> {
-        Ask {
+    pub(super) fn ask<'a>(&'a self, body: &'a str, now: i64) -> IncomingTurn<'a> {
+        IncomingTurn {
             dialect: self.dialect,
             body,
             model: (self.dialect == Dialect::Gemini).then_some(self.model.as_str()),
@@ -272,7 +272,7 @@ impl Client {
             focus: None,
             purpose: PurposeHint::None,
             bypass: Bypass::No,
-            writer: Writer::Elsewhere,
+            writer: SummariserAt::Elsewhere,
             site: None,
             now: Timestamp(now),
         }
@@ -313,7 +313,7 @@ impl Provider {
     }
 
     /// Judges a request. Its rules, strictly, and its window.
-    pub(super) fn answer(&self, dialect: Dialect, body: &str) -> Result<ReportedUsage, Refusal> {
+    pub(super) fn answer(&self, dialect: Dialect, body: &str) -> Result<ReportedUsage, SizeRefusal> {
         let transcript = wire::read(body, Some(dialect.format())).unwrap();
         let violations = validate(&transcript);
         assert!(violations.is_empty(), "{violations:?}\n{body}");
@@ -321,7 +321,7 @@ impl Provider {
         let room = self.window - u64::from(transcript.max_output.unwrap_or(0));
         match tokens <= room {
             true => Ok(ReportedUsage { input: tokens, output: 50, ..ReportedUsage::default() }),
-            false => Err(Refusal { kind: RefusalKind::Window, asked: Some(tokens), limit: Some(self.window) }),
+            false => Err(SizeRefusal { kind: RefusalKind::Window, asked: Some(tokens), limit: Some(self.window) }),
         }
     }
 }
@@ -369,7 +369,7 @@ pub(super) fn turn(gateway: &Conversations, client: &Client, provider: &Provider
 /// Makes a fold in the background; no model answers.
 pub(super) fn finish(gateway: &Conversations, mut task: FoldTask, now: i64) {
     match gateway.plan(&mut task).unwrap() {
-        Planned::Ready | Planned::Ask(_) => gateway.run(task, None, Timestamp(now)).unwrap(),
+        Planned::Ready | Planned::NeedsSummary(_) => gateway.run(task, None, Timestamp(now)).unwrap(),
         Planned::Nothing => {}
     }
 }

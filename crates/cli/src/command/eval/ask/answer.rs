@@ -1,4 +1,4 @@
-//! What a reader says to a question, and what that is worth.
+//! A model's answer to a question, and its score.
 
 use serde::{Serialize, Serializer};
 
@@ -67,7 +67,7 @@ impl Serialize for Grade {
 /// What became of a question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
-pub enum Mark {
+pub enum QuestionOutcome {
     /// It was answered from the record.
     Told {
         /// The answer.
@@ -96,23 +96,23 @@ pub enum Mark {
     },
 }
 
-impl Mark {
+impl QuestionOutcome {
     /// A graded answer.
-    pub fn of(answer: Answer, grade: Grade) -> Mark {
+    pub fn of(answer: Answer, grade: Grade) -> QuestionOutcome {
         match answer {
-            Answer::Told(answer) => Mark::Told { answer, grade },
-            Answer::Guess(answer) => Mark::Guess { answer, grade },
-            Answer::NotInContext => Mark::NotInContext,
+            Answer::Told(answer) => QuestionOutcome::Told { answer, grade },
+            Answer::Guess(answer) => QuestionOutcome::Guess { answer, grade },
+            Answer::NotInContext => QuestionOutcome::NotInContext,
         }
     }
 
     /// What it counts, from 0 to 1; nothing where a model failed.
     pub fn counts(&self) -> Option<f64> {
         match self {
-            Mark::Told { grade, .. } => Some(grade.share()),
-            Mark::Guess { grade, .. } => Some(grade.share() * GUESS_COUNTS),
-            Mark::NotInContext | Mark::Unmet => Some(0.0),
-            Mark::Failed { .. } => None,
+            QuestionOutcome::Told { grade, .. } => Some(grade.share()),
+            QuestionOutcome::Guess { grade, .. } => Some(grade.share() * GUESS_COUNTS),
+            QuestionOutcome::NotInContext | QuestionOutcome::Unmet => Some(0.0),
+            QuestionOutcome::Failed { .. } => None,
         }
     }
 }
@@ -142,9 +142,9 @@ mod tests {
         );
         assert_eq!([0.6, -0.25, 1.25, f64::NAN].map(Grade::of), [None; 4]);
         let grade = Grade::of(0.75).unwrap();
-        assert_eq!(Mark::of(Answer::Told("a".into()), grade).counts(), Some(0.75));
-        assert_eq!(Mark::of(Answer::Guess("a".into()), grade).counts(), Some(0.375));
-        assert_eq!(Mark::of(Answer::NotInContext, grade).counts(), Some(0.0));
-        assert_eq!(Mark::Failed { answer: None, why: "no".into() }.counts(), None);
+        assert_eq!(QuestionOutcome::of(Answer::Told("a".into()), grade).counts(), Some(0.75));
+        assert_eq!(QuestionOutcome::of(Answer::Guess("a".into()), grade).counts(), Some(0.375));
+        assert_eq!(QuestionOutcome::of(Answer::NotInContext, grade).counts(), Some(0.0));
+        assert_eq!(QuestionOutcome::Failed { answer: None, why: "no".into() }.counts(), None);
     }
 }

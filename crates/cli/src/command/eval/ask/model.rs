@@ -1,10 +1,10 @@
-//! The model that is asked: its address and key as for a summariser, one call after the other.
+//! The model that is asked, configured like a summariser.
 
 use super::prompt::Prompt;
 use super::reply::{self, Entries};
 use crate::command::summarise;
 use crate::failure::Failure;
-use crate::progress::{Voice, spinner};
+use crate::progress::{ProgressDisplay, spinner};
 use foldline_core::Policy;
 use foldline_core::summary::{self, FailureClass};
 use foldline_gateway::summariser::{Progress, Summariser};
@@ -37,7 +37,7 @@ impl Model {
         }
         let summariser = Summariser::of_policy(&policy, &|name| std::env::var(name).ok());
         let summariser = summariser.map_err(|error| Failure::input(format!("--ask: {error}")))?;
-        let summariser = summariser.ok_or_else(|| Failure::input("--ask: expected the address of a model"))?;
+        let summariser = summariser.ok_or_else(|| Failure::input("--ask: expected the URL of a model endpoint"))?;
         Ok(Model { summariser, runtime: summarise::runtime()? })
     }
 
@@ -47,13 +47,20 @@ impl Model {
     }
 
     /// Begins to ask.
-    pub fn talk(&self) -> Talk<'_> {
-        Talk { model: self, bar: spinner(Voice::Heard), line: String::new(), calls: 0, in_vain: 0, hopeless: None }
+    pub fn ask_session(&self) -> AskSession<'_> {
+        AskSession {
+            model: self,
+            bar: spinner(ProgressDisplay::Shown),
+            line: String::new(),
+            calls: 0,
+            in_vain: 0,
+            hopeless: None,
+        }
     }
 }
 
 /// Questions on their way.
-pub struct Talk<'m> {
+pub struct AskSession<'m> {
     model: &'m Model,
     bar: ProgressBar,
     line: String,
@@ -64,7 +71,7 @@ pub struct Talk<'m> {
     hopeless: Option<String>,
 }
 
-impl Talk<'_> {
+impl AskSession<'_> {
     /// Says on a terminal what is asked about.
     pub fn announce(&mut self, about: String) {
         self.line = format!("asking {} about {about}", self.model.name());
@@ -102,7 +109,7 @@ impl Talk<'_> {
         if let Some(why) = &self.hopeless {
             return Err(why.clone());
         }
-        let Talk { model, bar, line, calls, .. } = self;
+        let AskSession { model, bar, line, calls, .. } = self;
         let mut progress = |step: Progress| {
             *calls += u32::from(matches!(step, Progress::Asking { .. }));
             summarise::show(bar, line, &step);

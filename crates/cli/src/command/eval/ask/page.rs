@@ -1,13 +1,13 @@
 //! Answers and grades as a part of the page.
 
-use super::means::Answers;
+use super::scores::Answers;
 use super::tables::{evidence, mean};
-use crate::command::eval::told::Asked;
+use crate::command::eval::evidence_summary::EvidenceSummary;
 use foldline_reduce::wording::counted;
 use maud::{Markup, html};
 
 /// The section.
-pub fn section(asked: &Asked, answers: &Answers) -> Markup {
+pub fn section(asked: &EvidenceSummary, answers: &Answers) -> Markup {
     html! {
         section {
             h2 { "Answers" }

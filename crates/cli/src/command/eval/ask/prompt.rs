@@ -1,4 +1,4 @@
-//! What readers and graders are asked.
+//! The prompts for answering and grading.
 
 use super::answer::{GUESS, NOT_IN_CONTEXT};
 use foldline_measure::retention::Question;

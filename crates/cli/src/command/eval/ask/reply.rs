@@ -1,4 +1,4 @@
-//! Reading what a model replied: a JSON object with an entry for each question, or why it is none.
+//! Parses a model's reply: a JSON object with an entry for each question.
 
 use super::answer::{Answer, Grade};
 use serde_json::{Map, Value};
@@ -36,7 +36,7 @@ fn object_in(reply: &str) -> Result<Map<String, Value>, String> {
     let start = reply.find('{').ok_or("the reply has no JSON object")?;
     let end = reply.rfind('}').map_or(reply.len(), |at| at + 1);
     let object = reply.get(start..end).unwrap_or_else(|| reply.get(start..).unwrap_or_default());
-    serde_json::from_str(object).map_err(|error| format!("the reply is no JSON object ({error})"))
+    serde_json::from_str(object).map_err(|error| format!("the reply is not a JSON object ({error})"))
 }
 
 /// An entry as an answer.
@@ -51,7 +51,7 @@ pub fn answer(value: &Value) -> Result<Answer, String> {
 /// An entry as a grade.
 pub fn grade(value: &Value) -> Result<Grade, String> {
     let number = value.as_f64().or_else(|| value.as_str()?.trim().parse().ok());
-    number.and_then(Grade::of).ok_or_else(|| format!("{value} is no grade; expected 0, 0.25, 0.5, 0.75 or 1"))
+    number.and_then(Grade::of).ok_or_else(|| format!("invalid grade {value}; expected 0, 0.25, 0.5, 0.75 or 1"))
 }
 
 #[cfg(test)]
@@ -71,11 +71,11 @@ mod tests {
     fn what_is_missing_or_wrong_is_told_by_its_question() {
         let entries = read(r#"{"1": 0.75, "2": 0.6, "3": "0.5"}"#, &[1, 2, 3, 4], grade);
         assert_eq!(entries.found.keys().copied().collect::<Vec<_>>(), [1, 3]);
-        let why = "question 2: 0.6 is no grade; expected 0, 0.25, 0.5, 0.75 or 1, question 4 has no entry";
+        let why = "question 2: invalid grade 0.6; expected 0, 0.25, 0.5, 0.75 or 1, question 4 has no entry";
         assert_eq!(entries.wrong.as_deref(), Some(why));
         assert_eq!(read("I cannot say.", &[1], grade).wrong.as_deref(), Some("the reply has no JSON object"));
         let cut = read("{\"1\": \"a", &[1], answer).wrong.unwrap();
-        assert!(cut.starts_with("the reply is no JSON object (EOF"), "{cut}");
+        assert!(cut.starts_with("the reply is not a JSON object (EOF"), "{cut}");
         assert!(read("} {", &[1], answer).wrong.is_some());
     }
 }

@@ -1,10 +1,10 @@
 //! Answers and grades as a table for the terminal.
 
-use super::means::{Answers, Mean, Point};
+use super::scores::{AnswerPoint, Answers, Mean};
+use crate::command::eval::evidence_summary::EvidenceSummary;
+use crate::command::eval::evidence_tables::percent;
+use crate::command::eval::measure::Method;
 use crate::command::eval::tables::{lines, table};
-use crate::command::eval::told::Asked;
-use crate::command::eval::told_tables::percent;
-use crate::command::eval::trial::Method;
 use foldline_reduce::wording::counted;
 use std::fmt::Write as _;
 
@@ -18,7 +18,7 @@ pub fn title(answers: &Answers) -> String {
 }
 
 /// Means by kind, beside the evidence, and what failed.
-pub fn means(asked: &Asked, answers: &Answers) -> String {
+pub fn scores(asked: &EvidenceSummary, answers: &Answers) -> String {
     let head = ["budget"].into_iter().chain(answers.kinds()).chain(["all", "evidence", "not graded"]);
     let mut table = table(head.map(str::to_owned));
     for point in &answers.curve {
@@ -40,7 +40,7 @@ pub fn mean(mean: Mean) -> String {
 }
 
 /// The evidence that the same text tells.
-pub fn evidence(asked: &Asked, point: &Point) -> String {
+pub fn evidence(asked: &EvidenceSummary, point: &AnswerPoint) -> String {
     let same = asked.points(Method::Foldline).find(|told| told.budget == point.budget);
     same.map_or_else(String::new, |told| percent(told.total))
 }

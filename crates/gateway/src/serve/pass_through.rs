@@ -1,0 +1,98 @@
+//! Forwards a request that is not a turn, and its reply, unchanged.
+
+use super::answer::Refusal;
+use super::connection::RequestGuard;
+use super::gateway::Gateway;
+use super::mapped_keys::Trace;
+use super::reply::Reply;
+use super::route::Provider;
+use super::turn::{may_forward, unpack};
+use super::upload::{ChunkedBody, LimitedUpload, UploadProgress};
+use super::{Body, headers, inbound, mapped_keys};
+use http::request::Parts;
+use http::{HeaderMap, Request, Response, header};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use std::sync::Arc;
+
+/// A body up to this length that says how long it is, is read before it takes a place.
+const READ_FIRST: u64 = 4 << 20;
+
+/// Whether a body is the form that files are sent with, which refers to nothing.
+fn is_form(headers: &HeaderMap) -> bool {
+    headers::text(headers, &header::CONTENT_TYPE).is_some_and(|kind| kind.trim_start().starts_with("multipart/"))
+}
+
+/// Serves such a request. Its reply streams, and so does its body unless it is small.
+pub async fn serve(
+    gateway: &Arc<Gateway>,
+    provider: Provider,
+    parts: Parts,
+    body: Incoming,
+    guard: &RequestGuard,
+) -> Result<Response<Body>, Refusal> {
+    use http_body::Body as _;
+    may_forward(gateway, guard)?;
+    let setup = gateway.setup();
+    let credential = setup.keys.admit(&parts.headers).ok_or(Refusal::UnknownKey)?;
+    let trace = match setup.keys.is_mapped(credential, provider) {
+        true => mapped_keys::check_passed(gateway, credential, &parts).await?,
+        false => Trace::Nothing,
+    };
+    let must_be_read = trace == Trace::Objects && !is_form(&parts.headers);
+    let limit = setup.bounds.bytes;
+    let length = body.size_hint();
+    if length.lower() > limit {
+        return Err(Refusal::TooLarge { limit });
+    }
+    let path = parts.uri.path_and_query().ok_or(Refusal::InvalidPath)?;
+    let target = setup.base(provider).target(path).ok_or(Refusal::InvalidPath)?;
+    let host = target.host().unwrap_or_default().to_owned();
+    let mut headers = setup.outgoing(credential, provider, &parts.headers)?;
+    headers.remove(header::CONTENT_LENGTH);
+    let upload = UploadProgress::new();
+    let receiving = guard.receive();
+    let mut held = None;
+    let (place, body) = if length.exact().is_some_and(|length| length <= READ_FIRST) {
+        let read = inbound::read(body, setup.bounds, &gateway.memory).await?;
+        drop(receiving);
+        if must_be_read && !read.is_empty() {
+            let plain = unpack(gateway, &parts, read.clone(), setup.bounds).await?;
+            mapped_keys::check_references(gateway, credential, &plain).await?;
+        }
+        let pieces = ChunkedBody::new((*read).clone(), upload.clone()).boxed_unsync();
+        held = Some(read);
+        (gateway.acquire().await?, pieces)
+    } else if must_be_read {
+        // What it refers to is known when it is there as a whole.
+        return Err(Refusal::TooLarge { limit: READ_FIRST });
+    } else {
+        let place = gateway.acquire_for_upload().await?;
+        (place, LimitedUpload::new(body, setup.bounds, upload.clone(), Some(receiving)).boxed_unsync())
+    };
+    let mut request = Request::new(body);
+    *request.method_mut() = parts.method;
+    *request.uri_mut() = target;
+    *request.headers_mut() = headers;
+    let began = std::time::Instant::now();
+    let patience = setup.patience.reply;
+    let reply = upload
+        .answered(gateway.outbound.send(request), patience)
+        .await
+        .ok_or_else(|| Refusal::UpstreamTimeout { host: host.clone(), seconds: patience.as_secs() })?
+        .map_err(|error| {
+            upload.refusal().unwrap_or_else(|| Refusal::UpstreamUnreachable { host, reason: error.to_string() })
+        })?;
+    drop(held);
+    gateway.metrics.reply(provider, reply.status().as_u16(), began.elapsed());
+    let (mut reply, source) = reply.into_parts();
+    headers::end_hop(&mut reply.headers);
+    let mut passed = Reply::new(source, setup.patience.idle).placed(place);
+    if trace == Trace::Objects && reply.status.is_success() {
+        passed = passed.watched(mapped_keys::watch(gateway, credential, &reply.headers));
+    }
+    let mut response = Response::new(passed.boxed_unsync());
+    *response.status_mut() = reply.status;
+    *response.headers_mut() = reply.headers;
+    Ok(response)
+}
