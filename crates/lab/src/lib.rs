@@ -9,6 +9,7 @@
 //! - `fit`, `odds`, `statements` and `tokens::fit` derive fitted numbers again.
 //! - `docs` writes the references under `docs/`.
 //! - [`damage`] makes damaged transcripts, and judges what becomes of them with a validator of its own.
+//! - `nodes` runs several gateways on one PostgreSQL, kills them, and compares every byte.
 //! - `tokens`, `speed`, `load`, `redact` and [`reduce`] measure; [`fuzz`] holds the bodies of the fuzz targets, so that plain tests
 //!   replay them.
 #![forbid(unsafe_code)]
@@ -30,6 +31,8 @@ pub mod graph;
 #[cfg(feature = "measure")]
 pub mod load;
 pub mod matrix;
+#[cfg(all(feature = "measure", unix))]
+pub mod nodes;
 #[cfg(feature = "measure")]
 pub mod odds;
 #[cfg(feature = "measure")]

@@ -1,5 +1,6 @@
 //! Encryption keys: 32 random bytes each; the first one encrypts.
 
+use crate::error::Fault;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 use std::fmt;
@@ -123,6 +124,40 @@ impl StoreKey {
         hasher.update(self.0.as_ref());
         hasher.update(scope);
         Zeroizing::new(*hasher.finalize().as_bytes())
+    }
+}
+
+/// A number that nobody else has.
+pub fn random_id() -> [u8; 16] {
+    let mut id = [0; 16];
+    if random(&mut id).is_err() {
+        // A system without random numbers has made no key either; the process and the address tell nodes apart.
+        let place = std::ptr::from_ref(&id).addr();
+        let told = format!("{} {place} {:?}", std::process::id(), std::thread::current().id());
+        id.iter_mut().zip(blake3::hash(told.as_bytes()).as_bytes()).for_each(|(byte, from)| *byte = *from);
+    }
+    id
+}
+
+/// A key that a database knows.
+pub(crate) struct Known {
+    pub(crate) number: i64,
+    pub(crate) id: KeyId,
+    /// Whether something may be sealed with it.
+    pub(crate) in_use: bool,
+}
+
+/// Refuses when something is sealed with a key that is not among those given.
+pub(crate) fn check(found: &[Known], keys: &Keyring) -> Result<(), Fault> {
+    let given = keys.ids();
+    let missing = found.iter().rev().find(|known| known.in_use && !given.contains(&known.id));
+    match missing {
+        None => Ok(()),
+        Some(missing) if given.is_empty() => Err(Fault::NoKey(missing.id)),
+        Some(missing) => {
+            let given = given.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            Err(Fault::WrongKey { wanted: missing.id, given })
+        }
     }
 }
 

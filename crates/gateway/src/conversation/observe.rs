@@ -55,6 +55,8 @@ pub(super) fn observe(shared: &Shared, turn: &Turn, usage: ReportedUsage, now: T
         at: now.0,
         record: serde_json::to_string(&event).unwrap_or_default(),
     });
+    drop(memory);
+    shared.share(&turn.session, now.0);
 }
 
 /// What corrects counts and ends the wait after a fold.

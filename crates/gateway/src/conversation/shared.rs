@@ -4,7 +4,7 @@ use super::checkpoint::{Checkpoint, CheckpointFacts};
 use super::error::PrepareError;
 use super::fold_details::{self, FoldDetails};
 use super::incoming::{CredentialId, Dialect, IncomingTurn, SessionId};
-use super::memory::{Bounds, Memory, Session};
+use super::memory::{Bounds, Memory, Session, SharedSession};
 use super::parsed_request::ParsedRequest;
 use super::prepared::Durability;
 use super::settings::{ConversationSettings, Mode};
@@ -14,8 +14,8 @@ use foldline_core::Job;
 use foldline_core::policy::{AutoOr, Policy};
 use foldline_core::tokens::Counter;
 use foldline_store::{
-    CheckpointEntry, Cleaning, Forget, Gone, Kept, Key, Keyring, Limits, NewCheckpoint, NewFold, NewOriginal, Opening,
-    Precedence, SessionRow, Store, StoreError,
+    CheckpointEntry, Cleaning, FoldClaim, Forget, Gone, Kept, Key, Keyring, Limits, NewCheckpoint, NewFold,
+    NewOriginal, Opening, Precedence, SessionRow, Store, StoreError,
 };
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -49,6 +49,35 @@ pub(super) struct Shared {
     /// How often something was forgotten on request, as far as we know.
     forgotten: AtomicU64,
 }
+
+/// The right to fold a conversation beside its requests.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Claim {
+    /// Nobody else could want it.
+    Alone,
+    /// Held in a store that others use, too.
+    Held {
+        /// Whose conversation it is.
+        namespace: String,
+        /// Which.
+        root: Key,
+        /// By whom.
+        holder: [u8; 16],
+    },
+}
+
+/// Where it is known how a session stands after a fold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SessionHome {
+    /// Here; the store learns it in a moment.
+    Here,
+    /// In a store that others read, together with the fold.
+    Store,
+}
+
+/// How long the right to fold is held by a node that is killed, in milliseconds: longer than a model takes. Folds that
+/// cannot wait are made all the same.
+const CLAIMED: i64 = 180_000;
 
 /// How long a store that failed is left alone, in milliseconds: a locked one costs every try its whole wait.
 const REST: i64 = 1_000;
@@ -124,7 +153,7 @@ pub(super) struct FoldToStore<'a> {
     pub(super) details: Option<&'a FoldDetails>,
     pub(super) originals: &'a [NewOriginal<'a>],
     pub(super) precedence: Precedence,
-    pub(super) session: &'a SessionRow,
+    pub(super) session: &'a SharedSession,
     pub(super) durability: Durability,
     pub(super) now: i64,
 }
@@ -170,6 +199,9 @@ impl Shared {
         match Store::open(&wanted.place, wanted.how.clone()) {
             Ok(store) => {
                 self.forgotten.store(store.forgotten().unwrap_or(0), Ordering::Relaxed);
+                if store.is_shared() {
+                    self.memory().is_shared_from_now();
+                }
                 let _first = self.store.set(store);
                 *waiting = None;
                 Ok(())
@@ -198,7 +230,7 @@ impl Shared {
     pub(super) fn forget(&self, forget: &Forget<'_>) -> Result<Gone, StoreError> {
         let Some(store) = self.store() else { return Ok(self.memory().forget_on_request(forget)) };
         // What waits in memory would be written afterwards.
-        let now = self.clock.load(Ordering::Relaxed);
+        let now = self.now();
         self.flush(now)?;
         let gone = store.forget(forget, Cleaning::Gentle)?;
         self.look_again(store);
@@ -261,6 +293,11 @@ impl Shared {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The latest time that anybody told us.
+    pub(super) fn now(&self) -> i64 {
+        self.clock.load(Ordering::Relaxed)
+    }
+
     pub(super) fn note_time(&self, now: i64) {
         self.clock.fetch_max(now, Ordering::Relaxed);
     }
@@ -280,19 +317,21 @@ impl Shared {
     ) -> Result<Conversation, PrepareError> {
         self.note_time(ask.now.0);
         let known = self.memory().session(&parsed.session).is_some();
+        // Another node may have served the turn before this one.
+        self.renew(&parsed.session, ask.now.0);
         if !known {
-            let stored = match self.store() {
-                Some(store) => store.session(parsed.session.as_str())?,
-                None => None,
-            };
-            let session = stored.as_ref().map_or_else(|| Session::of(ask.credential), Session::of_row);
+            let session = self.stored_session(ask, parsed)?.unwrap_or_else(|| Session::of(ask.credential));
             let gone = self.memory().admit(&parsed.session, session, rules.bounds());
             if let (Some(store), false) = (self.store(), gone.is_empty()) {
                 // Sums of sessions that nobody has seen for long: worth a try, not worth a fault.
                 let _lost = store.write_copies(ask.now.0, &gone, &[], self.forgotten.load(Ordering::Relaxed));
             }
         }
-        if !self.memory().knows_root(root) {
+        let knows_root = self.memory().knows_root(root);
+        if self.shared_store(ask.now.0).is_some() {
+            // When it does not answer, what is known here counts.
+            let _known = self.asked(ask.now.0, self.learn_root(rules, ask.credential, root));
+        } else if !knows_root && !self.shares_store() {
             self.learn_root(rules, ask.credential, root)?;
         }
         let mut memory = self.memory();
@@ -300,6 +339,90 @@ impl Shared {
             return Ok(Conversation::default());
         };
         Ok(session.record.with_conversation(&name(root), Conversation::for_a_turn))
+    }
+
+    fn shares_store(&self) -> bool {
+        self.store().is_some_and(Store::is_shared)
+    }
+
+    /// A session as the store has it. From a shared store that does not answer, as if it had none: it is asked again with
+    /// the next turn.
+    fn stored_session(
+        &self,
+        ask: &IncomingTurn<'_>,
+        parsed: &ParsedRequest<'_>,
+    ) -> Result<Option<Session>, StoreError> {
+        let Some(store) = self.store() else { return Ok(None) };
+        if !store.is_shared() {
+            return Ok(store.session(parsed.session.as_str())?.map(|row| self.session_of(&row)));
+        }
+        let asked = self.shared_store(ask.now.0).map(|store| store.session(parsed.session.as_str()));
+        let row = asked.and_then(|answer| self.asked(ask.now.0, answer).ok()).flatten();
+        Ok(row.map(|row| self.session_of(&row)))
+    }
+
+    /// A session out of the store.
+    pub(super) fn session_of(&self, row: &SessionRow) -> Session {
+        if self.shares_store() { Session::of_shared_row(row) } else { Session::of_row(row) }
+    }
+
+    /// What the store answered. One that does not answer is left alone for a moment.
+    fn asked<T, E>(&self, now: i64, answer: Result<T, E>) -> Result<T, E> {
+        if answer.is_err() {
+            self.let_rest(now);
+        }
+        answer
+    }
+
+    /// The store, where other nodes write to it, unless it failed a moment ago.
+    fn shared_store(&self, now: i64) -> Option<&Store> {
+        self.store().filter(|store| store.is_shared() && !self.store_rests(now))
+    }
+
+    /// Writes a session down at once where other nodes may serve its next turn.
+    pub(super) fn share(&self, id: &SessionId, now: i64) {
+        let Some(store) = self.shared_store(now) else { return };
+        let Some(session) = self.memory().to_share(id) else { return };
+        let known = self.forgotten.load(Ordering::Relaxed);
+        let revise = |theirs: &SessionRow| session.revised(theirs);
+        match self.asked(now, store.revise_session(now, &session.row(), &revise, known)) {
+            Ok(Some(written)) => self.memory().note_shared(&session, Some(&written)),
+            // The next flush finds out what was forgotten, or tries again.
+            Ok(None) | Err(_) => {}
+        }
+    }
+
+    /// Reads how a session stands where another node may have served a turn since.
+    pub(super) fn renew(&self, id: &SessionId, now: i64) {
+        let Some(store) = self.shared_store(now) else { return };
+        if let Ok(Some(row)) = self.asked(now, store.session(id.as_str())) {
+            self.memory().renew(id, &row);
+        }
+    }
+
+    /// Takes the right to fold a conversation beside its requests, where other nodes may want to do the same.
+    pub(super) fn claim_fold(&self, credential: CredentialId, root: Key, now: i64) -> Option<Claim> {
+        let Some(store) = self.store().filter(|store| store.is_shared()) else { return Some(Claim::Alone) };
+        let holder = foldline_store::random_id();
+        let namespace = credential.namespace();
+        let claim = FoldClaim { namespace: &namespace, root, holder, until: now.saturating_add(CLAIMED) };
+        match store.claim_fold(now, &claim) {
+            Ok(true) => Some(Claim::Held { namespace, root, holder }),
+            Ok(false) => None,
+            Err(_) => {
+                self.let_rest(now);
+                None
+            }
+        }
+    }
+
+    /// Gives it back.
+    pub(super) fn release_fold(&self, claim: &Claim) {
+        if let (Claim::Held { namespace, root, holder }, Some(store)) = (claim, self.store()) {
+            let claim = FoldClaim { namespace, root: *root, holder: *holder, until: 0 };
+            // One that cannot be given back ends by itself.
+            let _ends = store.release_fold(&claim);
+        }
     }
 
     /// Reads which checkpoints there are under a root.
@@ -311,6 +434,12 @@ impl Shared {
         let found = entries.into_iter().filter_map(|entry| Some((entry.key, facts_of(entry)?)));
         self.memory().admit_root(*root, found.collect(), rules.bounds());
         Ok(())
+    }
+
+    /// How many messages the longest checkpoint replaces that fits a request.
+    pub(super) fn position(&self, root: &Key, parsed: &ParsedRequest<'_>) -> Option<usize> {
+        let fitting = self.memory().fitting(root, |position| parsed.key(position));
+        fitting.into_iter().find(|(_, facts)| facts.fits(parsed)).map(|(_, facts)| facts.position)
     }
 
     /// The longest checkpoint that fits a request and was not undone.
@@ -333,7 +462,12 @@ impl Shared {
                 return Ok(Some(checkpoint));
             }
             let stored = match self.store_for(rules) {
-                Some(store) => store.checkpoint_text(ask.now.0, &ask.credential.namespace(), &key)?,
+                // A shorter one, or none, until it answers again.
+                Some(store) if store.is_shared() && self.store_rests(ask.now.0) => continue,
+                Some(store) => {
+                    let text = store.checkpoint_text(ask.now.0, &ask.credential.namespace(), &key);
+                    if store.is_shared() { self.asked(ask.now.0, text)? } else { text? }
+                }
                 None => None,
             };
             match stored {
@@ -350,7 +484,11 @@ impl Shared {
 
     /// Makes a fold durable, then known. What comes back is the checkpoint that counts: another node, or
     /// another turn of the same conversation, may have been first.
-    pub(super) fn keep(&self, rules: &Rules, keeping: FoldToStore<'_>) -> Result<Arc<Checkpoint>, StoreError> {
+    pub(super) fn keep(
+        &self,
+        rules: &Rules,
+        keeping: FoldToStore<'_>,
+    ) -> Result<(Arc<Checkpoint>, SessionHome), StoreError> {
         let FoldToStore {
             credential,
             dialect,
@@ -365,6 +503,7 @@ impl Shared {
         } = keeping;
         // What a provider rejected is in nobody's way.
         let precedence = if self.memory().is_rejected(&checkpoint.key) { Precedence::Latest } else { precedence };
+        let mut home = SessionHome::Here;
         if let Some(store) = self.store_for(rules).filter(|_| durability == Durability::Disk) {
             let namespace = credential.namespace();
             let record = fold_details::Record { facts: &checkpoint.facts, details };
@@ -376,8 +515,16 @@ impl Shared {
                 record: &record,
                 text: &checkpoint.text,
             };
-            let fold = NewFold { namespace: &namespace, originals, checkpoint: new, precedence, session };
-            if store.keep_fold(now, &fold)? == Kept::Known {
+            let row = session.row();
+            let fold = NewFold { namespace: &namespace, originals, checkpoint: new, precedence, session: &row };
+            let kept = match store.is_shared() {
+                true => store.keep_fold_with(now, &fold, &|theirs| session.revised(theirs))?,
+                false => store.keep_fold(now, &fold)?,
+            };
+            if kept == Kept::Written && store.is_shared() {
+                home = SessionHome::Store;
+            }
+            if kept == Kept::Known {
                 let entries = store.checkpoints(&namespace, &root, MOST_UNDER_A_ROOT)?;
                 let facts = entries.into_iter().find(|entry| entry.key == checkpoint.key).and_then(facts_of);
                 let text = store.checkpoint_text(now, &namespace, &checkpoint.key)?;
@@ -391,7 +538,7 @@ impl Shared {
         memory.readmit(&checkpoint.key);
         memory.admit_root(root, vec![(checkpoint.key, checkpoint.facts)], rules.bounds());
         memory.admit_text(Arc::clone(&checkpoint), rules.bounds());
-        Ok(checkpoint)
+        Ok((checkpoint, home))
     }
 
     /// Writes down what may wait.
@@ -404,10 +551,16 @@ impl Shared {
             return Ok(());
         };
         self.look_again(store);
+        if store.is_shared() {
+            let dirty = |(id, session): (&SessionId, &Session)| session.is_dirty.then(|| id.clone());
+            let waiting: Vec<SessionId> = self.memory().sessions.iter().filter_map(dirty).collect();
+            waiting.iter().for_each(|id| self.share(id, now));
+        }
         let (rows, events) = {
             let mut memory = self.memory();
             let mut rows = Vec::new();
-            for (id, session) in memory.sessions.iter_mut().filter(|(_, session)| session.is_dirty) {
+            let own = memory.sessions.iter_mut().filter(|(_, session)| session.is_dirty && !store.is_shared());
+            for (id, session) in own {
                 rows.push(session.row(id));
                 session.is_dirty = false;
             }
@@ -433,7 +586,7 @@ impl Shared {
 impl Drop for Shared {
     /// The last sums of a process that ends in peace; a crash loses about a second of them.
     fn drop(&mut self) {
-        let _lost = self.flush(self.clock.load(Ordering::Relaxed));
+        let _lost = self.flush(self.now());
     }
 }
 

@@ -365,7 +365,7 @@ fn fold(opened: &Opened, limits: &Limits, now: i64, namespace: &str, number: u8,
     let originals = [NewOriginal { handle: Handle::of(original), text: original, tool: "bash" }];
     let fold =
         NewFold { namespace, originals: &originals, checkpoint, precedence: Precedence::Latest, session: &session };
-    keep_fold(&opened.writer, &Vault::default(), limits, now, &fold).map(drop)
+    keep_fold(&opened.writer, &Vault::default(), limits, now, &fold, None).map(drop)
 }
 
 #[test]
