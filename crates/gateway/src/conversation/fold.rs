@@ -222,6 +222,7 @@ impl Fold<'_, '_> {
         events: Vec<ConversationEvent>,
     ) -> Result<(Arc<Checkpoint>, FoldEvents), StoreError> {
         let root = name(&self.root);
+        let _alone = self.shared.sharing(&self.parsed.session);
         let held = self.shared.memory().to_share(&self.parsed.session);
         let held = held.unwrap_or_else(|| SharedSession::new(&self.parsed.session, Session::of(self.credential)));
         let session = held.at(self.now.0).with(&root, &events);

@@ -48,7 +48,12 @@ pub(super) struct Shared {
     rests_until: AtomicI64,
     /// How often something was forgotten on request, as far as we know.
     forgotten: AtomicU64,
+    /// Held while a session is read from or written to a store that others use, by the number of its name.
+    sharing: Vec<Mutex<()>>,
 }
+
+/// Sessions that can be shared at the same time.
+const SHARED_AT_ONCE: usize = 64;
 
 /// The right to fold a conversation beside its requests.
 #[derive(Debug, PartialEq, Eq)]
@@ -185,6 +190,7 @@ impl Shared {
             clock: AtomicI64::new(0),
             rests_until: AtomicI64::new(0),
             forgotten: AtomicU64::new(0),
+            sharing: (0..SHARED_AT_ONCE).map(|_| Mutex::new(())).collect(),
         }
     }
 
@@ -379,9 +385,18 @@ impl Shared {
         self.store().filter(|store| store.is_shared() && !self.store_rests(now))
     }
 
+    /// Only one of this process at a time reads a session from a shared store or writes it there: what two wrote of the same
+    /// changes would count twice.
+    pub(super) fn sharing(&self, id: &SessionId) -> Option<MutexGuard<'_, ()>> {
+        let number = id.as_str().bytes().fold(0_usize, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+        let lock = self.sharing.get(number % SHARED_AT_ONCE).filter(|_| self.shares_store())?;
+        Some(lock.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// Writes a session down at once where other nodes may serve its next turn.
     pub(super) fn share(&self, id: &SessionId, now: i64) {
         let Some(store) = self.shared_store(now) else { return };
+        let _alone = self.sharing(id);
         let Some(session) = self.memory().to_share(id) else { return };
         let known = self.forgotten.load(Ordering::Relaxed);
         let revise = |theirs: &SessionRow| session.revised(theirs);
@@ -395,6 +410,7 @@ impl Shared {
     /// Reads how a session stands where another node may have served a turn since.
     pub(super) fn renew(&self, id: &SessionId, now: i64) {
         let Some(store) = self.shared_store(now) else { return };
+        let _alone = self.sharing(id);
         if let Ok(Some(row)) = self.asked(now, store.session(id.as_str())) {
             self.memory().renew(id, &row);
         }
