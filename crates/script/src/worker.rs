@@ -238,8 +238,17 @@ fn handle_in(text: &str, tool: &str) -> Option<String> {
 }
 
 /// What clients call that tool.
-const SHELLS: [&str; 9] =
-    ["Bash", "bash", "exec_command", "shell_command", "shell", "run_shell_command", "terminal", "execute_command", "exec"];
+const SHELLS: [&str; 9] = [
+    "Bash",
+    "bash",
+    "exec_command",
+    "shell_command",
+    "shell",
+    "run_shell_command",
+    "terminal",
+    "execute_command",
+    "exec",
+];
 
 /// The tools of a request.
 fn declared(body: &Value) -> Vec<Value> {

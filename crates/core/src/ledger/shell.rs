@@ -63,6 +63,24 @@ pub(super) fn invocations(command: &str) -> impl Iterator<Item = &str> {
     bare.filter(|part| !part.is_empty() && !part.starts_with("cd ") && !part.starts_with("echo "))
 }
 
+/// A command line without what only trims its output: `2>&1`, `| head -20`, `| tail -n 5` at its end.
+pub(super) fn untrimmed(command: &str) -> &str {
+    let mut rest = command.trim_end();
+    loop {
+        let shorter = rest.strip_suffix("2>&1").or_else(|| {
+            let (before, last) = rest.rsplit_once('|')?;
+            let mut words = last.split_whitespace();
+            let is_count = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit() || b"-+nc".contains(&byte));
+            let trims = matches!(words.next(), Some("head" | "tail")) && words.all(is_count);
+            (trims && !before.ends_with('|')).then_some(before)
+        });
+        match shorter.map(str::trim_end).filter(|shorter| !shorter.is_empty()) {
+            Some(shorter) => rest = shorter,
+            None => return rest,
+        }
+    }
+}
+
 /// The files that a patch changes.
 pub(super) fn patched(patch: &str) -> impl Iterator<Item = &str> {
     const MARKS: [&str; 4] = ["*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: "];
@@ -203,6 +221,22 @@ mod tests {
         }
         assert_eq!(substituted("sed -i 's/^A = 0$/A = 1/' a.py"), Some(("A = 0".to_owned(), "A = 1".to_owned())));
         assert_eq!(substituted("sed -i 's/A.*/B/' a.py"), None);
+    }
+
+    #[test]
+    fn what_only_trims_the_output_is_left_out() {
+        for (command, expected) in [
+            ("make lint 2>&1 | tail -20", "make lint"),
+            ("go test ./... 2>&1 | head -n 5 | tail -2", "go test ./..."),
+            ("ls | head", "ls"),
+            ("cat log | tail -f x.log", "cat log | tail -f x.log"),
+            ("make || tail -5", "make || tail -5"),
+            ("make > all.log 2>&1", "make > all.log"),
+            ("2>&1", "2>&1"),
+            ("git log", "git log"),
+        ] {
+            assert_eq!(untrimmed(command), expected);
+        }
     }
 
     #[test]

@@ -267,7 +267,7 @@ impl Gathering<'_, '_> {
             true => whole.as_str(),
             false => packages.as_deref().or(super::exits::test_summary(output)).unwrap_or(last),
         };
-        let key = first_line(command, LONGEST_KEY);
+        let key = first_line(shell::untrimmed(command), LONGEST_KEY);
         let runs = self.record.runs.entry(key).or_insert(Runs {
             times: 0,
             message: index,
@@ -346,7 +346,8 @@ impl Gathering<'_, '_> {
             (false, more) => format!(" Changed for it so far: {} and {more} more.", changed.join(", ")),
         };
         let failing = own().find(|step| step.act == Act::Run && (step.failed || step.summary.is_some()));
-        let failing = failing.filter(|step| step.failed).map(|step| first_line(&step.target, LONGEST_KEY));
+        let failing =
+            failing.filter(|step| step.failed).map(|step| first_line(shell::untrimmed(&step.target), LONGEST_KEY));
         let failing = failing.map(|command| format!(" `{command}` failed last.")).unwrap_or_default();
         let text = format!("- Request {number} is not answered yet.{changed}{failing}");
         self.fact(last, Section::InProgress, &text, STATE_WORTH);

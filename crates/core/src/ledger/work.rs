@@ -132,7 +132,7 @@ impl Gathering<'_, '_> {
             }
             Act::Edit => format!("EDIT {}", first_line(&call.target, LONGEST_COMMAND)),
             Act::Write => format!("WRITE {}", first_line(&call.target, LONGEST_COMMAND)),
-            Act::Run => format!("$ {}", first_line(&call.target, LONGEST_COMMAND)),
+            Act::Run => format!("$ {}", first_line(shell::untrimmed(&call.target), LONGEST_COMMAND)),
             Act::Search => format!("SEARCH {}", first_line(&call.target, LONGEST_COMMAND)),
             Act::Fetch => format!("FETCH {}", first_line(&call.target, LONGEST_COMMAND)),
             Act::Delegate => format!("AGENT {}", first_line(&call.target, LONGEST_COMMAND)),
