@@ -25,7 +25,7 @@ from stage import Stage  # noqa: E402
 # Folds that there must have been.
 LEAST_FOLDS = 3
 # A large output is printed at this call; shortened, it adds no more tokens than this.
-LARGE_AT, LARGE = 9, "seq -f 'row %g of a long listing' 1 3000"
+LARGE_AT, LARGE = 7, "seq -f 'row %g of a long listing' 1 3000"
 MOST_TOKENS = 2_500
 # The step that is folded first, and asked back last.
 ASKED_BACK = 2
