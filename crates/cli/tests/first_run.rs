@@ -57,7 +57,7 @@ fn completions_and_manual_pages_know_every_command() {
         let done = desk.run(&["completions", shell]);
         assert_eq!(code(&done), 0, "{}", errors(&done));
         let script = text(&done);
-        for word in ["compress", "target-tokens", "rekey", "openai-responses"] {
+        for word in ["compress", "target-tokens", "rekey", "cache-marks"] {
             assert!(script.contains(word), "{shell}: {word}");
         }
     }
