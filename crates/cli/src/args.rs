@@ -19,6 +19,12 @@ use std::path::PathBuf;
   # search removed text
   foldline search importer timeout
 
+Topics, as in `foldline help presets`:
+  presets: when a conversation is compacted, and how far
+  formats: what can be read and written
+  recall: how removed text comes back
+  privacy: what is sent, kept and deleted
+
 Exit codes:
   0  success
   1  a check found violations
@@ -26,9 +32,9 @@ Exit codes:
   3  the target cannot be met
   4  the summariser failed and abort_on_failure is set, or eval --ask got no answer")]
 pub struct Cli {
-    /// What to do.
+    /// What to do; without it, the program says what could be done next.
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Option<Command>,
 }
 
 /// The verbs.
@@ -58,9 +64,9 @@ pub enum Command {
     Export(crate::command::export::ExportArgs),
     /// Mask secrets in any text.
     Redact(Redact),
-    /// Check settings, store, upstream and summariser, with a fix for each problem.
+    /// Check settings, store, upstream, summariser and clients, with a fix for each problem.
     Doctor(Doctor),
-    /// Show, check or describe the settings.
+    /// Show, check, describe or write the settings.
     #[command(subcommand)]
     Config(Config),
     Mcp(crate::command::mcp::McpArgs),
@@ -68,6 +74,9 @@ pub enum Command {
     Wrap(crate::command::wrap::WrapArgs),
     /// Run the gateway between agents and their providers.
     Serve(Serve),
+    Completions(crate::command::completions::CompletionsArgs),
+    #[command(hide = true)]
+    Man(crate::command::completions::ManArgs),
 }
 
 /// Where the transcript comes from, and how it is read.
@@ -171,7 +180,7 @@ pub struct Compress {
     pub source: Source,
     #[command(flatten)]
     pub tuning: Tuning,
-    /// Output file; standard output if omitted.
+    /// Output file; standard output if omitted, unless that is a terminal. `-` prints there, too.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Fold even below the trigger.
@@ -310,6 +319,7 @@ pub struct Doctor {
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Examples:
   foldline config show --preset runway
+  foldline config init
   foldline config check foldline.yaml
   foldline config schema > foldline.schema.json")]
 pub enum Config {
@@ -328,6 +338,14 @@ pub enum Config {
     },
     /// The JSON Schema of settings files.
     Schema,
+    /// Write a settings file with all keys, their defaults and meanings as comments.
+    Init {
+        /// The file, which must not exist yet; `-` is standard output. [default: foldline.yaml]
+        file: Option<PathBuf>,
+        /// The file of the user, which is read in every directory without a foldline.yaml.
+        #[arg(long, conflicts_with = "file")]
+        user: bool,
+    },
 }
 
 /// `foldline serve`.

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use foldline_core::Format;
 use foldline_transcript::Transcript;
 use foldline_transcript::wire::{self, WireError};
-use std::io::Read;
+use std::io::{IsTerminal, Read};
 use std::path::Path;
 
 /// A document and what to call it.
@@ -25,6 +25,9 @@ pub fn read(source: &Source) -> Result<Document, Failure> {
             (bytes, name)
         }
         None => {
+            if source.file.is_none() {
+                refuse_terminal("a transcript")?;
+            }
             let mut bytes = Vec::new();
             let name = "standard input".to_owned();
             std::io::stdin()
@@ -49,6 +52,17 @@ pub fn read(source: &Source) -> Result<Document, Failure> {
         })?;
     }
     Ok(Document { text, name })
+}
+
+/// Fails if nobody names a file and standard input is a terminal: the command would wait without saying for what.
+pub fn refuse_terminal(what: &str) -> Result<(), Failure> {
+    if !std::io::stdin().is_terminal() {
+        return Ok(());
+    }
+    Err(Failure::input(format!(
+        "no FILE is given and standard input is a terminal; name a file with {what}, or pipe one in\n\
+         hint: `-` as FILE reads from the terminal; `--help` has examples"
+    )))
 }
 
 /// Reads one of many documents in the format that the user says they have, unless its content contradicts that.

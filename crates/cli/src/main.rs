@@ -20,7 +20,13 @@ use failure::Verdict;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    if let Some(page) = command::help::page_asked_for(std::env::args_os()) {
+        return exit(output::print(&page).map(|()| Verdict::Fine));
+    }
+    let Some(command) = Cli::parse().command else {
+        return exit(command::start::run());
+    };
+    exit(match command {
         Command::Compress(args) => command::compress::run(&args),
         Command::Inspect(args) => command::inspect::run(&args),
         Command::Validate(args) => command::validate::run(&args),
@@ -41,7 +47,12 @@ fn main() -> ExitCode {
         Command::Setup(args) => command::setup::run(&args),
         Command::Wrap(args) => command::wrap::run(&args),
         Command::Serve(args) => command::serve::run(&args),
-    };
+        Command::Completions(args) => command::completions::completions(&args),
+        Command::Man(args) => command::completions::man(&args),
+    })
+}
+
+fn exit(result: Result<Verdict, failure::Failure>) -> ExitCode {
     match result {
         Ok(Verdict::Fine) => ExitCode::SUCCESS,
         Ok(Verdict::Found) => ExitCode::from(1),

@@ -10,7 +10,6 @@ use foldline_store::{
 };
 use foldline_transcript::recall::Handle;
 use std::path::Path;
-use std::time::Instant;
 use support::{DAY, NOW, bytes_of, found, holds, new, noise};
 
 const NAMESPACE: &str = "client";
@@ -235,42 +234,5 @@ fn rows_cannot_be_exchanged() {
     let store = open(&path, &key).unwrap();
     for (namespace, text) in [("b", "one of a"), ("b", "one of b"), ("a", "one of a")] {
         assert!(!matches!(store.get(NOW, namespace, Handle::of(text)), Ok(Recall::Found(_))), "{namespace}");
-    }
-}
-
-/// Prints what encryption costs a fold of usual size: some outputs, a handoff, a session. Folds with and without a key take
-/// turns, and a disk in memory has no part in it, so that a busy machine disturbs both alike.
-#[test]
-#[ignore = "a measurement; run it in release"]
-fn what_encryption_costs() {
-    const FOLDS: u8 = 200;
-    let originals: Vec<String> = (0..12).map(|number| noise(number, 30_000)).collect();
-    let originals: Vec<_> = originals.iter().map(|text| new(text, "bash")).collect();
-    let handoff = noise(99, 40_000);
-    let folder = || match Path::new("/dev/shm").is_dir() {
-        true => tempfile::tempdir_in("/dev/shm").unwrap(),
-        false => tempfile::tempdir().unwrap(),
-    };
-    let folders = [folder(), folder()];
-    let keys = [String::new(), key()];
-    let stores = [0, 1].map(|at: usize| open(&folders[at].path().join("o.db"), &keys[at]).unwrap());
-    let mut times = [Vec::new(), Vec::new()];
-    for number in 0..FOLDS {
-        for (store, times) in stores.iter().zip(&mut times) {
-            let checkpoint =
-                NewCheckpoint { key: Key([number; 32]), root: root(), position: 1, record: "{}", text: &handoff };
-            let namespace = format!("n{number}");
-            let session = SessionRow { namespace: namespace.clone(), ..session("s") };
-            let precedence = Precedence::First;
-            let fold =
-                NewFold { namespace: &namespace, originals: &originals, checkpoint, precedence, session: &session };
-            let start = Instant::now();
-            store.keep_fold(NOW, &fold).unwrap();
-            times.push(start.elapsed());
-        }
-    }
-    for (name, times) in ["without a key", "with a key"].iter().zip(&mut times) {
-        times.sort_unstable();
-        println!("{name}: least {:?}, median {:?}", times[0], times[usize::from(FOLDS) / 2]);
     }
 }

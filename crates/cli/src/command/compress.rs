@@ -18,6 +18,7 @@ use foldline_core::{
     Compaction, EngineError, Job, Plan, Policy, Report, Request, SessionState, Sound, Trigger, explain,
 };
 use std::borrow::Cow;
+use std::io::IsTerminal;
 use std::path::Path;
 use std::time::Instant;
 
@@ -30,6 +31,12 @@ pub fn run(args: &Compress) -> Result<Verdict, Failure> {
         flags.push(Flag { flag: "--handoff", key: "compression.protect_first_n", value: "0".to_owned() });
     }
     let settings = settings(&args.tuning, flags)?;
+    let delivery = match Delivery::of(args.output.as_deref()) {
+        // A handoff is a text to be read.
+        Delivery::Nowhere if args.handoff => Delivery::Stdout,
+        delivery => delivery,
+    };
+    let is_trial = args.dry_run || delivery == Delivery::Nowhere;
     let report = args.report.as_deref().map(Path::new);
     for path in [args.output.as_deref(), report, args.state.as_deref()].into_iter().flatten() {
         if path != Path::new("-") && !args.dry_run {
@@ -40,14 +47,14 @@ pub fn run(args: &Compress) -> Result<Verdict, Failure> {
     let read = started.elapsed();
     let state = load_state(args.state.as_deref())?;
     let mut warnings = Vec::new();
-    // A plan makes no file, but shows the handles that a run would give.
-    let opened = if args.dry_run { Ok(None) } else { keep::open(&settings.store) };
+    // A plan or a result that goes nowhere makes no file, but shows the handles that a run would give.
+    let opened = if is_trial { Ok(None) } else { keep::open(&settings.store) };
     let store = opened.unwrap_or_else(|error| {
         warnings.push(format!("originals are not stored: {error}"));
         None
     });
     let mut job = job(args, &settings)?;
-    job.request.keeps_originals = store.is_some() || args.dry_run && keep::path_of(&settings.store).is_some();
+    job.request.keeps_originals = store.is_some() || is_trial && keep::path_of(&settings.store).is_some();
     let progress = if args.quiet { ProgressDisplay::Hidden } else { ProgressDisplay::Shown };
     let bar = progress::on_document(progress, document.text.len(), "compacting");
     let engine = Engine { document: &document, policy: settings.policy(), state: &state };
@@ -57,7 +64,10 @@ pub fn run(args: &Compress) -> Result<Verdict, Failure> {
         return print_plan(&sound, plan, &state).map(|()| Verdict::Fine);
     }
     let mut summary = None;
-    if let Some(wanted) = plan.writing.job.take() {
+    let wanted = plan.writing.job.take();
+    // A model is not paid for what nobody gets.
+    let is_unasked = wanted.is_some() && is_trial;
+    if let Some(wanted) = wanted.filter(|_| !is_trial) {
         let written = summary.insert(summarise::run(settings.policy(), &wanted, progress)?);
         plan = resume(&sound, plan, written, &engine.inputs(&job)).map_err(Failure::target)?;
     }
@@ -79,10 +89,10 @@ pub fn run(args: &Compress) -> Result<Verdict, Failure> {
     let mut report = Report::of(&done);
     report.warnings.extend(warnings);
     match args.handoff {
-        true => write_body(args, &handoff(&done)?)?,
-        false => write_body(args, &marked(args, &done, settings.policy()))?,
+        true => delivery.write(&handoff(&done)?)?,
+        false => delivery.write(&marked(args, &done, settings.policy()))?,
     }
-    if let Some(path) = &args.state {
+    if let Some(path) = args.state.as_ref().filter(|_| !is_trial) {
         let state = serde_json::to_string_pretty(&done.state).map_err(Failure::input)?;
         output::write_file(path, &state)?;
     }
@@ -100,6 +110,13 @@ pub fn run(args: &Compress) -> Result<Verdict, Failure> {
     if !args.quiet && args.report.as_deref() != Some("-") {
         let asked = if job.request.trigger == Trigger::Manual { StartedBy::Person } else { StartedBy::Script };
         output::tell(&feedback(&report, asked, Paint::of_stderr()));
+    }
+    if delivery == Delivery::Nowhere {
+        let unasked = if is_unasked { "; the summariser was not asked" } else { "" };
+        output::tell(&format!(
+            "nothing was written or stored: standard output is a terminal{unasked}\n  \
+             next: add -o FILE to write the result, or -o - to print it here\n"
+        ));
     }
     match done.plan.outcome {
         Outcome::Aborted => Err(Failure::summariser(&report.reason)),
@@ -205,10 +222,30 @@ fn marked<'d>(args: &Compress, done: &'d Compaction<'_>, policy: &foldline_core:
     if edits.is_empty() { Cow::Borrowed(&done.body) } else { Cow::Owned(edits.splice(&done.body)) }
 }
 
-fn write_body(args: &Compress, body: &str) -> Result<(), Failure> {
-    match args.output.as_deref().filter(|path| *path != Path::new("-")) {
-        Some(path) => output::write_file(path, body),
-        None => output::print(body),
+/// Where the result goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Delivery<'a> {
+    File(&'a Path),
+    Stdout,
+    /// Standard output is a terminal, where hundreds of kilobytes of JSON help nobody.
+    Nowhere,
+}
+
+impl Delivery<'_> {
+    fn of(output: Option<&Path>) -> Delivery<'_> {
+        match output {
+            Some(path) if path != Path::new("-") => Delivery::File(path),
+            None if std::io::stdout().is_terminal() => Delivery::Nowhere,
+            _ => Delivery::Stdout,
+        }
+    }
+
+    fn write(self, body: &str) -> Result<(), Failure> {
+        match self {
+            Delivery::File(path) => output::write_file(path, body),
+            Delivery::Stdout => output::print(body),
+            Delivery::Nowhere => Ok(()),
+        }
     }
 }
 

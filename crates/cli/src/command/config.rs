@@ -1,8 +1,9 @@
-//! `foldline config`: settings in effect, problems in a file, JSON Schema.
-//!
-//! Everything here turns values into text; the caller prints it and picks the exit code.
+//! `foldline config`: settings in effect, problems in a file, JSON Schema, a file to start from.
+
+mod template;
 
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
@@ -13,7 +14,9 @@ use serde_json::{Value, json};
 use crate::args::Config;
 use crate::failure::{Failure, Verdict};
 use crate::output::{self, Paint};
-use crate::settings::{Settings, SettingsArgs, SettingsError, Surroundings, check_file, load, sections};
+use crate::settings::{
+    LOCAL, Settings, SettingsArgs, SettingsError, Surroundings, check_file, load, sections, user_file,
+};
 
 /// Runs the command.
 pub fn run(args: &Config) -> Result<Verdict, Failure> {
@@ -39,7 +42,38 @@ pub fn run(args: &Config) -> Result<Verdict, Failure> {
             output::print(&schema())?;
             Ok(Verdict::Fine)
         }
+        Config::Init { file: Some(path), .. } if path == Path::new("-") => {
+            output::print(&template::file(&sections()))?;
+            Ok(Verdict::Fine)
+        }
+        Config::Init { file: Some(path), .. } => init(path),
+        Config::Init { file: None, user: false } => init(Path::new(LOCAL)),
+        Config::Init { file: None, user: true } => {
+            let path = user_file(&Surroundings::of_process());
+            init(&path.ok_or_else(|| Failure::input("neither XDG_CONFIG_HOME nor HOME is set; name a file"))?)
+        }
     }
+}
+
+/// `config init`: writes a file that is not there yet.
+fn init(path: &Path) -> Result<Verdict, Failure> {
+    let name = path.display();
+    let fail = |error: std::io::Error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => Failure::input(format!(
+            "{name} exists and is left as it is; name another file, or compare with `foldline config init -`"
+        )),
+        _ => Failure::input(format!("cannot write {name}: {error}")),
+    };
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(fail)?;
+    }
+    let mut made = std::fs::OpenOptions::new().write(true).create_new(true).open(path).map_err(fail)?;
+    made.write_all(template::file(&sections()).as_bytes()).map_err(fail)?;
+    output::print(&format!(
+        "{name} is written; all keys are comments, so nothing changes yet\n\
+         next: remove the # before a key to change it; `foldline config check {name}` finds mistakes\n"
+    ))?;
+    Ok(Verdict::Fine)
 }
 
 /// `config show`: key, value and origin of every setting.

@@ -1,6 +1,8 @@
 //! `foldline doctor`: checks what the settings need, with a fix for each problem.
 
 use super::settings;
+use super::setup::status::{self, Status, Tools};
+use super::setup::verify;
 use crate::args::{Doctor, Tuning};
 use crate::failure::{Failure, Verdict};
 use crate::keep::{self, KeepError};
@@ -84,6 +86,7 @@ fn examine(args: &Doctor) -> Vec<Check> {
         }
     };
     checks.push(model_check(settings.policy(), &args.tuning, &table));
+    checks.extend(client_checks(settings.gateway.listen.as_deref()));
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -146,6 +149,47 @@ fn store_checks(settings: &StoreSettings) -> Vec<Check> {
         ),
     };
     vec![Check::good("store", format!("{} is writable", path.display())), encryption]
+}
+
+/// Agents on this machine: which of them use the gateway and the tools.
+fn client_checks(listen: Option<&str>) -> Vec<Check> {
+    let own: Vec<String> = listen.map(|listen| format!("http://{listen}")).into_iter().collect();
+    let found = status::found(&own);
+    if found.is_empty() {
+        let fix = "for other agents, `foldline serve` prints the lines that point them at the gateway";
+        return vec![Check::note("clients", "none of those that `foldline setup` knows is installed", fix)];
+    }
+    found.iter().map(client_check).collect()
+}
+
+fn client_check(client: &Status) -> Check {
+    let name = client.name;
+    if let Some(trouble) = &client.trouble {
+        return Check::wrong(name, format!("its settings cannot be read: {trouble}"), "correct that file");
+    }
+    let Some(gateway) = &client.gateway else {
+        return match client.tools {
+            Tools::Offered => Check::good(name, "has the tools; its requests do not pass the gateway"),
+            Tools::Missing | Tools::Unsupported => Check::note(
+                name,
+                "installed, not set up",
+                format!("`foldline wrap {name}` for one run, `foldline setup {name}` for good"),
+            ),
+        };
+    };
+    if let Err(why) = verify::gateway(gateway) {
+        let fix = format!("start it with `foldline serve`, or run `foldline setup {name} --undo`");
+        return Check::wrong(name, format!("uses the gateway at {gateway}, which does not answer ({why})"), fix);
+    }
+    match client.tools {
+        Tools::Missing => Check::note(
+            name,
+            format!("uses the gateway at {gateway}, which answers, but not the tools"),
+            format!("`foldline setup {name} --gateway {gateway}` adds them"),
+        ),
+        Tools::Offered => Check::good(name, format!("uses the gateway at {gateway}, which answers, and the tools")),
+        Tools::Unsupported => Check::good(name, format!("uses the gateway at {gateway}, which answers")),
+    }
 }
 
 fn model_check(policy: &Policy, tuning: &Tuning, table: &ModelTable) -> Check {

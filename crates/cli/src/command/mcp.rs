@@ -2,10 +2,11 @@
 
 use crate::args::Tuning;
 use crate::failure::{Failure, Verdict};
-use crate::{keep, store_keys};
+use crate::{keep, output, store_keys};
 use foldline_gateway::conversation::{ConversationSettings, Conversations, Whom};
 use foldline_gateway::mcp::{Tools, serve_stdio};
 use foldline_store::Keyring;
+use std::io::IsTerminal;
 use std::path::PathBuf;
 
 /// Serve recall, search, status and pin as tools for agents (MCP on standard input and output)
@@ -30,6 +31,12 @@ pub struct McpArgs {
 
 /// Runs the command: until input ends.
 pub fn run(args: &McpArgs) -> Result<Verdict, Failure> {
+    if std::io::stdin().is_terminal() {
+        output::tell(
+            "foldline mcp: waiting for a client on standard input; clients start this command themselves, \
+             `foldline setup CLIENT` tells them to\n",
+        );
+    }
     let tuning = Tuning { config: args.config.clone(), store: args.store.clone(), ..Tuning::default() };
     let settings = super::settings(&tuning, Vec::new())?;
     let store = keep::path_of(&settings.store);

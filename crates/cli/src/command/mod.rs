@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub mod completions;
 pub mod compress;
 pub mod config;
 pub mod doctor;
@@ -7,6 +8,7 @@ pub mod eval;
 pub mod export;
 mod feedback;
 pub mod forget;
+pub mod help;
 pub mod hook;
 pub mod inspect;
 pub mod mcp;
@@ -17,6 +19,7 @@ pub mod replay;
 pub mod search;
 pub mod serve;
 pub mod setup;
+pub mod start;
 pub mod store;
 mod summarise;
 pub mod undo;

@@ -2,7 +2,7 @@
 
 use crate::args::{Redact, RedactMode};
 use crate::failure::{Failure, Verdict};
-use crate::output;
+use crate::{input, output};
 use foldline_redact::{Finding, Mode, RULES, Stream, find};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -19,6 +19,9 @@ pub fn run(args: &Redact) -> Result<Verdict, Failure> {
         RedactMode::Text => Mode::Text,
         RedactMode::Code => Mode::Code,
     };
+    if args.file.is_none() {
+        input::refuse_terminal("a text")?;
+    }
     let named = args.file.as_deref().filter(|path| *path != Path::new("-"));
     let name = named.map_or_else(|| "standard input".to_owned(), |path| path.display().to_string());
     let fail = |error: io::Error| Failure::input(format!("cannot read {name}: {error}"));

@@ -10,7 +10,7 @@ use foldline_core::output::{Output, Shorter, shorten, whole_by};
 use foldline_core::tokens::estimate;
 use foldline_store::NewOriginal;
 use serde_json::{Map, Value, json};
-use std::io::{Read, Write};
+use std::io::{IsTerminal, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
@@ -62,6 +62,11 @@ fn argument(text: &str) -> Result<(String, String), String> {
 
 /// Runs the command.
 pub fn run(args: &ReduceArgs) -> Result<Verdict, Failure> {
+    if std::io::stdin().is_terminal() {
+        return Err(Failure::input(
+            "standard input is a terminal; pipe a tool output in, as in `cargo test 2>&1 | foldline reduce --tool bash`",
+        ));
+    }
     let mut bytes = Vec::new();
     let read = std::io::stdin().lock().read_to_end(&mut bytes);
     read.map_err(|error| Failure::input(format!("cannot read standard input: {error}")))?;

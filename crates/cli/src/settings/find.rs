@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::{CONFIG_VARIABLE, SettingsError, Surroundings};
 
+/// The settings file of a directory.
+pub const LOCAL: &str = "foldline.yaml";
+
 /// A place to look, and what its absence means.
 enum Place {
     /// Somebody named it: it must be there.
@@ -39,8 +42,13 @@ fn places(config: Option<&Path>, around: &Surroundings<'_>) -> Vec<Place> {
     if let Some(path) = config.map(Path::to_owned).or_else(|| var(CONFIG_VARIABLE).map(PathBuf::from)) {
         return vec![Place::Named(path)];
     }
+    [Some(PathBuf::from(LOCAL)), user_file(around)].into_iter().flatten().map(Place::Usual).collect()
+}
+
+/// The settings file of the user, whether it exists or not.
+pub fn user_file(around: &Surroundings<'_>) -> Option<PathBuf> {
+    let var = |name: &str| around.vars.get(name).filter(|value| !value.is_empty());
     let home = || var("HOME").or_else(|| var("USERPROFILE")).map(|home| Path::new(home).join(".config"));
     let user = var("XDG_CONFIG_HOME").map(PathBuf::from).or_else(home);
-    let user = user.map(|folder| folder.join("foldline").join("config.yaml"));
-    [Some(PathBuf::from("foldline.yaml")), user].into_iter().flatten().map(Place::Usual).collect()
+    user.map(|folder| folder.join("foldline").join("config.yaml"))
 }

@@ -20,6 +20,7 @@ use foldline_gateway::settings::GatewaySettings;
 use foldline_store::StoreSettings;
 
 pub use error::SettingsError;
+pub use find::{LOCAL, user_file};
 pub use flags::Flag;
 pub use models::model_table;
 

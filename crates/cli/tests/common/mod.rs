@@ -3,6 +3,8 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub mod depot;
+#[cfg(unix)]
+pub mod terminal;
 
 use std::io::Write;
 use std::path::PathBuf;

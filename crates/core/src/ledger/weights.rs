@@ -91,8 +91,8 @@ impl Default for Weights {
                 weight(1.20, 0.100), // Outline
                 weight(0.56, 0.021), // Written
                 weight(0.50, 0.050), // Document
-                weight(1.60, 0.050), // Command
-                weight(0.90, 0.080), // Output
+                weight(1.12, 0.050), // Command
+                weight(0.62, 0.080), // Output
                 weight(0.22, 0.075), // Read
                 weight(0.38, 0.016), // Arguments
             ],

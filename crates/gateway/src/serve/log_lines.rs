@@ -39,21 +39,26 @@ pub fn compacted(session: &SessionId, done: &Compacted, applied: Applied, took: 
         (_, CompactionKind::Fold) => "folded",
         (_, CompactionKind::Prune) => "pruned",
     };
-    info!(
-        session = session.as_str(),
-        model = model_name(&done.model),
-        tokens_before = done.tokens.0,
-        tokens_after = done.tokens.1,
-        reason = done.reason,
-        ms = milliseconds(took),
-        saved_dollars_per_request = dollars(done.dollars_per_request),
-        background = applied == Applied::InBackground,
-        "{words}"
-    );
+    write(words, session, done, took, Circumstance::Background(applied == Applied::InBackground));
 }
 
 /// A request that the provider refused as too long, and that was folded again.
 pub fn recovered(session: &SessionId, done: &Compacted, attempt: u8, took: Duration) {
+    write("recovered", session, done, took, Circumstance::Attempt(attempt));
+}
+
+/// What a line says beside the figures.
+#[derive(Clone, Copy)]
+enum Circumstance {
+    Background(bool),
+    Attempt(u8),
+}
+
+fn write(words: &str, session: &SessionId, done: &Compacted, took: Duration, circumstance: Circumstance) {
+    let (background, attempt) = match circumstance {
+        Circumstance::Background(background) => (Some(background), None),
+        Circumstance::Attempt(attempt) => (None, Some(attempt)),
+    };
     info!(
         session = session.as_str(),
         model = model_name(&done.model),
@@ -62,8 +67,9 @@ pub fn recovered(session: &SessionId, done: &Compacted, attempt: u8, took: Durat
         reason = done.reason,
         ms = milliseconds(took),
         saved_dollars_per_request = dollars(done.dollars_per_request),
+        background,
         attempt,
-        "recovered"
+        "{words}"
     );
 }
 

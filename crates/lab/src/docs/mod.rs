@@ -82,6 +82,10 @@ fn command_line(binary: &Path) -> Result<String, Failure> {
         }
         next += 1;
     }
+    for topic in topics(&top) {
+        let page = printed(binary, &["help".to_owned(), topic.to_owned()])?;
+        write!(out, "\n## `foldline help {topic}`\n\n```text\n{}\n```\n", page.trim_end())?;
+    }
     Ok(out)
 }
 
@@ -94,8 +98,18 @@ fn subcommands(help: &str) -> Vec<String> {
     names.map(str::to_owned).collect()
 }
 
+/// The names under "Topics" of the program's help.
+fn topics(help: &str) -> Vec<&str> {
+    let list = help.split_once("\nTopics").and_then(|(_, list)| list.split_once('\n')).map_or("", |(_, list)| list);
+    list.lines().map_while(|line| line.strip_prefix("  ")?.split_once(':')).map(|(name, _)| name).collect()
+}
+
 fn help(binary: &Path, command: &[String]) -> Result<String, Failure> {
-    let output = Command::new(binary).args(command).arg("--help").env_clear().env("COLUMNS", "100").output();
+    printed(binary, &[command, &["--help".to_owned()]].concat())
+}
+
+fn printed(binary: &Path, arguments: &[String]) -> Result<String, Failure> {
+    let output = Command::new(binary).args(arguments).env_clear().env("COLUMNS", "100").output();
     let output = output.map_err(|error| format!("{}: {error}; build it first", binary.display()))?;
     let text = String::from_utf8(output.stdout)?;
     // Lines of nothing but blanks come from clap's lists of values.

@@ -8,7 +8,7 @@ use super::outputs::KindRow;
 use super::summary::{Evaluation, SessionRow};
 use crate::page::Page;
 use foldline_measure::retention::{Class, Tally};
-use foldline_reduce::wording::counted;
+use foldline_reduce::wording::{counted, grouped};
 use maud::{Markup, html};
 
 /// The page.
@@ -190,29 +190,5 @@ fn share(tally: Tally) -> String {
     match tally.share() {
         Some(share) => format!("{:.0} % of {}", share * 100.0, tally.of),
         None => "–".to_owned(),
-    }
-}
-
-/// A number with thin spaces between thousands.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            out.push('\u{202f}');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::grouped;
-
-    #[test]
-    fn thousands_are_set_apart() {
-        assert_eq!(grouped(12), "12");
-        assert_eq!(grouped(1_234_567), "1\u{202f}234\u{202f}567");
     }
 }

@@ -21,6 +21,12 @@ pub struct Entry {
 pub struct Journal {
     /// The files, each once.
     pub entries: Vec<Entry>,
+    /// The gateway that the client was pointed at last.
+    #[serde(default)]
+    pub gateway: Option<String>,
+    /// The command that it was given last for the tools.
+    #[serde(default)]
+    pub command: Option<String>,
 }
 
 /// Where the record of a client is.

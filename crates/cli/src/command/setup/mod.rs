@@ -3,8 +3,9 @@
 mod client;
 mod journal;
 mod json;
+pub mod status;
 mod toml;
-mod verify;
+pub mod verify;
 mod yaml;
 
 use crate::failure::{Failure, Verdict};
@@ -16,6 +17,12 @@ use serde_json::json as value;
 use similar::{Algorithm, ChangeTag, capture_diff_slices, group_diff_ops};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+
+/// Where the gateway listens unless somebody says otherwise.
+const DEFAULT_GATEWAY: &str = "http://127.0.0.1:8787";
+
+/// What clients start for the tools unless somebody says otherwise.
+const DEFAULT_COMMAND: &str = "foldline";
 
 /// Point a client at the gateway and give it the tools of `foldline mcp`
 ///
@@ -36,13 +43,13 @@ pub struct SetupArgs {
     #[arg(value_enum)]
     pub client: Client,
     /// Where the gateway listens
-    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8787")]
+    #[arg(long, value_name = "URL", default_value = DEFAULT_GATEWAY)]
     pub gateway: String,
     /// Only this part
     #[arg(long, value_enum, value_name = "PART")]
     pub only: Option<Part>,
     /// The command that the client starts for the tools
-    #[arg(long, value_name = "PATH", default_value = "foldline")]
+    #[arg(long, value_name = "PATH", default_value = DEFAULT_COMMAND)]
     pub command: String,
     /// Put the client's files back as they were
     #[arg(long, conflicts_with_all = ["gateway", "only", "command"])]
@@ -86,6 +93,8 @@ pub fn run(args: &SetupArgs) -> Result<Verdict, Failure> {
     if !args.dry_run && !changes.is_empty() {
         let mut journal = Journal::read(&record).map_err(Failure::input)?;
         journal.add(&changes);
+        journal.gateway = wiring.gateway.clone().or(journal.gateway);
+        journal.command = wiring.mcp.as_ref().map(|(command, _)| command.clone()).or(journal.command);
         // The way back is on the disk before anything changes.
         journal.write(&record).map_err(Failure::input)?;
         for change in &changes {
