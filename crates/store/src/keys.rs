@@ -1,6 +1,5 @@
 //! Encryption keys: 32 random bytes each; the first one encrypts.
 
-use crate::error::Fault;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 use std::fmt;
@@ -137,28 +136,6 @@ pub fn random_id() -> [u8; 16] {
         id.iter_mut().zip(blake3::hash(told.as_bytes()).as_bytes()).for_each(|(byte, from)| *byte = *from);
     }
     id
-}
-
-/// A key that a database knows.
-pub(crate) struct Known {
-    pub(crate) number: i64,
-    pub(crate) id: KeyId,
-    /// Whether something may be sealed with it.
-    pub(crate) in_use: bool,
-}
-
-/// Refuses when something is sealed with a key that is not among those given.
-pub(crate) fn check(found: &[Known], keys: &Keyring) -> Result<(), Fault> {
-    let given = keys.ids();
-    let missing = found.iter().rev().find(|known| known.in_use && !given.contains(&known.id));
-    match missing {
-        None => Ok(()),
-        Some(missing) if given.is_empty() => Err(Fault::NoKey(missing.id)),
-        Some(missing) => {
-            let given = given.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-            Err(Fault::WrongKey { wanted: missing.id, given })
-        }
-    }
 }
 
 /// Fills a buffer with random bytes of the system.

@@ -36,6 +36,7 @@ mod error;
 mod file_identity;
 mod forget;
 mod keys;
+mod known_keys;
 mod limits;
 mod location;
 #[cfg(test)]

@@ -2,7 +2,8 @@
 
 use super::sql::{all, bytes, change, first, int, values};
 use crate::error::Fault;
-use crate::keys::{KeyId, Keyring, Known, check};
+use crate::keys::{KeyId, Keyring};
+use crate::known_keys::{Known, check};
 use crate::seal::Vault;
 use tokio_postgres::{GenericClient, Transaction};
 

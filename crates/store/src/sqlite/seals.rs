@@ -1,7 +1,8 @@
 //! The keys that a file needs.
 
 use crate::error::Fault;
-use crate::keys::{KeyId, Keyring, Known, check};
+use crate::keys::{KeyId, Keyring};
+use crate::known_keys::{Known, check};
 use crate::seal::Vault;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
