@@ -5,6 +5,7 @@ use super::checkpoint::{Checkpoint, CheckpointFacts};
 use super::incoming::{CredentialId, SessionId};
 use super::sessions::{Sums, Totals};
 use super::state::{Conversation, ConversationEvent, Reports};
+use super::unkept::UnkeptFolds;
 use super::windows::Windows;
 use foldline_store::{EventRow, Forget, Forgotten, Gone, Key, SessionRow, Whose};
 use serde::{Deserialize, Serialize};
@@ -34,6 +35,7 @@ pub(super) struct Memory {
     /// Checkpoints that a provider rejected. After a restart one may be tried once more.
     rejected: HashSet<Key>,
     pub(super) windows: Windows,
+    pub(super) unkept: UnkeptFolds,
     pub(super) events: Vec<EventRow>,
     pub(super) totals: Totals,
     is_shared: bool,
@@ -140,8 +142,9 @@ impl SessionRecord {
         self.conversations.iter().rev().find_map(|conversation| conversation.latest.as_deref())
     }
 
-    /// Changes the conversation of a root; the latest used come last.
-    pub(super) fn with_conversation<T>(&mut self, root: &str, change: impl FnOnce(&mut Conversation) -> T) -> T {
+    /// Changes the conversation of a root; the latest used come last. From outside, [`Session::apply`] is the only way: what
+    /// is not remembered as a change is lost where another node wrote.
+    fn with_conversation<T>(&mut self, root: &str, change: impl FnOnce(&mut Conversation) -> T) -> T {
         let at = self.conversations.iter().position(|conversation| conversation.root() == root);
         let mut conversation = match at {
             Some(at) => self.conversations.remove(at),
@@ -247,6 +250,10 @@ impl SharedSession {
         SharedSession { id: id.clone(), session: Session { changes: Some(Changes::default()), ..session }, changes: 0 }
     }
 
+    pub(super) fn id(&self) -> &SessionId {
+        &self.id
+    }
+
     /// With events that are kept together with something else.
     pub(super) fn with(mut self, root: &str, events: &[ConversationEvent]) -> SharedSession {
         self.session.apply(root, events.to_vec());
@@ -272,6 +279,11 @@ impl SharedSession {
 }
 
 impl Session {
+    /// The conversation of a root, for one turn.
+    pub(super) fn conversation_for_a_turn(&mut self, root: &str) -> Conversation {
+        self.record.with_conversation(root, Conversation::for_a_turn)
+    }
+
     /// Something happened to one of its conversations.
     pub(super) fn apply(&mut self, root: &str, events: Vec<ConversationEvent>) {
         self.record.with_conversation(root, |conversation| conversation.apply_all(events.iter().cloned()));
@@ -420,6 +432,16 @@ impl Memory {
         }
     }
 
+    /// Takes in what a store that other nodes write knows about a root. What it does not know any more is gone here, too.
+    pub(super) fn renew_root(&mut self, root: Key, found: Vec<(Key, CheckpointFacts)>, bounds: Bounds) {
+        if let Some(known) = self.roots.get_mut(&root) {
+            let unkept = &self.unkept;
+            let is_known = |key: &Key| unkept.get(key).is_some() || found.iter().any(|(found, _)| found == key);
+            known.facts.retain(|key, _| is_known(key));
+        }
+        self.admit_root(root, found, bounds);
+    }
+
     /// The checkpoints that may fit, longest first: those at the positions of a chain.
     pub(super) fn fitting(&self, root: &Key, key_at: impl Fn(usize) -> Option<Key>) -> Vec<(Key, CheckpointFacts)> {
         let Some(known) = self.roots.get(root) else {
@@ -439,6 +461,7 @@ impl Memory {
             self.rejected.clear();
         }
         self.rejected.insert(key);
+        self.unkept.remove(&key);
         self.forget(root, &key);
         if let Some((gone, _)) = self.texts.remove(&key) {
             self.text_bytes -= gone.text.len();
@@ -465,9 +488,13 @@ impl Memory {
     /// A checkpoint whose text is held.
     pub(super) fn text(&mut self, key: &Key) -> Option<Arc<Checkpoint>> {
         let tick = self.tick();
-        let (checkpoint, used) = self.texts.get_mut(key)?;
-        *used = tick;
-        Some(Arc::clone(checkpoint))
+        match self.texts.get_mut(key) {
+            Some((checkpoint, used)) => {
+                *used = tick;
+                Some(Arc::clone(checkpoint))
+            }
+            None => self.unkept.get(key).map(Arc::clone),
+        }
     }
 
     /// Holds the text of a checkpoint.
@@ -497,6 +524,7 @@ impl Memory {
     pub(super) fn drop_checkpoints(&mut self) {
         self.roots.clear();
         self.texts.clear();
+        self.unkept.clear();
         self.text_bytes = 0;
     }
 

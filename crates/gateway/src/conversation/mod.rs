@@ -33,6 +33,7 @@ mod task;
 mod tests;
 mod token_counts;
 mod undo;
+mod unkept;
 mod windows;
 
 pub use crate::refusal::{RefusalKind, SizeRefusal, read_refusal};
@@ -199,6 +200,8 @@ impl Conversations {
 
     /// Whether a session is known; loads it into memory.
     fn hold(&self, session: &SessionId) -> Result<bool, StoreError> {
+        // Another node may have folded it since.
+        self.shared.renew(session, self.shared.now());
         if self.shared.memory().session(session).is_some() {
             return Ok(true);
         }

@@ -9,6 +9,7 @@ use super::parsed_request::ParsedRequest;
 use super::prepared::Durability;
 use super::settings::{ConversationSettings, Mode};
 use super::state::Conversation;
+use super::unkept::{self, UnkeptFold};
 use super::windows::{Reply, Window};
 use foldline_core::Job;
 use foldline_core::policy::{AutoOr, Policy};
@@ -161,6 +162,19 @@ pub(super) struct FoldToStore<'a> {
     pub(super) session: &'a SharedSession,
     pub(super) durability: Durability,
     pub(super) now: i64,
+}
+
+/// A fold as the store keeps it.
+#[derive(Clone, Copy)]
+pub(super) struct FoldRecord<'a> {
+    pub(super) credential: CredentialId,
+    pub(super) root: Key,
+    pub(super) checkpoint: &'a Checkpoint,
+    /// Facts and details, as JSON.
+    pub(super) record: &'a str,
+    pub(super) originals: &'a [NewOriginal<'a>],
+    pub(super) precedence: Precedence,
+    pub(super) session: &'a SharedSession,
 }
 
 impl Shared {
@@ -335,6 +349,7 @@ impl Shared {
         }
         let knows_root = self.memory().knows_root(root);
         if self.shared_store(ask.now.0).is_some() {
+            unkept::keep(self, rules, Some(root), ask.now.0);
             // When it does not answer, what is known here counts.
             let _known = self.asked(ask.now.0, self.learn_root(rules, ask.credential, root));
         } else if !knows_root && !self.shares_store() {
@@ -344,7 +359,7 @@ impl Shared {
         let Some(session) = memory.session(&parsed.session) else {
             return Ok(Conversation::default());
         };
-        Ok(session.record.with_conversation(&name(root), Conversation::for_a_turn))
+        Ok(session.conversation_for_a_turn(&name(root)))
     }
 
     fn shares_store(&self) -> bool {
@@ -447,8 +462,11 @@ impl Shared {
             Some(store) => store.checkpoints(&credential.namespace(), root, MOST_UNDER_A_ROOT)?,
             None => Vec::new(),
         };
-        let found = entries.into_iter().filter_map(|entry| Some((entry.key, facts_of(entry)?)));
-        self.memory().admit_root(*root, found.collect(), rules.bounds());
+        let found = entries.into_iter().filter_map(|entry| Some((entry.key, facts_of(entry)?))).collect();
+        match self.store_for(rules).is_some_and(Store::is_shared) {
+            true => self.memory().renew_root(*root, found, rules.bounds()),
+            false => self.memory().admit_root(*root, found, rules.bounds()),
+        }
         Ok(())
     }
 
@@ -520,32 +538,25 @@ impl Shared {
         // What a provider rejected is in nobody's way.
         let precedence = if self.memory().is_rejected(&checkpoint.key) { Precedence::Latest } else { precedence };
         let mut home = SessionHome::Here;
-        if let Some(store) = self.store_for(rules).filter(|_| durability == Durability::Disk) {
-            let namespace = credential.namespace();
-            let record = fold_details::Record { facts: &checkpoint.facts, details };
-            let record = serde_json::to_string(&record).unwrap_or_default();
-            let new = NewCheckpoint {
-                key: checkpoint.key,
+        let record = fold_details::Record { facts: &checkpoint.facts, details };
+        let record = serde_json::to_string(&record).unwrap_or_default();
+        let store = self.store_for(rules);
+        if let Some(store) = store.filter(|_| durability == Durability::Disk) {
+            let fold = FoldRecord {
+                credential,
                 root,
-                position: checkpoint.facts.position as u64,
+                checkpoint: &checkpoint,
                 record: &record,
-                text: &checkpoint.text,
+                originals,
+                precedence,
+                session,
             };
-            let row = session.row();
-            let fold = NewFold { namespace: &namespace, originals, checkpoint: new, precedence, session: &row };
-            let kept = match store.is_shared() {
-                true => store.keep_fold_with(now, &fold, &|theirs| session.revised(theirs))?,
-                false => store.keep_fold(now, &fold)?,
-            };
-            if kept == Kept::Written && store.is_shared() {
-                home = SessionHome::Store;
-            }
-            if kept == Kept::Known {
-                let entries = store.checkpoints(&namespace, &root, MOST_UNDER_A_ROOT)?;
-                let facts = entries.into_iter().find(|entry| entry.key == checkpoint.key).and_then(facts_of);
-                let text = store.checkpoint_text(now, &namespace, &checkpoint.key)?;
-                if let (Some(facts), Some(text)) = (facts, text) {
-                    checkpoint = Checkpoint::new(checkpoint.key, facts, text, dialect);
+            match self.write_fold(store, &fold, now)? {
+                Kept::Written if store.is_shared() => home = SessionHome::Store,
+                Kept::Written => {}
+                Kept::Known => {
+                    let stored = self.stored_checkpoint(store, &fold, dialect, now)?;
+                    checkpoint = stored.unwrap_or(checkpoint);
                 }
             }
         }
@@ -554,7 +565,40 @@ impl Shared {
         memory.readmit(&checkpoint.key);
         memory.admit_root(root, vec![(checkpoint.key, checkpoint.facts)], rules.bounds());
         memory.admit_text(Arc::clone(&checkpoint), rules.bounds());
+        if store.is_some() && durability == Durability::Memory {
+            let (session, checkpoint) = (session.id().clone(), Arc::clone(&checkpoint));
+            memory.unkept.add(UnkeptFold { credential, session, dialect, root, checkpoint, record });
+        }
         Ok((checkpoint, home))
+    }
+
+    /// Writes a fold down, with how its session stands.
+    pub(super) fn write_fold(&self, store: &Store, fold: &FoldRecord<'_>, now: i64) -> Result<Kept, StoreError> {
+        let FoldRecord { credential, root, checkpoint, record, originals, precedence, session } = *fold;
+        let namespace = credential.namespace();
+        let position = checkpoint.facts.position as u64;
+        let new = NewCheckpoint { key: checkpoint.key, root, position, record, text: &checkpoint.text };
+        let row = session.row();
+        let fold = NewFold { namespace: &namespace, originals, checkpoint: new, precedence, session: &row };
+        match store.is_shared() {
+            true => store.keep_fold_with(now, &fold, &|theirs| session.revised(theirs)),
+            false => store.keep_fold(now, &fold),
+        }
+    }
+
+    /// The checkpoint that the store has in the place of a fold.
+    pub(super) fn stored_checkpoint(
+        &self,
+        store: &Store,
+        fold: &FoldRecord<'_>,
+        dialect: Dialect,
+        now: i64,
+    ) -> Result<Option<Checkpoint>, StoreError> {
+        let (namespace, key) = (fold.credential.namespace(), fold.checkpoint.key);
+        let entries = store.checkpoints(&namespace, &fold.root, MOST_UNDER_A_ROOT)?;
+        let facts = entries.into_iter().find(|entry| entry.key == key).and_then(facts_of);
+        let text = store.checkpoint_text(now, &namespace, &key)?;
+        Ok(facts.zip(text).map(|(facts, text)| Checkpoint::new(key, facts, text, dialect)))
     }
 
     /// Writes down what may wait.
@@ -567,6 +611,7 @@ impl Shared {
             return Ok(());
         };
         self.look_again(store);
+        unkept::keep(self, &self.rules(), None, now);
         if store.is_shared() {
             let dirty = |(id, session): (&SessionId, &Session)| session.is_dirty.then(|| id.clone());
             let waiting: Vec<SessionId> = self.memory().sessions.iter().filter_map(dirty).collect();
