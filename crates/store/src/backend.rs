@@ -2,6 +2,7 @@
 //! visible to whoever asks next, on any node.
 
 use crate::address::{Address, Digest};
+use crate::client_keys::KeyBackend;
 use crate::conversation::{CheckpointEntry, EventRow, FoldClaim, Kept, Key, NewFold, Revise, SessionRow, WindowRow};
 use crate::error::Fault;
 use crate::forget::{Cleaning, Forget, Gone, Rekeyed};
@@ -18,7 +19,7 @@ use std::sync::Arc;
 /// A text and when it was last used.
 pub(crate) type Used<T> = (T, i64);
 
-pub(crate) trait Backend: fmt::Debug + Send + Sync {
+pub(crate) trait Backend: KeyBackend + fmt::Debug + Send + Sync {
     /// Where it is, without a password.
     fn place(&self) -> &Path;
     /// Whether others may write to it between two calls, on other machines too.

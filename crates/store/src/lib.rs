@@ -31,6 +31,7 @@
 mod address;
 mod backend;
 mod check;
+mod client_keys;
 mod conversation;
 mod error;
 mod file_identity;
@@ -58,6 +59,7 @@ mod url;
 mod wanted;
 
 pub use address::{Address, AddressError, Digest};
+pub use client_keys::{ClientKey, KeyDay, KeyEvent, KeyEventKind, KeyRefused, KeyScope, KeyTerms, KeyUsage};
 pub use conversation::{
     CheckpointEntry, EventRow, FoldClaim, Kept, Key, NewCheckpoint, NewFold, Precedence, Revise, SessionRow, WindowRow,
 };

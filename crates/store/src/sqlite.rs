@@ -4,6 +4,7 @@ mod check;
 mod checkpoints;
 mod claims;
 mod clean;
+mod client_keys;
 mod clock;
 mod connection;
 mod expire;

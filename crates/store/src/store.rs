@@ -22,7 +22,7 @@ use std::time::Duration;
 /// A store of originals, in a file of SQLite or in a PostgreSQL database. Share it between threads by reference.
 #[derive(Debug)]
 pub struct Store {
-    backend: Box<dyn Backend>,
+    pub(crate) backend: Box<dyn Backend>,
     wait: Duration,
 }
 
@@ -310,7 +310,7 @@ impl Store {
         self.backend.place()
     }
 
-    fn told<T>(&self, result: Result<T, Fault>) -> Result<T, StoreError> {
+    pub(crate) fn told<T>(&self, result: Result<T, Fault>) -> Result<T, StoreError> {
         result.map_err(|fault| fault.at(self.backend.place(), self.wait))
     }
 }

@@ -7,7 +7,10 @@ use tokio_postgres::Transaction;
 
 /// Step `n` leads from format `n - 1` to format `n`. Steps are added at the end and never changed. Each only adds, so that
 /// nodes of the release before go on working while others are brought up to date.
-const STEPS: &[&str] = &[include_str!("../../migrations/postgres/0001_store.sql")];
+const STEPS: &[&str] = &[
+    include_str!("../../migrations/postgres/0001_store.sql"),
+    include_str!("../../migrations/postgres/0002_client_keys.sql"),
+];
 
 /// The oldest format whose releases can work with the present one.
 const READABLE_FROM: i64 = 1;

@@ -4,6 +4,7 @@
 //! connection, so a pooler in transaction mode may stand in between.
 
 mod checkpoints;
+mod client_keys;
 mod connect;
 mod expire;
 mod fault;

@@ -75,11 +75,11 @@ impl SqliteStore {
         Ok(())
     }
 
-    fn writer(&self) -> Result<&Mutex<Connection>, Fault> {
+    pub(super) fn writer(&self) -> Result<&Mutex<Connection>, Fault> {
         self.refresh().map(|()| &self.writer)
     }
 
-    fn reader(&self) -> Result<MutexGuard<'_, Connection>, Fault> {
+    pub(super) fn reader(&self) -> Result<MutexGuard<'_, Connection>, Fault> {
         self.refresh().map(|()| lock(&self.reader))
     }
 

@@ -57,6 +57,11 @@ macro_rules! checks {
             signatures_and_payloads_are_not_found
             twins_are_found_under_addresses_of_their_own
             the_index_counts_as_room
+            a_client_key_survives_the_store
+            a_name_is_that_of_one_key_until_it_is_revoked
+            a_key_needs_a_plain_name_and_a_scope
+            usage_adds_up_per_key_and_day
+            events_of_keys_are_bounded_in_number
         }
     };
 }
@@ -72,8 +77,10 @@ macro_rules! contract {
 #[allow(unused_imports)]
 pub(crate) use contract;
 
+mod client_keys;
 mod conversations;
 mod searches;
+pub(crate) use client_keys::*;
 pub(crate) use conversations::*;
 pub(crate) use searches::*;
 
