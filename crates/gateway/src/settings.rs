@@ -6,7 +6,7 @@ use foldline_core::settings::{ValueKind, bytes, count, fraction};
 section! {
     /// The gateway between agents and their providers.
     GatewaySettings = "gateway" {
-        /// Address to listen on; addresses other than loopback require `client_keys`.
+        /// Address to listen on; addresses other than loopback require `client_keys` or `require_key`.
         listen: Option<String> = ValueKind::Text, "127.0.0.1:8787";
         /// Base URL of the OpenAI API or a compatible one.
         upstream_openai: Option<String> = ValueKind::Text, "https://api.openai.com/v1";
@@ -20,6 +20,8 @@ section! {
         origins: Vec<String> = ValueKind::Names, "";
         /// File with client keys, one per line, and the provider keys they are mapped to; null accepts all clients.
         client_keys: Option<String> = ValueKind::Text, "null";
+        /// Accept only clients with a key, of `client_keys` or of `foldline keys add`; implied by `client_keys`.
+        require_key: bool = ValueKind::Flag, "false";
         /// Paths allowed with a mapped key besides generation, token counting and models; a final `*` matches any rest.
         mapped_paths: Vec<String> = ValueKind::Names, "";
         /// Decide and report, but forward every request unchanged.

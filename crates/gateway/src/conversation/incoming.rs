@@ -66,6 +66,16 @@ impl CredentialId {
         &self.0
     }
 
+    /// As the store knows a client key.
+    pub fn key(&self) -> foldline_store::Key {
+        foldline_store::Key(self.0)
+    }
+
+    /// The identity behind a client key of the store.
+    pub fn of_stored(key: foldline_store::Key) -> CredentialId {
+        CredentialId(key.0)
+    }
+
     /// The namespace of its originals and checkpoints in the store.
     pub fn namespace(&self) -> String {
         hex(&self.0)

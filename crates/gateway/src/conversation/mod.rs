@@ -94,6 +94,11 @@ impl Conversations {
         self.shared.store().is_some_and(foldline_store::Store::is_shared)
     }
 
+    /// The store, where there is one and it is open: for client keys, which belong to no conversation.
+    pub fn store(&self) -> Option<&foldline_store::Store> {
+        self.shared.store()
+    }
+
     /// Other settings from the next request on. The store stays the one that was opened.
     pub fn reload(&self, settings: ConversationSettings) {
         self.shared.reload(settings);
@@ -153,12 +158,13 @@ impl Conversations {
         task.run(&self.shared, summary, now)
     }
 
-    /// Adds what a summary cost to a session's account.
-    pub fn charge_summary(&self, session: &SessionId, model: &str, usage: ReportedUsage) {
+    /// Adds what a summary cost to a session's account, and says how many dollars it was.
+    pub fn charge_summary(&self, session: &SessionId, model: &str, usage: ReportedUsage) -> f64 {
         let rules = self.shared.rules();
         let table = rules.job.models.as_ref().unwrap_or(ModelTable::embedded());
         let summaries = cost::charged(&table.profile(model, ApiFamily::OpenAi), &usage);
         self.shared.memory().add(session, &Sums { summaries, ..Sums::default() });
+        summaries
     }
 
     /// Asks for a fold: the next request of that session is folded, with a focus if there is one. `false`

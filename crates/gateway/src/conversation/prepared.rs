@@ -1,12 +1,14 @@
 //! A prepared request: the body to forward, what was done to it, and what is needed when the reply arrives.
 
 use super::compacted::Compacted;
+use super::cost;
 use super::incoming::{CredentialId, SessionId};
 use super::task::FoldTask;
 use foldline_core::models::ModelProfile;
 use foldline_core::policy::Budgets;
 use foldline_store::Key;
 use foldline_transcript::Structure;
+use foldline_transcript::wire::reply::ReportedUsage;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -124,6 +126,16 @@ pub(super) struct OriginalSize {
 }
 
 impl Turn {
+    /// Dollars that the provider charges for it; nothing when prices are not known.
+    pub fn charged(&self, usage: &ReportedUsage) -> f64 {
+        cost::charged(&self.model, usage)
+    }
+
+    /// What it took if nobody reports it: the prompt as it was counted.
+    pub fn assumed_usage(&self) -> ReportedUsage {
+        ReportedUsage { input: self.tokens.1, ..ReportedUsage::default() }
+    }
+
     /// The same turn, sent as it came after the provider rejected what we made of it.
     pub fn as_it_came(&self) -> Turn {
         Turn {

@@ -121,6 +121,11 @@ impl FoldTask {
         })
     }
 
+    /// Whose it is.
+    pub fn credential(&self) -> CredentialId {
+        self.credential
+    }
+
     /// The session it is for.
     pub fn session(&self) -> &SessionId {
         &self.identity.session

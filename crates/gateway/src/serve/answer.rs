@@ -35,6 +35,34 @@ pub enum Refusal {
     /// No client key, or an unknown one.
     #[error("client key missing or unknown; send it as x-api-key, as bearer token or as x-foldline-key")]
     UnknownKey,
+    /// A client key of the store that was revoked.
+    #[error("this client key was revoked; ask the operator for another one")]
+    KeyRevoked,
+    /// A client key of the store that is over.
+    #[error("this client key expired at {at}; ask the operator for another one")]
+    KeyExpired {
+        /// When.
+        at: String,
+    },
+    /// A client key of the store that is for something else.
+    #[error("this client key lacks the scope `{scope}`; ask the operator for a key that has it")]
+    KeyScope {
+        /// The scope that is needed.
+        scope: &'static str,
+    },
+    /// The budget of a client key is used up.
+    #[error(
+        "the budget of this client key, {budget} per day, is used up; it is renewed at midnight UTC, in {seconds} s"
+    )]
+    KeyBudget {
+        /// How much it is.
+        budget: String,
+        /// Until there is a new one.
+        seconds: u64,
+    },
+    /// The store of client keys cannot be read.
+    #[error("client keys cannot be read from the store at the moment; try again in a moment")]
+    KeysUnread,
     /// Too many requests at once.
     #[error("concurrency limit {limit} reached (gateway.max_requests); try again in a moment")]
     TooManyRequests {
@@ -104,7 +132,8 @@ pub enum Refusal {
     AmbiguousProvider,
     /// The key map has no key for that vendor.
     #[error(
-        "no key of {vendor} is mapped to this client key; the operator can add one to the file gateway.client_keys"
+        "no key of {vendor} is mapped to this client key; the operator can add one to the file gateway.client_keys, \
+         or with `foldline keys add --upstream`"
     )]
     NoMappedKey {
         /// Whose API was asked.
@@ -171,14 +200,17 @@ impl Refusal {
             | Self::ForeignOrigin(_)
             | Self::NoMappedKey { .. }
             | Self::PathNotMapped(_)
+            | Self::KeyScope { .. }
             | Self::ListNotAllowed => StatusCode::FORBIDDEN,
             Self::WrongProviderKey { .. } => StatusCode::UNAUTHORIZED,
             Self::TooSlow { .. } => StatusCode::REQUEST_TIMEOUT,
             Self::UnsupportedEncoding(_) | Self::FormRequest => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Self::UnknownKey => StatusCode::UNAUTHORIZED,
-            Self::TooManyRequests { .. } | Self::BodyMemory { .. } | Self::TooManyConnections { .. } => {
-                StatusCode::SERVICE_UNAVAILABLE
-            }
+            Self::UnknownKey | Self::KeyRevoked | Self::KeyExpired { .. } => StatusCode::UNAUTHORIZED,
+            Self::KeyBudget { .. } => StatusCode::TOO_MANY_REQUESTS,
+            Self::TooManyRequests { .. }
+            | Self::BodyMemory { .. }
+            | Self::TooManyConnections { .. }
+            | Self::KeysUnread => StatusCode::SERVICE_UNAVAILABLE,
             Self::UpstreamUnreachable { .. } => StatusCode::BAD_GATEWAY,
             Self::UpstreamTimeout { .. } => StatusCode::GATEWAY_TIMEOUT,
             Self::WebSocket => StatusCode::UPGRADE_REQUIRED,
@@ -195,6 +227,11 @@ impl Refusal {
             Self::UnsupportedEncoding(_) => "unsupported_encoding",
             Self::InvalidEncoding(_) => "invalid_encoding",
             Self::UnknownKey => "unknown_key",
+            Self::KeyRevoked => "key_revoked",
+            Self::KeyExpired { .. } => "key_expired",
+            Self::KeyScope { .. } => "key_scope",
+            Self::KeyBudget { .. } => "key_budget",
+            Self::KeysUnread => "keys_unread",
             Self::TooManyRequests { .. } => "too_many_requests",
             Self::BodyMemory { .. } => "body_memory",
             Self::TooManyConnections { .. } => "too_many_connections",
@@ -222,16 +259,21 @@ impl Refusal {
     fn kind(&self) -> &'static str {
         match self {
             Self::TooLarge { .. } => "request_too_large",
-            Self::UnknownKey | Self::WrongProviderKey { .. } => "authentication_error",
+            Self::UnknownKey | Self::KeyRevoked | Self::KeyExpired { .. } | Self::WrongProviderKey { .. } => {
+                "authentication_error"
+            }
+            Self::KeyBudget { .. } => "rate_limit_error",
             Self::ForeignHost(_)
             | Self::ForeignOrigin(_)
             | Self::NoMappedKey { .. }
             | Self::PathNotMapped(_)
+            | Self::KeyScope { .. }
             | Self::ListNotAllowed => "permission_error",
             Self::NotFound | Self::NotOwned => "not_found_error",
-            Self::TooManyRequests { .. } | Self::BodyMemory { .. } | Self::TooManyConnections { .. } => {
-                "overloaded_error"
-            }
+            Self::TooManyRequests { .. }
+            | Self::BodyMemory { .. }
+            | Self::TooManyConnections { .. }
+            | Self::KeysUnread => "overloaded_error",
             Self::UpstreamUnreachable { .. } => "api_error",
             Self::UpstreamTimeout { .. } | Self::TooSlow { .. } => "timeout_error",
             _ => "invalid_request_error",
@@ -245,6 +287,7 @@ impl Refusal {
             403 => "PERMISSION_DENIED",
             404 => "NOT_FOUND",
             408 | 504 => "DEADLINE_EXCEEDED",
+            429 => "RESOURCE_EXHAUSTED",
             502 | 503 => "UNAVAILABLE",
             _ => "INVALID_ARGUMENT",
         }
@@ -268,7 +311,12 @@ impl Refusal {
                 response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
                 response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
             }
-            Self::TooManyRequests { .. } => {
+            Self::KeyBudget { seconds, .. } => {
+                response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(*seconds));
+                // The libraries of the vendors would try again at once.
+                response.headers_mut().insert("x-should-retry", HeaderValue::from_static("false"));
+            }
+            Self::TooManyRequests { .. } | Self::KeysUnread => {
                 response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
             }
             Self::WebSocket => {
@@ -351,6 +399,11 @@ mod tests {
             Refusal::UnsupportedEncoding("lzma".into()),
             Refusal::InvalidEncoding("gzip"),
             Refusal::UnknownKey,
+            Refusal::KeyRevoked,
+            Refusal::KeyExpired { at: "2026-01-31T00:00:00.000Z".into() },
+            Refusal::KeyScope { scope: "generate" },
+            Refusal::KeyBudget { budget: "100000 tokens".into(), seconds: 3_600 },
+            Refusal::KeysUnread,
             Refusal::TooManyRequests { limit: 512 },
             Refusal::BodyMemory { limit: 1_000 },
             Refusal::TooManyConnections { limit: 4_096 },

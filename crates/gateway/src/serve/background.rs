@@ -3,9 +3,10 @@
 use super::gateway::{Gateway, now};
 use super::log_lines::{self, Applied, Figures, Totals};
 use super::rewrite::RewriteError;
-use crate::conversation::{FoldTask, Planned, SessionId};
+use crate::conversation::{FoldTask, Planned};
 use crate::summariser::{Spent, Summary, SummaryJob};
 use foldline_core::summary::{Failure, FailureClass};
+use foldline_store::KeyUsage;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tracing::{info, warn};
@@ -42,7 +43,7 @@ async fn fold_now(gateway: &Arc<Gateway>, mut task: FoldTask) -> Result<(), Rewr
     let summary = match planned.map_err(RewriteError::Prepare)? {
         Planned::Nothing => return Ok(()),
         Planned::Ready => None,
-        Planned::NeedsSummary(job) => summarise(gateway, task.session(), &job).await,
+        Planned::NeedsSummary(job) => summarise(gateway, &task, &job).await,
     };
     let rewriter = gateway.rewriter.clone();
     let session = task.session().clone();
@@ -57,12 +58,14 @@ async fn fold_now(gateway: &Arc<Gateway>, mut task: FoldTask) -> Result<(), Rewr
 }
 
 /// Asks the model that the settings name.
-async fn summarise(gateway: &Gateway, session: &SessionId, job: &SummaryJob) -> Option<Summary> {
+async fn summarise(gateway: &Gateway, task: &FoldTask, job: &SummaryJob) -> Option<Summary> {
     let summariser = gateway.setup().summariser.clone()?.for_job(job);
     let mut spent = Vec::new();
     let summary = summariser.write_at_cost(job, &mut |_| {}, &mut spent).await;
     for Spent { model, usage } in spent {
-        gateway.conversations.charge_summary(session, &model, usage);
+        let dollars = gateway.conversations.charge_summary(task.session(), &model, usage);
+        let (tokens_in, tokens_out) = (usage.prompt(), usage.output);
+        gateway.book(task.credential(), &KeyUsage { requests: 0, tokens_in, tokens_out, dollars });
     }
     Some(match summary {
         Summary::Written(written) => {
@@ -105,9 +108,15 @@ pub async fn write_statistics(gateway: Arc<Gateway>, stop: impl Future<Output = 
             () = gateway.reported.notified() => false,
             () = &mut stop => true,
         };
-        let conversations = gateway.conversations.clone();
+        let worker = gateway.clone();
         let flushed = tokio::task::spawn_blocking(move || {
+            let conversations = &worker.conversations;
             let flushed = conversations.flush(now());
+            let followed = match stopped {
+                false => worker.stored_keys.follow(conversations.store(), now().0),
+                true => conversations.store().map_or(Ok(()), |store| worker.stored_keys.synchronise(store, now().0)),
+            };
+            let flushed = flushed.and(followed);
             if flushed.is_ok() && !stopped {
                 conversations.index();
             }

@@ -3,10 +3,11 @@
 use super::Body;
 use super::answer::{json_answer, text_answer};
 use super::gateway::{Gateway, now};
+use super::key_figures::KeyFigures;
 use super::query::Parameters;
 use super::{dates, originals, pages, readiness, tools};
 use crate::conversation::{CredentialId, SessionId, SessionView, Sums, TurnEvent, Undo};
-use foldline_store::{Forget, Forgotten, Whose};
+use foldline_store::{Forget, Forgotten, KeyScope, Whose};
 use http::{Method, Response, StatusCode, request::Parts};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -29,12 +30,12 @@ pub async fn answer(gateway: Arc<Gateway>, path: String, parts: Parts, body: byt
         return pages::answer(&gateway, &segments, &parts, &body).await;
     }
     let setup = gateway.setup();
-    let Some(credential) = setup.keys.admit(&parts.headers) else {
-        return error(
-            StatusCode::UNAUTHORIZED,
-            "client key missing or unknown; send it as x-foldline-key, x-api-key or \
-         bearer token",
-        );
+    let credential = match setup.keys.authorise(&parts.headers, scopes_of(&segments)) {
+        Ok(credential) => credential,
+        Err(refusal) => {
+            gateway.metrics.refusal(refusal.name());
+            return error(refusal.status(), &refusal.to_string());
+        }
     };
     let credential = gateway.accepted.whose(credential);
     // Where everybody is admitted, only this machine is: its user may see all of it. Elsewhere an operator may.
@@ -47,6 +48,8 @@ pub async fn answer(gateway: Arc<Gateway>, path: String, parts: Parts, body: byt
             "application/openmetrics-text; version=1.0.0; charset=utf-8",
             gateway.metrics.page(),
         ),
+        (&Method::GET, ["keys"]) if !is_operator => error(StatusCode::FORBIDDEN, NO_OPERATOR),
+        (&Method::GET, ["keys"]) => keys(gateway).await,
         (&Method::GET, ["sessions"]) => sessions(gateway, whose).await,
         (&Method::GET, ["sessions", id]) => session(gateway, id, whose).await,
         (&Method::POST, ["sessions", id, "compact"]) => compact(gateway, id, whose, &body).await,
@@ -62,12 +65,31 @@ pub async fn answer(gateway: Arc<Gateway>, path: String, parts: Parts, body: byt
         (_, ["mcp"]) => tools::answer(&gateway, parts, body, credential).await,
         (
             _,
-            ["healthz" | "readyz" | "metrics" | "sessions" | "search"]
+            ["healthz" | "readyz" | "metrics" | "keys" | "sessions" | "search"]
             | ["sessions", _]
             | ["sessions", _, "compact" | "undo"]
             | ["recall", _],
         ) => error(StatusCode::METHOD_NOT_ALLOWED, "method not allowed"),
         _ => error(StatusCode::NOT_FOUND, "not found; see /foldline/sessions and /foldline/metrics"),
+    }
+}
+
+/// What a key of the store must be for.
+fn scopes_of(segments: &[&str]) -> &'static [KeyScope] {
+    match segments {
+        ["metrics" | "keys", ..] => &[KeyScope::Operator],
+        ["recall" | "search" | "mcp", ..] => &[KeyScope::Recall],
+        _ => &[KeyScope::Recall, KeyScope::Operator],
+    }
+}
+
+/// The client keys of the store with their figures.
+async fn keys(gateway: Arc<Gateway>) -> Response<Body> {
+    let read = tokio::task::spawn_blocking(move || KeyFigures::read(&gateway));
+    match read.await {
+        Ok(Ok(figures)) => json_answer(StatusCode::OK, &figures.json()),
+        Ok(Err(fault)) => error(StatusCode::INTERNAL_SERVER_ERROR, &fault.to_string()),
+        Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "failed to read client keys from the store"),
     }
 }
 
@@ -114,7 +136,7 @@ async fn session(gateway: Arc<Gateway>, id: &str, whose: Option<CredentialId>) -
 }
 
 const NO_OPERATOR: &str = "only an operator may see the figures of all clients; append `operator` to a line of the \
- file gateway.client_keys, or see /foldline/sessions for your own sessions";
+ file gateway.client_keys or add a key with `foldline keys add NAME --scope operator`, or see /foldline/sessions for your own sessions";
 const BAD_SESSION: &str = "invalid session id; expected fs- and 16 hex digits";
 const NO_SESSION: &str = "session not found";
 const NOT_YOUR_SESSION: &str =

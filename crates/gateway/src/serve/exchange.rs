@@ -17,6 +17,7 @@ use super::{Body, background};
 use super::{headers, mapped_keys};
 use crate::conversation::{self, CredentialId, Dialect, SessionId, Turn, read_refusal};
 use bytes::Bytes;
+use foldline_store::KeyUsage;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, header, response};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
@@ -172,6 +173,7 @@ impl Sent {
             .ok_or_else(|| Refusal::UpstreamTimeout { host: host(), seconds: patience.as_secs() })?
             .map_err(|error| Refusal::UpstreamUnreachable { host: host(), reason: error.to_string() })?;
         let status = reply.status();
+        exchange.gateway.book(exchange.admitted, &KeyUsage { requests: 1, ..KeyUsage::default() });
         exchange.gateway.metrics.reply(exchange.provider, status.as_u16(), began.elapsed());
         if status.is_client_error() || status.is_server_error() {
             log_lines::upstream_failed(&host(), status.as_u16(), self.session.as_ref(), began.elapsed());
@@ -309,7 +311,7 @@ impl Sent {
     /// A reply as it is passed on.
     fn stream(&self, parts: &response::Parts, source: Incoming, place: RequestPermit) -> Body {
         let mut reply = Reply::new(source, self.exchange.setup.patience.idle).placed(place);
-        reply = reply.watched(self.watch(&parts.headers));
+        reply = reply.watched(self.watch(parts.status, &parts.headers));
         if self.strips(parts) {
             reply = reply.stripped();
         }
@@ -349,11 +351,15 @@ impl Sent {
     }
 
     /// Reads along with a reply and tells the conversation what it cost.
-    fn watch(&self, headers: &HeaderMap) -> ReplyObserver {
+    fn watch(&self, status: StatusCode, headers: &HeaderMap) -> ReplyObserver {
         let (gateway, turn) = (self.exchange.gateway.clone(), self.turn.clone());
+        let admitted = self.exchange.admitted;
         let runtime = tokio::runtime::Handle::current();
         let report = move |ending: Ending, usage: Option<conversation::ReportedUsage>| -> Option<Settled> {
             gateway.metrics.ending(ending.name());
+            if let Some(used) = used(usage, turn.as_ref().filter(|_| status.is_success())) {
+                gateway.book(admitted, &used);
+            }
             let usage = usage?;
             gateway.metrics.used(usage);
             let (turn, observer) = (turn?, gateway.rewriter.clone());
@@ -388,10 +394,18 @@ impl Retry {
         if !reply.status().is_success() || !is_stream(reply.headers()) || !is_plain(reply.headers()) {
             return None;
         }
-        let watch = sent.watch(reply.headers());
+        let watch = sent.watch(reply.status(), reply.headers());
         let retry = (sent.attempt < MOST_ATTEMPTS).then(|| Retry(Box::new(sent)));
         Some((reply.into_body(), watch, retry))
     }
+}
+
+/// What a turn counts towards the budget of its key. A client that leaves before the provider has reported has used its
+/// prompt all the same.
+fn used(reported: Option<conversation::ReportedUsage>, turn: Option<&Turn>) -> Option<KeyUsage> {
+    let usage = reported.or_else(|| turn.map(Turn::assumed_usage))?;
+    let dollars = turn.map_or(0.0, |turn| turn.charged(&usage));
+    Some(KeyUsage { requests: 0, tokens_in: usage.prompt(), tokens_out: usage.output, dollars })
 }
 
 /// Statuses with which somebody says that a request is too large. Servers at home say it with 500, too.

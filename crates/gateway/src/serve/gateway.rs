@@ -8,13 +8,14 @@ use super::metrics::Metrics;
 use super::pages::Visitors;
 use super::readiness::Readiness;
 use super::setup::{self, Setup, SetupError};
-use crate::conversation::{ConversationSettings, Conversations, Mode, Rewriter, Timestamp, Totals};
+use super::stored_keys::StoredKeys;
+use crate::conversation::{ConversationSettings, Conversations, CredentialId, Mode, Rewriter, Timestamp, Totals};
 use crate::outbound::{Outbound, OutboundError, OutboundSettings};
 use crate::settings::GatewaySettings;
 use arc_swap::ArcSwap;
 use foldline_core::Policy;
 use foldline_core::models::ModelTable;
-use foldline_store::{Keyring, Limits, StoreSettings};
+use foldline_store::{KeyUsage, Keyring, Limits, StoreSettings};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -86,6 +87,8 @@ pub struct Gateway {
     pub(super) owners: ObjectOwners,
     /// Whose the tokens are that providers have accepted.
     pub(super) accepted: AcceptedTokens,
+    /// Client keys of the store.
+    pub(super) stored_keys: Arc<StoredKeys>,
     /// Signed-in browsers.
     pub(super) visitors: Visitors,
     /// Permits for live-update connections.
@@ -151,13 +154,18 @@ impl Gateway {
         config: &GatewayConfig,
         wrap: impl FnOnce(Conversations) -> Arc<dyn Rewriter>,
     ) -> Result<Arc<Gateway>, StartError> {
-        let setup = Setup::of(&config.policy, &config.gateway)?;
+        let mut setup = Setup::of(&config.policy, &config.gateway)?;
+        let stored_keys = Arc::<StoredKeys>::default();
+        setup.keys.attach(stored_keys.clone());
         let outbound = Outbound::new(OutboundSettings {
             connect_timeout: Duration::from_secs(u64::from(config.gateway.connect_secs)),
             ..OutboundSettings::default()
         })?;
         // A store that cannot be opened must not keep requests from their providers.
         let conversations = Conversations::open_or_wait(conversation_settings(config));
+        if let Err(error) = stored_keys.follow(conversations.store(), now().0) {
+            tracing::warn!(%error, "failed to read client keys from the store; tried again every second");
+        }
         // A rewrite keeps a core busy: more at once than a few per core only take memory from each other.
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         let metrics = Metrics::new(conversations.clone());
@@ -174,6 +182,7 @@ impl Gateway {
             viewers: Arc::new(Semaphore::new(MOST_VIEWERS)),
             shown: ArcSwap::from_pointee(config.shown.clone()),
             accepted: AcceptedTokens::default(),
+            stored_keys,
             owners: ObjectOwners::default(),
             reported: Notify::new(),
             rewriter: wrap(conversations.clone()),
@@ -197,6 +206,13 @@ impl Gateway {
         self.conversations.totals()
     }
 
+    /// Books what a client key of the store used.
+    pub(super) fn book(&self, credential: CredentialId, usage: &KeyUsage) {
+        if let Some(name) = self.stored_keys.book(credential, usage, now().0) {
+            self.metrics.key_used(&name, usage);
+        }
+    }
+
     /// The settings in force.
     pub fn setup(&self) -> Arc<Setup> {
         self.setup.load_full()
@@ -217,7 +233,8 @@ impl Gateway {
     /// Store and limits of concurrency stay what they were at the start. Another address is refused, and so is to admit
     /// everybody where only known clients came in: what is open to whom follows from the socket, which stays.
     pub fn reload(&self, config: &GatewayConfig) -> Result<(), SetupError> {
-        let setup = Setup::of(&config.policy, &config.gateway)?;
+        let mut setup = Setup::of(&config.policy, &config.gateway)?;
+        setup.keys.attach(self.stored_keys.clone());
         let wanted = setup.listen()?;
         if config.gateway.listen != self.listen {
             let now = setup::address(self.listen.as_deref())?;

@@ -11,30 +11,48 @@
 //! ops-1     operator
 //! ```
 //!
-//! What goes out under a key of the file may be shared by several clients, so that less of it passes: see `mapped_keys`.
+//! Beside these there are the keys of the store, which `foldline keys` adds: see `stored_keys`. They have a name, scopes, an
+//! end and budgets, and never leave the gateway.
+//!
+//! What goes out under a key that is mapped may be shared by several clients, so that less of it passes: see `mapped_keys`.
 //!
 //! Client keys are compared by digest: the time that takes says nothing about them, and they are not kept as text.
 
 use super::answer::Refusal;
 use super::credentials::{self, API_KEY, GOOGLE_KEY};
+use super::gateway::now;
 use super::headers;
 use super::route::Provider;
+use super::stored_keys::StoredKeys;
+use super::upstream_keys::{MappingError, UpstreamKeys};
 use crate::conversation::CredentialId;
+use foldline_store::KeyScope;
 use http::header::{self, HeaderMap, HeaderValue};
 use std::collections::HashMap;
+use std::sync::Arc;
 
-/// The keys that are known.
+/// The keys that are known: those of the file, and those of the store.
 #[derive(Default)]
 pub struct Keys {
-    clients: HashMap<CredentialId, Upstream>,
+    clients: HashMap<CredentialId, Client>,
+    admission: Admission,
+    stored: Arc<StoredKeys>,
 }
 
-/// The keys sent in place of a client's.
+/// Who comes in where no file names keys.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Admission {
+    /// Everybody.
+    #[default]
+    Everybody,
+    /// Those with a key of the store.
+    KeysOnly,
+}
+
+/// A client of the file.
 #[derive(Default)]
-struct Upstream {
-    openai: Option<HeaderValue>,
-    anthropic: Option<HeaderValue>,
-    google: Option<HeaderValue>,
+struct Client {
+    upstream: Arc<UpstreamKeys>,
     sees: Sees,
 }
 
@@ -65,10 +83,10 @@ impl Keys {
             let fail = |reason: String| KeyError { line: index + 1, reason };
             let mut words = line.split_whitespace();
             let Some(client) = words.next().filter(|word| !word.starts_with('#')) else { continue };
-            let mut upstream = Upstream::default();
+            let (mut upstream, mut sees) = (UpstreamKeys::default(), Sees::default());
             for word in words {
                 if word == OPERATOR {
-                    upstream.sees = Sees::Everybodys;
+                    sees = Sees::Everybodys;
                     continue;
                 }
                 let (name, value) = word
@@ -80,46 +98,70 @@ impl Keys {
                     }
                     None => value.to_owned(),
                 };
-                let slot = match name {
-                    "openai" => &mut upstream.openai,
-                    "anthropic" => &mut upstream.anthropic,
-                    "google" => &mut upstream.google,
-                    other => {
-                        return Err(fail(format!("unknown provider `{other}`; expected openai, anthropic or google")));
-                    }
-                };
-                let mut value = HeaderValue::from_str(value.trim())
-                    .map_err(|_| fail("a key contains characters that are invalid in a header".to_owned()))?;
-                value.set_sensitive(true);
-                *slot = Some(value);
+                upstream.map(name, &value).map_err(|error| {
+                    fail(match error {
+                        MappingError::UnknownProvider => {
+                            format!("unknown provider `{name}`; expected openai, anthropic or google")
+                        }
+                        MappingError::NotAHeader => "a key contains characters that are invalid in a header".to_owned(),
+                    })
+                })?;
             }
-            clients.insert(CredentialId::of_key(client), upstream);
+            clients.insert(CredentialId::of_key(client), Client { upstream: Arc::new(upstream), sees });
         }
-        Ok(Keys { clients })
+        Ok(Keys { clients, ..Keys::default() })
+    }
+
+    /// The same, with this about those who show no key.
+    pub fn admitting(self, admission: Admission) -> Keys {
+        Keys { admission, ..self }
+    }
+
+    /// Adds the keys of the store.
+    pub fn attach(&mut self, stored: Arc<StoredKeys>) {
+        self.stored = stored;
     }
 
     /// Whether somebody may see the figures of all clients. Where everybody comes in, all are on this machine.
     pub fn is_operator(&self, credential: CredentialId) -> bool {
-        self.is_open() || self.clients.get(&credential).is_some_and(|client| client.sees == Sees::Everybodys)
+        let by_file = || self.clients.get(&credential).is_some_and(|client| client.sees == Sees::Everybodys);
+        let stored = self.stored.grants(credential, KeyScope::Operator, now().0);
+        stored.unwrap_or_else(|| self.is_open() || by_file())
     }
 
     /// True when everybody may come in.
     pub fn is_open(&self) -> bool {
-        self.clients.is_empty()
+        self.clients.is_empty() && self.admission == Admission::Everybody
     }
 
     /// Whether somebody who was let in once would be again.
     pub fn knows(&self, credential: CredentialId) -> bool {
-        self.is_open() || self.clients.contains_key(&credential)
+        let stored = self.stored.is_valid(credential, now().0);
+        stored.unwrap_or_else(|| self.is_open() || self.clients.contains_key(&credential))
     }
 
     /// Who asks. `None` when nobody known does and only known ones may.
     pub fn admit(&self, headers: &HeaderMap) -> Option<CredentialId> {
-        let mut presented = presented(headers);
-        if self.is_open() {
-            return Some(presented.next().unwrap_or(CredentialId::of_key("")));
-        }
-        presented.find(|credential| self.clients.contains_key(credential))
+        let is_known = |id: &CredentialId| self.clients.contains_key(id) || self.stored.has(*id);
+        let known = presented(headers).find(is_known);
+        let anybody = || presented(headers).next().unwrap_or(CredentialId::of_key(""));
+        known.or_else(|| self.is_open().then(anybody))
+    }
+
+    /// Who asks for something that one of these scopes allows. Keys of the file may do everything but what an operator
+    /// may.
+    pub fn authorise(&self, headers: &HeaderMap, scopes: &[KeyScope]) -> Result<CredentialId, Refusal> {
+        let credential = self.admit(headers).ok_or_else(|| match presented(headers).next() {
+            Some(_) if self.clients.is_empty() && !self.stored.was_read() => Refusal::KeysUnread,
+            _ => Refusal::UnknownKey,
+        })?;
+        self.check(credential, scopes)?;
+        Ok(credential)
+    }
+
+    /// Refuses a key of the store that none of these scopes allow, that is over, or whose budget is used up.
+    pub fn check(&self, credential: CredentialId, scopes: &[KeyScope]) -> Result<(), Refusal> {
+        self.stored.check(credential, scopes, now().0)
     }
 
     /// Makes the headers carry the key that goes to `provider`: the one that the file gives in place of the client's, or
@@ -130,10 +172,10 @@ impl Keys {
         provider: Provider,
         headers: &mut HeaderMap,
     ) -> Result<(), Refusal> {
-        if !self.is_open() {
+        if !self.is_open() || !self.stored.is_empty() {
             credentials::strike(headers, |key| self.stands_for_others(CredentialId::of_bytes(key)));
         }
-        let Some(upstream) = self.clients.get(&credential).filter(|upstream| upstream.is_given()) else {
+        let Some(upstream) = self.upstream(credential).filter(|upstream| upstream.is_mapped()) else {
             return Ok(());
         };
         let Some(key) = upstream.key(provider) else {
@@ -160,28 +202,19 @@ impl Keys {
         Ok(())
     }
 
-    /// Whether requests of a client go to `provider` under a key of the file.
+    /// Whether requests of a client go to `provider` under a key that is not the client's.
     pub fn is_mapped(&self, credential: CredentialId, provider: Provider) -> bool {
-        self.clients.get(&credential).is_some_and(|upstream| upstream.key(provider).is_some())
+        self.upstream(credential).is_some_and(|upstream| upstream.key(provider).is_some())
     }
 
+    fn upstream(&self, credential: CredentialId) -> Option<Arc<UpstreamKeys>> {
+        self.stored.upstream(credential).or_else(|| self.clients.get(&credential).map(|client| client.upstream.clone()))
+    }
+
+    /// Keys of the store are known to no provider.
     fn stands_for_others(&self, credential: CredentialId) -> bool {
-        self.clients.get(&credential).is_some_and(Upstream::is_given)
-    }
-}
-
-impl Upstream {
-    /// The key that is sent to a provider.
-    fn key(&self, provider: Provider) -> Option<&HeaderValue> {
-        match provider {
-            Provider::OpenAi => self.openai.as_ref(),
-            Provider::Anthropic => self.anthropic.as_ref(),
-            Provider::Google => self.google.as_ref(),
-        }
-    }
-
-    fn is_given(&self) -> bool {
-        Provider::ALL.into_iter().any(|provider| self.key(provider).is_some())
+        let by_file = || self.clients.get(&credential).is_some_and(|client| client.upstream.is_mapped());
+        self.stored.has(credential) || by_file()
     }
 }
 

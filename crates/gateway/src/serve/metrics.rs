@@ -1,7 +1,8 @@
-//! Prometheus metrics. Label values come from fixed tables, never from clients.
+//! Prometheus metrics. Label values come from fixed tables or are names that an operator gave to keys, never from clients.
 
 use super::route::Provider;
 use crate::conversation::{Conversations, Dialect, ReportedUsage};
+use foldline_store::KeyUsage;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric, text::encode};
 use prometheus_client::metrics::counter::{ConstCounter, Counter};
@@ -9,8 +10,10 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// One label.
@@ -33,6 +36,23 @@ struct Answered {
     status: u16,
 }
 
+/// A client key of the store.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct KeyLabel {
+    key: String,
+}
+
+/// A client key of the store and what it used.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct KeyTokens {
+    key: String,
+    kind: &'static str,
+}
+
+/// Keys that have figures of their own; all others share those of `OTHER_KEYS`.
+const MOST_KEYS: usize = 200;
+const OTHER_KEYS: &str = "(other)";
+
 /// All figures of one gateway.
 pub struct Metrics {
     registry: Registry,
@@ -49,6 +69,10 @@ pub struct Metrics {
     tokens: Histogram,
     saved: Histogram,
     reloads: Family<Kind, Counter>,
+    key_requests: Family<KeyLabel, Counter>,
+    key_tokens: Family<KeyTokens, Counter>,
+    key_dollars: Family<KeyLabel, Counter<f64, AtomicU64>>,
+    key_names: Mutex<HashSet<String>>,
     /// Of every kind together, for the line of totals.
     all_fallbacks: AtomicU64,
     all_refusals: AtomicU64,
@@ -83,6 +107,10 @@ impl Metrics {
             tokens: tokens(),
             saved: tokens(),
             reloads: Family::default(),
+            key_requests: Family::default(),
+            key_tokens: Family::default(),
+            key_dollars: Family::default(),
+            key_names: Mutex::default(),
             all_fallbacks: AtomicU64::default(),
             all_refusals: AtomicU64::default(),
             all_failures: AtomicU64::default(),
@@ -116,6 +144,13 @@ impl Metrics {
         r.register("request_tokens", "Tokens of incoming requests", metrics.tokens.clone());
         r.register("saved_tokens", "Tokens saved in rewritten requests", metrics.saved.clone());
         r.register("config_reloads", "Settings reloads by result", metrics.reloads.clone());
+        r.register("key_requests", "Requests forwarded by client key of the store", metrics.key_requests.clone());
+        r.register("key_tokens", "Tokens by client key of the store", metrics.key_tokens.clone());
+        r.register(
+            "key_dollars",
+            "Dollars by client key of the store, where prices are known",
+            metrics.key_dollars.clone(),
+        );
         r.register("open_requests", "Requests in progress", metrics.open_requests.clone());
         r.register("open_connections", "Open client connections", metrics.open_connections.clone());
         r.register(
@@ -195,6 +230,23 @@ impl Metrics {
     /// The settings were read again.
     pub fn reload(&self, kind: &'static str) {
         self.reloads.get_or_create(&Kind { kind }).inc();
+    }
+
+    /// A client key of the store used something.
+    pub fn key_used(&self, name: &str, usage: &KeyUsage) {
+        let key = self.key_label(name);
+        self.key_requests.get_or_create(&KeyLabel { key: key.clone() }).inc_by(usage.requests);
+        for (kind, tokens) in [("input", usage.tokens_in), ("output", usage.tokens_out)] {
+            self.key_tokens.get_or_create(&KeyTokens { key: key.clone(), kind }).inc_by(tokens);
+        }
+        self.key_dollars.get_or_create(&KeyLabel { key }).inc_by(usage.dollars);
+    }
+
+    /// The name of a key, as long as there are few.
+    fn key_label(&self, name: &str) -> String {
+        let mut names = self.key_names.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_known = names.contains(name) || (names.len() < MOST_KEYS && names.insert(name.to_owned()));
+        if is_known { name } else { OTHER_KEYS }.to_owned()
     }
 
     /// A provider reported usage.

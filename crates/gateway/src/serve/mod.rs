@@ -4,7 +4,7 @@
 //! |---|---|
 //! | accept a connection, or evict one when a limit is reached | `listen`, `connections`, `connection`, `write_timeout` |
 //! | normalise the path, check host and origin, choose a route | `handler`, `path`, `allowed_hosts`, `route` |
-//! | authenticate a turn, read and decompress its body, choose the upstream URL | `turn`: `keys`, `inbound`, `decode`, `budget`, `mapped_keys`, `upstream` |
+//! | authenticate a turn, read and decompress its body, choose the upstream URL | `turn`: `keys`, `stored_keys`, `inbound`, `decode`, `budget`, `mapped_keys`, `upstream` |
 //! | forward any other request unchanged | `pass_through`, `upload` |
 //! | rewrite the turn | `rewrite`, then `cache_marks` and `usage` |
 //! | send it; shorten and resend it when the provider refuses its size | `exchange` |
@@ -32,6 +32,7 @@ mod header_hints;
 mod headers;
 mod identity;
 mod inbound;
+mod key_figures;
 mod keys;
 mod listen;
 mod log_lines;
@@ -53,16 +54,19 @@ mod rewrite;
 mod route;
 mod setup;
 mod slash_commands;
+mod stored_keys;
 mod stream_start;
 mod tools;
 mod turn;
 mod upload;
 mod upstream;
+mod upstream_keys;
 mod usage;
 mod write_timeout;
 
 pub use crate::outbound::BoxError;
 pub use gateway::{Gateway, GatewayConfig, ShownSetting, StartError};
+pub use key_figures::{KeyFigure, KeyFigures, KeyStatus, events_json, key_figures};
 pub use listen::{Stopped, bind, serve};
 pub use panics::log_places_of_panics;
 pub use reload::{Load, follow};

@@ -17,7 +17,7 @@ use crate::conversation::{Conversations, CredentialId};
 use foldline_core::output::{Output, shorten};
 use foldline_core::reading::{PAGE_SIZES, Reach, Way};
 use foldline_core::tokens::estimate;
-use foldline_store::{Address, Digest, NewOriginal, Original, Recall, Wanted};
+use foldline_store::{Address, Digest, KeyScope, NewOriginal, Original, Recall, Wanted};
 use foldline_transcript::recall::Handle;
 use http::request::Parts;
 use http::{Response, StatusCode};
@@ -38,7 +38,7 @@ pub async fn compress(
     guard: &RequestGuard,
 ) -> Result<Response<Body>, Refusal> {
     let setup = gateway.setup();
-    let credential = setup.keys.admit(&parts.headers).ok_or(Refusal::UnknownKey)?;
+    let credential = setup.keys.authorise(&parts.headers, &[KeyScope::Generate])?;
     let receiving = guard.receive();
     let wire = inbound::read(body, setup.bounds, &gateway.memory).await?;
     drop(receiving);
@@ -60,7 +60,7 @@ pub async fn compress(
 /// Answers `GET /v1/retrieve/{hash}`.
 pub async fn retrieve(gateway: &Arc<Gateway>, hash: String, parts: Parts) -> Result<Response<Body>, Refusal> {
     let setup = gateway.setup();
-    let credential = setup.keys.admit(&parts.headers).ok_or(Refusal::UnknownKey)?;
+    let credential = setup.keys.authorise(&parts.headers, &[KeyScope::Recall])?;
     let parameters = match Parameters::read(parts.uri.query(), &["query"]) {
         Ok(parameters) => parameters,
         Err(wrong) => return Ok(error(StatusCode::BAD_REQUEST, &wrong.to_string())),

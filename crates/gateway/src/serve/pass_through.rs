@@ -9,6 +9,7 @@ use super::route::Provider;
 use super::turn::{may_forward, unpack};
 use super::upload::{ChunkedBody, LimitedUpload, UploadProgress};
 use super::{Body, headers, inbound, log_lines, mapped_keys};
+use foldline_store::{KeyScope, KeyUsage};
 use http::request::Parts;
 use http::{HeaderMap, Request, Response, header};
 use http_body_util::BodyExt;
@@ -34,7 +35,7 @@ pub async fn serve(
     use http_body::Body as _;
     may_forward(gateway, guard)?;
     let setup = gateway.setup();
-    let credential = setup.keys.admit(&parts.headers).ok_or(Refusal::UnknownKey)?;
+    let credential = setup.keys.authorise(&parts.headers, &[KeyScope::Generate])?;
     let trace = match setup.keys.is_mapped(credential, provider) {
         true => mapped_keys::check_passed(gateway, credential, &parts).await?,
         false => Trace::Nothing,
@@ -86,6 +87,7 @@ pub async fn serve(
     drop(held);
     let status = reply.status();
     gateway.metrics.reply(provider, status.as_u16(), began.elapsed());
+    gateway.book(credential, &KeyUsage { requests: 1, ..KeyUsage::default() });
     if status.is_client_error() || status.is_server_error() {
         log_lines::upstream_failed(setup.base(provider).host(), status.as_u16(), None, began.elapsed());
     }

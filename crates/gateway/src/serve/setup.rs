@@ -3,7 +3,7 @@
 use super::allowed_hosts::AllowedHosts;
 use super::answer::Refusal;
 use super::inbound::Bounds;
-use super::keys::{KeyError, Keys};
+use super::keys::{Admission, KeyError, Keys};
 use super::route::Provider;
 use super::upstream::{Base, BaseError};
 use super::{credentials, headers};
@@ -107,7 +107,8 @@ pub enum SetupError {
     /// An address that others can reach, and no keys.
     #[error(
         "gateway.listen: {address} is reachable from other machines and no client keys are set; set \
-         gateway.client_keys to a file with the keys of your clients, or listen on 127.0.0.1"
+         gateway.client_keys to a file with the keys of your clients, or gateway.require_key for keys that \
+         `foldline keys add` creates, or listen on 127.0.0.1"
     )]
     Exposed {
         /// The address.
@@ -144,11 +145,12 @@ impl Setup {
             Some(path) => read_keys(path)?,
             None => Keys::default(),
         };
+        let admission = if gateway.require_key { Admission::KeysOnly } else { Admission::Everybody };
         Ok(Setup {
             openai: base("gateway.upstream_openai", &gateway.upstream_openai, OPENAI, Provider::OpenAi)?,
             anthropic: base("gateway.upstream_anthropic", &gateway.upstream_anthropic, ANTHROPIC, Provider::Anthropic)?,
             google: base("gateway.upstream_gemini", &gateway.upstream_gemini, GEMINI, Provider::Google)?,
-            keys,
+            keys: keys.admitting(admission),
             names: AllowedHosts::new(&gateway.hosts, &gateway.origins),
             bounds: Bounds { bytes: gateway.max_body_bytes, pause: seconds(gateway.body_secs) },
             patience: Timeouts {

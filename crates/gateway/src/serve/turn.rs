@@ -10,6 +10,7 @@ use super::rewrite::{TurnRequest, UrlParameters};
 use super::route::provider_of;
 use super::{Body, compaction, identity, inbound, mapped_keys, recall_endpoint, slash_commands};
 use crate::conversation::Dialect;
+use foldline_store::KeyScope;
 use http::request::Parts;
 use http::{Response, header};
 use hyper::body::Incoming;
@@ -26,7 +27,7 @@ pub async fn serve(
     may_forward(gateway, guard)?;
     let setup = gateway.setup();
     let provider = provider_of(dialect);
-    let credential = setup.keys.admit(&parts.headers).ok_or(Refusal::UnknownKey)?;
+    let credential = setup.keys.authorise(&parts.headers, &[KeyScope::Generate])?;
     // A place is for requests that are there: bodies that come slowly must not keep others waiting.
     let receiving = guard.receive();
     let wire = inbound::read(body, setup.bounds, &gateway.memory).await?;

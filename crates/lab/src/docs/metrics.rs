@@ -34,7 +34,7 @@ fn kind_of(source: &str, value: &str, at: usize) -> Result<(&'static str, String
         let kind = Regex::new(r"Const(Counter|Gauge)")?.captures(rest).ok_or("a sum that nobody encodes")?;
         return Ok((if &kind[1] == "Counter" { "counter" } else { "gauge" }, String::new()));
     };
-    let declared = Regex::new(&format!(r"(?m)^\s+(?:pub )?{field}: (\w+)(?:<(\w+), (\w+)>)?,"))?;
+    let declared = Regex::new(&format!(r"(?m)^\s+(?:pub )?{field}: (\w+)(?:<(\w+), (\w+)(?:<[^>]*>)?>)?,"))?;
     let declared = declared.captures(source).ok_or_else(|| format!("metric {field} is not declared"))?;
     let word = declared.get(3).or(declared.get(1)).map_or("", |word| word.as_str());
     let labels = match declared.get(2) {

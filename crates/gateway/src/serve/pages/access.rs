@@ -10,6 +10,7 @@ use crate::serve::Body;
 use crate::serve::gateway::Gateway;
 use crate::serve::query::Parameters;
 use crate::serve::{headers, setup::Setup};
+use foldline_store::KeyScope;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use maud::html as markup;
@@ -26,6 +27,9 @@ const STAY: Duration = Duration::from_secs(12 * 60 * 60);
 const MOST: usize = 1_024;
 /// Delay after an unknown key, so that guessing takes long.
 const AFTER_A_WRONG_KEY: Duration = Duration::from_millis(400);
+
+/// What a client key of the store must be for, one of them.
+const SCOPES: [KeyScope; 2] = [KeyScope::Recall, KeyScope::Operator];
 
 /// Browsers that are signed in.
 #[derive(Default)]
@@ -88,11 +92,12 @@ impl Viewer {
     pub fn of(gateway: &Gateway, parts: &Parts) -> Option<Viewer> {
         let setup = gateway.setup();
         let by_cookie = cookie(&parts.headers).and_then(|name| gateway.visitors.credential(name));
-        let by_cookie = by_cookie.filter(|credential| setup.keys.knows(*credential));
+        let may_look = |credential: &CredentialId| setup.keys.check(*credential, &SCOPES).is_ok();
+        let by_cookie = by_cookie.filter(|credential| setup.keys.knows(*credential)).filter(may_look);
         let (credential, sign) = match by_cookie {
             Some(credential) => (credential, Sign::In),
             None => {
-                let credential = setup.keys.admit(&parts.headers)?;
+                let credential = setup.keys.authorise(&parts.headers, &SCOPES).ok()?;
                 let is_nobody = credential == CredentialId::of_key("");
                 (gateway.accepted.whose(credential), if is_nobody { Sign::Out } else { Sign::Header })
             }
@@ -159,7 +164,7 @@ pub async fn enter(gateway: &Arc<Gateway>, body: &[u8]) -> Response<Body> {
 /// Whom a key lets in.
 fn admitted(setup: &Setup, key: &str) -> Option<CredentialId> {
     let value = HeaderValue::from_str(key.trim()).ok().filter(|value| !value.is_empty())?;
-    setup.keys.admit(&HeaderMap::from_iter([(headers::KEY, value)]))
+    setup.keys.authorise(&HeaderMap::from_iter([(headers::KEY, value)]), &SCOPES).ok()
 }
 
 /// Ends the visit of a browser.

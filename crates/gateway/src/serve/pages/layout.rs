@@ -11,6 +11,7 @@ use maud::{DOCTYPE, Markup, html as markup};
 pub enum Place {
     Sessions,
     Find,
+    Keys,
     Settings,
     Health,
     Login,
@@ -51,7 +52,10 @@ impl Page<'_> {
                             nav aria-label="Pages" {
                                 (link(Place::Sessions, "/foldline/", "Sessions"))
                                 (link(Place::Find, "/foldline/find", "Search"))
-                                @if viewer.sees_all() { (link(Place::Settings, "/foldline/settings", "Settings")) }
+                                @if viewer.sees_all() {
+                                    (link(Place::Keys, "/foldline/client-keys", "Keys"))
+                                    (link(Place::Settings, "/foldline/settings", "Settings"))
+                                }
                                 (link(Place::Health, "/foldline/health", "Health"))
                             }
                             (sign(viewer))

@@ -6,6 +6,7 @@
 //! | `view/{session}/fold/{id}`, its `download`, `view/{session}/undo` | `fold` |
 //! | `original/{handle}`, `find?q=` | `originals` |
 //! | `settings`, `health` | `status` |
+//! | `client-keys` | `keys` |
 //! | `login`, `logout` | `access` |
 //! | `events` | `live`: server-sent events; the script fetches the page again when something changed |
 //!
@@ -14,6 +15,7 @@
 mod access;
 mod chart;
 mod fold;
+mod keys;
 mod layout;
 mod live;
 mod numbers;
@@ -38,12 +40,13 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; i
                       form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
 /// The first segments of addresses that are pages.
-const FIRST: [&str; 11] = [
+const FIRST: [&str; 12] = [
     "view",
     "original",
     "find",
     "settings",
     "health",
+    "client-keys",
     "login",
     "logout",
     "events",
@@ -80,6 +83,7 @@ pub async fn answer(gateway: &Arc<Gateway>, segments: &[&str], parts: &Parts, bo
         (["original", handle], true) => originals::page(gateway, &viewer, handle, parts.uri.query()).await,
         (["original", handle, "download"], true) => originals::download(gateway, &viewer, handle).await,
         (["find"], true) => originals::find(gateway, &viewer, parts.uri.query()).await,
+        (["client-keys"], true) => keys::page(gateway, &viewer).await,
         (["settings"], true) => status::settings(gateway, &viewer),
         (["health"], true) => status::health(gateway, &viewer).await,
         (_, false) => refusal(&viewer, StatusCode::METHOD_NOT_ALLOWED, "This page only supports GET."),
