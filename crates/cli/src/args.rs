@@ -56,6 +56,9 @@ pub enum Command {
     /// Show the status of the store, create keys, re-encrypt it.
     #[command(subcommand)]
     Store(crate::command::store::StoreCommand),
+    /// Create, list and revoke the keys of the gateway's clients.
+    #[command(subcommand)]
+    Keys(crate::command::keys::KeysCommand),
     /// Measure what survives a compaction, and what outputs are reduced to, on a folder of transcripts.
     Eval(crate::command::eval::EvalArgs),
     /// Replay recorded sessions under policies: what each request contains and costs.
@@ -367,7 +370,7 @@ The settings file is read again when it changes. SIGTERM and Ctrl-C let open req
 pub struct Serve {
     #[command(flatten)]
     pub tuning: Tuning,
-    /// Address to listen on; addresses other than loopback require gateway.client_keys.
+    /// Address to listen on; addresses other than loopback require gateway.client_keys or gateway.require_key.
     #[arg(long, value_name = "ADDRESS")]
     pub listen: Option<String>,
     #[command(flatten)]

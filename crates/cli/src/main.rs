@@ -37,6 +37,7 @@ fn main() -> ExitCode {
         Command::Forget(args) => command::forget::run(&args),
         Command::Undo(args) => command::undo::run(&args),
         Command::Store(args) => command::store::run(&args),
+        Command::Keys(args) => command::keys::run(&args),
         Command::Eval(args) => command::eval::run(&args),
         Command::Replay(args) => command::replay::run(&args),
         Command::Export(args) => command::export::run(&args),

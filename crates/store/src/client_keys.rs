@@ -3,8 +3,13 @@
 
 use crate::conversation::Key;
 use crate::error::{Fault, StoreError};
+use crate::keys::random;
 use crate::store::Store;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use std::collections::BTreeSet;
+use std::io;
+use zeroize::Zeroizing;
 
 /// Keys that are not revoked; who needs more runs several gateways.
 pub(crate) const MOST_KEYS: i64 = 10_000;
@@ -16,6 +21,16 @@ pub(crate) const MOST_EVENTS: i64 = 10_000;
 pub(crate) const USAGE_DAYS: i64 = 400;
 /// Longest name.
 const LONGEST_NAME: usize = 64;
+
+/// What keys begin with, so that people and scanners know one when they see it.
+const PREFIX: &str = "foldline-";
+
+/// A new client key: 256 random bits. Whoever gets it keeps it; the store takes its digest.
+pub fn new_client_key() -> io::Result<Zeroizing<String>> {
+    let mut bytes = Zeroizing::new([0; 32]);
+    random(&mut *bytes)?;
+    Ok(Zeroizing::new(format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(*bytes))))
+}
 
 /// What a client key may be used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

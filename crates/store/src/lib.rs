@@ -59,7 +59,9 @@ mod url;
 mod wanted;
 
 pub use address::{Address, AddressError, Digest};
-pub use client_keys::{ClientKey, KeyDay, KeyEvent, KeyEventKind, KeyRefused, KeyScope, KeyTerms, KeyUsage};
+pub use client_keys::{
+    ClientKey, KeyDay, KeyEvent, KeyEventKind, KeyRefused, KeyScope, KeyTerms, KeyUsage, new_client_key,
+};
 pub use conversation::{
     CheckpointEntry, EventRow, FoldClaim, Kept, Key, NewCheckpoint, NewFold, Precedence, Revise, SessionRow, WindowRow,
 };

@@ -11,6 +11,7 @@ pub mod forget;
 pub mod help;
 pub mod hook;
 pub mod inspect;
+pub mod keys;
 pub mod mcp;
 pub mod recall;
 pub mod redact;

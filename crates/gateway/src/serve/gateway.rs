@@ -155,6 +155,9 @@ impl Gateway {
         wrap: impl FnOnce(Conversations) -> Arc<dyn Rewriter>,
     ) -> Result<Arc<Gateway>, StartError> {
         let mut setup = Setup::of(&config.policy, &config.gateway)?;
+        if config.gateway.require_key && config.gateway.client_keys.is_none() && config.store.is_none() {
+            return Err(SetupError::NoStore.into());
+        }
         let stored_keys = Arc::<StoredKeys>::default();
         setup.keys.attach(stored_keys.clone());
         let outbound = Outbound::new(OutboundSettings {

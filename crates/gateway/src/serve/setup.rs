@@ -114,6 +114,12 @@ pub enum SetupError {
         /// The address.
         address: SocketAddr,
     },
+    /// Keys are required, and there is nowhere to look for them.
+    #[error(
+        "gateway.require_key: there are no client keys, because there is no store (store.path) and no key file \
+         (gateway.client_keys); set one of them"
+    )]
+    NoStore,
     /// Another address than the one that connections come in at.
     #[error(
         "gateway.listen: cannot change from {now} to {wanted} while the gateway runs; restart it, or undo the change"

@@ -3,6 +3,7 @@
 
 mod agent;
 mod browsers;
+mod client_keys;
 mod compactions;
 mod connection_limits;
 mod connections;
