@@ -185,7 +185,16 @@ fn list(store: &Store) -> Result<String, Failure> {
     }
     let mut table = comfy_table::Table::new();
     table.load_style(comfy_table::presets::NOTHING);
-    table.set_header(["NAME", "STATUS", "SCOPES", "REQUESTS", "TOKENS TODAY", "DOLLARS TODAY", "EXPIRES", "LAST USED"]);
+    table.set_header([
+        "NAME",
+        "STATUS",
+        "SCOPES",
+        "REQUESTS TODAY",
+        "TOKENS TODAY",
+        "DOLLARS TODAY",
+        "EXPIRES",
+        "LAST USED",
+    ]);
     for figure in &figures.keys {
         table.add_row(row(figure));
     }
