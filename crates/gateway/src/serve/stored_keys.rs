@@ -10,7 +10,7 @@ use super::upstream_keys::UpstreamKeys;
 use crate::conversation::CredentialId;
 use arc_swap::ArcSwap;
 use foldline_store::{ClientKey, KeyDay, KeyEvent, KeyEventKind, KeyScope, KeyUsage, Store, StoreError};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// How often the store is read, in milliseconds.
@@ -58,7 +58,7 @@ struct Books {
     told: HashMap<(CredentialId, KeyEventKind), i64>,
 }
 
-type Usage = HashMap<(CredentialId, i64), KeyUsage>;
+type Usage = BTreeMap<(CredentialId, i64), KeyUsage>;
 
 impl StoredKeys {
     /// Whether a key of the store, revoked or not, has this digest.
