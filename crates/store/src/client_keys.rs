@@ -2,9 +2,8 @@
 //! its digest.
 
 use crate::conversation::Key;
-use crate::error::{Fault, StoreError};
+use crate::error::Fault;
 use crate::keys::random;
-use crate::store::Store;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use std::collections::BTreeSet;
@@ -19,8 +18,6 @@ pub(crate) const MOST_REVOKED: i64 = 1_000;
 pub(crate) const MOST_EVENTS: i64 = 10_000;
 /// Days of usage that are remembered.
 pub(crate) const USAGE_DAYS: i64 = 400;
-/// Longest name.
-const LONGEST_NAME: usize = 64;
 
 /// What keys begin with, so that people and scanners know one when they see it.
 const PREFIX: &str = "foldline-";
@@ -253,57 +250,6 @@ pub(crate) trait KeyBackend {
     fn book_keys(&self, now: i64, usage: &[KeyDay], events: &[KeyEvent]) -> Result<(), Fault>;
     /// The latest events, newest first.
     fn key_events(&self, most: usize) -> Result<Vec<KeyEvent>, Fault>;
-}
-
-impl Store {
-    /// Adds a client key by its digest.
-    pub fn add_client_key(
-        &self,
-        now_ms: i64,
-        digest: Key,
-        name: &str,
-        terms: KeyTerms,
-    ) -> Result<Result<(), KeyRefused>, StoreError> {
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
-        if name.is_empty() || name.len() > LONGEST_NAME || !name.bytes().all(is_plain) {
-            return Ok(Err(KeyRefused::Name));
-        }
-        if terms.scopes.is_empty() {
-            return Ok(Err(KeyRefused::NoScope));
-        }
-        let name = name.to_owned();
-        let key = ClientKey { digest, name, terms, created_at: now_ms, revoked_at: None, used_at: None };
-        Ok(match self.told(self.backend.add_key(now_ms, &key))? {
-            Added::Done => Ok(()),
-            Added::Taken => Err(KeyRefused::Taken),
-            Added::TooMany => Err(KeyRefused::TooMany),
-        })
-    }
-
-    /// Revokes a client key; false when there is none of that name.
-    pub fn revoke_client_key(&self, now_ms: i64, name: &str) -> Result<bool, StoreError> {
-        self.told(self.backend.revoke_key(now_ms, name))
-    }
-
-    /// All client keys, the newest first, revoked ones too.
-    pub fn client_keys(&self) -> Result<Vec<ClientKey>, StoreError> {
-        self.told(self.backend.client_keys())
-    }
-
-    /// What client keys used since a day.
-    pub fn key_usage(&self, since_day: i64) -> Result<Vec<KeyDay>, StoreError> {
-        self.told(self.backend.key_usage(since_day))
-    }
-
-    /// Adds to what client keys used, and to their events, all or none.
-    pub fn book_keys(&self, now_ms: i64, usage: &[KeyDay], events: &[KeyEvent]) -> Result<(), StoreError> {
-        self.told(self.backend.book_keys(now_ms, usage, events))
-    }
-
-    /// The latest events of client keys, newest first.
-    pub fn key_events(&self, most: usize) -> Result<Vec<KeyEvent>, StoreError> {
-        self.told(self.backend.key_events(most))
-    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! The store: the calls on whatever database it is.
 
+mod client_keys;
+
 use crate::address::Address;
 use crate::backend::Backend;
 use crate::check::{missing_key, wrong_with};
@@ -22,7 +24,7 @@ use std::time::Duration;
 /// A store of originals, in a file of SQLite or in a PostgreSQL database. Share it between threads by reference.
 #[derive(Debug)]
 pub struct Store {
-    pub(crate) backend: Box<dyn Backend>,
+    backend: Box<dyn Backend>,
     wait: Duration,
 }
 
@@ -310,7 +312,7 @@ impl Store {
         self.backend.place()
     }
 
-    pub(crate) fn told<T>(&self, result: Result<T, Fault>) -> Result<T, StoreError> {
+    fn told<T>(&self, result: Result<T, Fault>) -> Result<T, StoreError> {
         result.map_err(|fault| fault.at(self.backend.place(), self.wait))
     }
 }
