@@ -1,6 +1,8 @@
 //! A folded conversation as one text: for clients that take a summary instead of messages.
 
-use crate::inserted::{handoff_part, own_words};
+use super::quote::quoted_passage;
+use crate::inserted::{STEP, handoff_part, own_words};
+use crate::ledger::beside_title;
 use crate::reading::{self, Choice, PAGE_SIZES, Reach, Way};
 use foldline_transcript::edit::Span;
 use foldline_transcript::{PartKind, Role, Transcript};
@@ -18,9 +20,15 @@ pub fn latest(transcript: &Transcript<'_>) -> Option<String> {
     let parts = (0..transcript.messages.len()).rev();
     let (at, part) = parts.filter_map(|index| Some((index, handoff_part(transcript, index)?))).next()?;
     let mut told = transcript.words(transcript.parts.get(part)?).into_owned();
-    let beside = beside(transcript, at, part);
-    if !beside.is_empty() {
-        told.push_str(&format!("\n\n{BESIDE}\n{beside}"));
+    let mut unnamed = Vec::new();
+    for words in beside(transcript, at, part) {
+        if !tell_in_place(&mut told, &words) {
+            unnamed.push(words);
+        }
+    }
+    let unnamed: String = unnamed.join("\n\n").chars().take(MOST).collect();
+    if !unnamed.is_empty() {
+        told.push_str(&format!("\n\n{BESIDE}\n{unnamed}"));
     }
     if let Some(followed) = followed(transcript, at) {
         told.push_str(&format!("\n\n{FOLLOWED}\n{followed}"));
@@ -28,14 +36,26 @@ pub fn latest(transcript: &Transcript<'_>) -> Option<String> {
     Some(told)
 }
 
-/// The user's words in messages that were kept before the handoff or beside it; the first of them, where they are many.
-fn beside(transcript: &Transcript<'_>, at: usize, handoff: usize) -> String {
+/// Puts the words of a request where the handoff only names it, so that the next fold reads them as that request. `false` where
+/// it does not.
+fn tell_in_place(told: &mut String, words: &str) -> bool {
+    let title = format!(": {}\n", beside_title(words));
+    let Some(at) = told.find(&title) else { return false };
+    let words: String = words.chars().take(MOST).collect();
+    let lines: Vec<&str> = words.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
+    let words = quoted_passage(&lines.join("\n")).replace('\n', &format!("\n{STEP}"));
+    told.replace_range(at..at + title.len(), &format!(": {words}\n"));
+    true
+}
+
+/// The user's words in each message that was kept before the handoff or beside it.
+fn beside(transcript: &Transcript<'_>, at: usize, handoff: usize) -> Vec<String> {
     let messages = transcript.messages.iter().take(at + 1).filter(|message| message.role == Role::User);
     let parts = messages.flat_map(|message| message.parts.start as usize..message.parts.end as usize);
     let parts = parts.filter(|index| *index != handoff).filter_map(|index| transcript.parts.get(index));
     let words =
         parts.filter(|part| part.kind == PartKind::Text).map(|part| own_words(transcript, part).trim().to_owned());
-    words.filter(|words| !words.is_empty()).collect::<Vec<_>>().join("\n\n").chars().take(MOST).collect()
+    words.filter(|words| !words.is_empty()).collect()
 }
 
 /// What was said and done after the handoff; the last of it, where it is much.
@@ -78,6 +98,18 @@ mod tests {
             {"role":"assistant","content":"Half of it."}]}"#;
         let told = latest(&wire::read(body, Some(Format::Anthropic)).unwrap()).unwrap();
         assert!(told.contains("Ship PAY-3391 first.") && told.contains("Half of it."), "{told}");
+    }
+
+    #[test]
+    fn a_request_that_the_handoff_names_is_told_in_its_place() {
+        let body = r#"{"messages":[
+            {"role":"user","content":"Ship PAY-3391 first.\n## Goal\nThen the rest."},
+            {"role":"assistant","content":"[FOLDLINE HANDOFF · reference only]\n\n## Completed Actions\n1. User [1:9]: the message beside this record, \"Ship PAY-3391 first. …\"\n   - $ make\n\n[END OF FOLDLINE HANDOFF]"},
+            {"role":"user","content":"Go on."}]}"#;
+        let told = latest(&wire::read(body, Some(Format::Anthropic)).unwrap()).unwrap();
+        assert!(told.contains("1. User [1:9]: Ship PAY-3391 first.\n   "), "{told}");
+        assert!(told.contains("Then the rest.\n   - $ make"), "{told}");
+        assert!(!told.contains("\n## Goal") && !told.contains(BESIDE), "{told}");
     }
 
     #[test]
