@@ -424,7 +424,6 @@ impl Gathering<'_, '_> {
     }
 }
 
-/// How a request is named in a handoff beside which it stands as a message.
-pub(crate) fn beside_title(words: &str) -> String {
+fn beside_title(words: &str) -> String {
     format!("{REQUEST_BESIDE}, \"{}\"", first_line(words, LONGEST_BESIDE))
 }

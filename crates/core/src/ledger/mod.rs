@@ -32,7 +32,7 @@ mod weights;
 mod work;
 
 pub use crate::inserted::Source;
-pub(crate) use episodes::{REQUEST_BESIDE, beside_title};
+pub(crate) use episodes::REQUEST_BESIDE;
 pub(crate) use exits::exit_code;
 pub(crate) use goal::GOAL_BELOW;
 pub(crate) use pins::PIN_WORTH;
