@@ -1,6 +1,7 @@
 //! Redaction: made-up secrets as they appear in tool outputs, and harmless texts that look alike.
 //!
-//! Both lists were written for this comparison from what tools print, without looking at anybody's rules. Secrets are filled in when the
+//! Both lists were written for this comparison from what tools print, by an author who had seen notes on Hermes's redaction and some shapes of
+//! [`crate::redact::sets`], but the rules of neither. Secrets are filled in when the
 //! program runs ([`crate::redact::sets`] has the form). A secret leaks when more of it can be read than a mask shows; a harmless text is a
 //! false alarm when it is changed at all.
 
