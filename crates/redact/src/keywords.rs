@@ -129,8 +129,8 @@ pub(crate) struct KeywordSearch {
     keywords: Vec<Keyword>,
     /// Keywords of three bytes and more, by the three or four bytes of them that are rarest in texts.
     grams: Grams,
-    /// Shorter ones, by their first byte.
-    pairs: BTreeMap<u8, Vec<KeywordId>>,
+    /// Shorter ones, by their first byte and their second.
+    pairs: BTreeMap<u8, BTreeMap<u8, KeywordId>>,
 }
 
 struct Keyword {
@@ -158,14 +158,17 @@ impl Keyword {
 
     /// Whether it stands at `start`, spelled as it has to be.
     fn is_at(&self, text: &[u8], start: usize) -> bool {
+        text.get(start..start + self.word.len()).is_some_and(|here| here.eq_ignore_ascii_case(&self.word))
+            && self.may_stand(text, start)
+    }
+
+    /// Whether it may stand at `start`, where its letters are.
+    fn may_stand(&self, text: &[u8], start: usize) -> bool {
         let before = start.checked_sub(1).and_then(|index| text.get(index));
-        if self.begins_word && before.is_some_and(|&byte| is_word(byte) || byte == b'-') {
-            return false;
-        }
-        text.get(start..start + self.word.len()).is_some_and(|here| match &self.spellings {
-            Some(spellings) => spellings.iter().any(|spelling| spelling.as_bytes() == here),
-            None => here.eq_ignore_ascii_case(&self.word),
-        })
+        let inside = self.begins_word && before.is_some_and(|&byte| is_word(byte) || byte == b'-');
+        let here = text.get(start..start + self.word.len()).unwrap_or_default();
+        let spelled = |spellings: &Vec<&str>| spellings.iter().any(|spelling| spelling.as_bytes() == here);
+        !inside && self.spellings.as_ref().is_none_or(spelled)
     }
 }
 
@@ -189,14 +192,14 @@ impl KeywordSearch {
             }
         }
         let keywords: Vec<Keyword> = by_word.into_iter().map(|(word, of)| Keyword::new(word, of, rules)).collect();
-        let (mut grams, mut pairs) = (Vec::new(), BTreeMap::<u8, Vec<KeywordId>>::new());
+        let (mut grams, mut pairs) = (Vec::new(), BTreeMap::<u8, BTreeMap<u8, KeywordId>>::new());
         for (id, keyword) in (0..).map(KeywordId).zip(&keywords) {
             match *keyword.word.as_slice() {
-                [a, b, c] => grams.push(([a, b, c, 0], Gram::new(id, 0, &keyword.word), EVERY_FOURTH)),
-                [first, _] => pairs.entry(first).or_default().push(id),
+                [a, b, c] => grams.push(([a, b, c, 0], Gram::new(id, 0, keyword), EVERY_FOURTH)),
+                [first, second] => _ = pairs.entry(first).or_default().insert(second, id),
                 _ => grams.extend(
                     rarest_gram(&keyword.word)
-                        .map(|(gram, offset)| (gram, Gram::new(id, offset, &keyword.word), fourth(gram))),
+                        .map(|(gram, offset)| (gram, Gram::new(id, offset, keyword), fourth(gram))),
                 ),
             }
         }
@@ -246,11 +249,20 @@ impl KeywordSearch {
             for place in places.chain(whole..stop - start) {
                 self.compare(text, start + place, found);
             }
+            self.read_pairs(text, start, stop, found);
             start = stop;
         }
-        for (&first, keywords) in &self.pairs {
-            for place in memchr::memchr_iter(first, text.get(from..to).unwrap_or_default()) {
-                keywords.iter().for_each(|&id| self.find_at(text, from + place, id, found));
+    }
+
+    /// Finds the keywords of two bytes that begin in a stretch.
+    fn read_pairs(&self, text: &[u8], from: usize, to: usize, found: &mut Vec<Found>) {
+        for (&first, seconds) in &self.pairs {
+            let stretch = text.get(from..to).unwrap_or_default();
+            for place in memchr::memchr2_iter(first, first.to_ascii_uppercase(), stretch) {
+                let second = text.get(from + place + 1).and_then(|byte| seconds.get(&byte.to_ascii_lowercase()));
+                if let Some(&id) = second {
+                    self.find_at(text, from + place, id, found);
+                }
             }
         }
     }
@@ -264,8 +276,13 @@ impl KeywordSearch {
             None => window.iter_mut().zip(text.get(place..).unwrap_or_default()).for_each(|(to, from)| *to = *from),
         }
         for gram in self.grams.of(window) {
-            if let Some(start) = gram.start(text, place) {
-                self.find_at(text, start, gram.id, found);
+            let Some(start) = place.checked_sub(gram.offset.into()) else { continue };
+            match text.get(start..).and_then(|rest| rest.first_chunk()) {
+                Some(&head) if !gram.fits(head) => {}
+                Some(_) if gram.is_whole => {
+                    insert(found, Found { end: start + gram.length(), start, keyword: gram.id })
+                }
+                _ => self.find_at(text, start, gram.id, found),
             }
         }
     }
@@ -294,30 +311,46 @@ const HEAD: usize = 8;
 const STRETCH: usize = 512;
 
 /// A part of a keyword that is searched for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy)]
 struct Gram {
     id: KeywordId,
     /// Where it stands in the keyword.
     offset: u8,
-    /// The first bytes of the keyword, folded, and which of them count.
+    /// Whether nothing is left to compare where the first bytes fit.
+    is_whole: bool,
+    /// The first bytes of the keyword, in small letters.
     head: u64,
+    /// Which of them count.
     mask: u64,
+    /// The bit of lower case, where there are letters.
+    letters: u64,
 }
 
 impl Gram {
-    fn new(id: KeywordId, offset: u8, word: &[u8]) -> Self {
+    fn new(id: KeywordId, offset: u8, keyword: &Keyword) -> Self {
+        let word = &keyword.word;
         let mut head = [0; HEAD];
         head.iter_mut().zip(word).for_each(|(to, from)| *to = *from);
         let counted = u32::try_from(word.len().min(HEAD)).unwrap_or(0);
-        Self { id, offset, head: folded_head(head), mask: u64::MAX >> (u64::BITS - 8 * counted) }
+        Self {
+            id,
+            offset,
+            is_whole: word.len() <= HEAD && keyword.spellings.is_none() && !keyword.begins_word,
+            head: u64::from_le_bytes(head),
+            mask: u64::MAX >> (u64::BITS - 8 * counted),
+            letters: u64::from_le_bytes(head.map(|byte| if byte.is_ascii_lowercase() { 0x20 } else { 0 })),
+        }
     }
 
-    /// Where its keyword may begin.
+    /// Whether the keyword begins so.
     #[inline]
-    fn start(&self, text: &[u8], place: usize) -> Option<usize> {
-        let start = place.checked_sub(self.offset.into())?;
-        let head = text.get(start..).and_then(|rest| rest.first_chunk());
-        head.is_none_or(|head| (folded_head(*head) ^ self.head) & self.mask == 0).then_some(start)
+    fn fits(&self, head: [u8; HEAD]) -> bool {
+        ((u64::from_le_bytes(head) | self.letters) ^ self.head) & self.mask == 0
+    }
+
+    /// How many bytes of the keyword are compared.
+    fn length(&self) -> usize {
+        self.mask.count_ones() as usize / 8
     }
 }
 
@@ -345,7 +378,7 @@ impl Grams {
         }
         let slot = |gram: [u8; WINDOW]| digest(gram) >> (DIGEST_BITS - SLOT_BITS);
         let mut grams: Vec<(usize, Gram)> = entries.iter().map(|(gram, entry, _)| (slot(*gram), *entry)).collect();
-        grams.sort_unstable();
+        grams.sort_unstable_by_key(|(slot, gram)| (*slot, gram.id));
         let start = |slot: usize| grams.partition_point(|(of, _)| *of < slot) as u16;
         let starts = (0..=1 << SLOT_BITS).map(start).collect();
         Self { fourths, starts, grams: grams.into_iter().map(|(_, gram)| gram).collect() }
@@ -397,10 +430,6 @@ fn fourth([.., last]: [u8; WINDOW]) -> u8 {
 fn digest(window: [u8; WINDOW]) -> usize {
     let three = (u32::from_le_bytes(window) | 0x2020_2020) << 8;
     (three.wrapping_mul(0x9E37_79B1) >> (u32::BITS - DIGEST_BITS)) as usize
-}
-
-fn folded_head(head: [u8; HEAD]) -> u64 {
-    u64::from_le_bytes(head) | 0x2020_2020_2020_2020
 }
 
 #[cfg(test)]

@@ -206,10 +206,6 @@ impl<'t> Scan<'t> {
     fn token(&mut self, prepared: &Prepared, start: usize, end: usize) {
         const LONGEST: usize = 8 * 1024;
         let rule = prepared.rule;
-        let spelled = |keyword: &&&str| self.text.get(start..end) == Some(keyword.as_bytes());
-        if !self.starts_word(start) || !rule.keywords.iter().any(|keyword| spelled(&keyword)) {
-            return;
-        }
         let window = self.text.get(end..self.text.len().min(end + LONGEST)).unwrap_or_default();
         if let Some(lead) = prepared.lead() {
             let count = lead.count(window);
@@ -217,6 +213,10 @@ impl<'t> Scan<'t> {
             if count < lead.fewest && !window.get(count).is_some_and(|&byte| is_break(byte)) {
                 return;
             }
+        }
+        let spelled = |keyword: &&&str| self.text.get(start..end) == Some(keyword.as_bytes());
+        if !self.starts_word(start) || !rule.keywords.iter().any(|keyword| spelled(&keyword)) {
+            return;
         }
         let Some(regex) = prepared.regex() else { return };
         let length = regex.find(window).map(|found| found.end());
