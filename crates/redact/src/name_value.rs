@@ -39,6 +39,8 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end:
 /// A string further on in the line of a password that nothing binds it to: `fill("#password", "…")`. No language has it.
 fn string_nearby(scan: &mut Scan<'_>, rule: &'static Rule, start: usize) {
     const REACH: usize = 72;
+    const SHORTEST: usize = 6;
+    const LONGEST: usize = 64;
     let text = scan.text;
     let line = text.get(scan.named..text.len().min(scan.named + REACH)).unwrap_or_default();
     let Some(first) = memchr::memchr2(b'"', b'\'', line) else { return };
@@ -50,9 +52,9 @@ fn string_nearby(scan: &mut Scan<'_>, rule: &'static Rule, start: usize) {
     }
     let mut from = 0;
     while let Some(offset) = memchr::memchr2(b'"', b'\'', line.get(from..).unwrap_or_default()) {
-        let value = Value::quoted(text, scan.named + from + offset);
+        let value = Value::quoted_within(text, scan.named + from + offset, LONGEST + 1);
         let bytes = value.of(text);
-        if (6..=64).contains(&bytes.len()) && is_gibberish(bytes) && !placeholder::is_placeholder(bytes) {
+        if (SHORTEST..=LONGEST).contains(&bytes.len()) && is_gibberish(bytes) && !placeholder::is_placeholder(bytes) {
             return scan.report(rule, value.start, value.end);
         }
         from += offset + 1;
