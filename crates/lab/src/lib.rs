@@ -9,6 +9,7 @@
 //! - `fit`, `odds`, `statements` and `tokens::fit` derive fitted numbers again.
 //! - `docs` writes the references under `docs/`.
 //! - [`damage`] makes damaged transcripts, and judges what becomes of them with a validator of its own.
+//! - `versus` runs peers and Foldline on the same inputs and judges the results.
 //! - `tokens`, `speed`, `load`, `redact` and [`reduce`] measure; [`fuzz`] holds the bodies of the fuzz targets, so that plain tests
 //!   replay them.
 #![forbid(unsafe_code)]
@@ -41,6 +42,8 @@ pub mod speed;
 pub mod statements;
 #[cfg(feature = "measure")]
 pub mod tokens;
+#[cfg(feature = "measure")]
+pub mod versus;
 
 /// What a measurement can fail with: always a matter for the person who started it.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;

@@ -70,7 +70,7 @@ impl Shape {
 }
 
 /// Whether a text shows more of a secret than a mask may.
-fn shows(text: &str, secret: &str) -> bool {
+pub(crate) fn shows(text: &str, secret: &str) -> bool {
     /// A mask keeps six characters and four; of a short secret nothing.
     const LONG: usize = 18;
     let characters: Vec<char> = secret.chars().collect();
