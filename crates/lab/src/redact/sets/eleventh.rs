@@ -1,5 +1,5 @@
-//! The eleventh set: settings of real products, their command lines, logs and code. Written after all other sets and measured
-//! before any rule was changed for it: 15 of 460 leaked.
+//! The eleventh set: settings of real products, their command lines, logs and code. With the rules as they were before it, 13
+//! of 456 leaked; some rules were then changed for what leaked, so that it is no longer held out.
 
 use super::Shape;
 
