@@ -10,6 +10,7 @@
 //! - `docs` writes the references under `docs/`.
 //! - [`damage`] makes damaged transcripts, and judges what becomes of them with a validator of its own.
 //! - `nodes` runs several gateways on one PostgreSQL, kills them, and compares every byte.
+//! - `scale` fills both stores with a million rows and times look-ups and searches.
 //! - `tokens`, `speed`, `load`, `redact` and [`reduce`] measure; [`fuzz`] holds the bodies of the fuzz targets, so that plain tests
 //!   replay them.
 #![forbid(unsafe_code)]
@@ -38,6 +39,8 @@ pub mod odds;
 #[cfg(feature = "measure")]
 pub mod redact;
 pub mod reduce;
+#[cfg(all(feature = "measure", unix))]
+pub mod scale;
 #[cfg(feature = "measure")]
 pub mod speed;
 #[cfg(feature = "measure")]

@@ -4,8 +4,8 @@
 use clap::{Parser, Subcommand};
 use foldline_core::Format;
 use foldline_lab::{
-    Failure, cache, chats, damage, docs, fit, fuzz, generate, graph, load, matrix, nodes, odds, redact, reduce, speed,
-    statements, tokens,
+    Failure, cache, chats, damage, docs, fit, fuzz, generate, graph, load, matrix, nodes, odds, redact, reduce, scale,
+    speed, statements, tokens,
 };
 use std::io::Write;
 use std::path::PathBuf;
@@ -129,6 +129,18 @@ enum Command {
         /// Hold the gateway to this processor.
         #[arg(long)]
         pin: Option<usize>,
+    },
+    /// Fill SQLite and PostgreSQL with many checkpoints and small originals, and time look-ups and searches.
+    Scale {
+        /// Checkpoints, and as many originals.
+        #[arg(long, default_value_t = 1_000_000)]
+        count: usize,
+        /// Calls of each kind.
+        #[arg(long, default_value_t = 2_000)]
+        tries: usize,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
     },
     /// Run several gateways on one PostgreSQL, each turn on the next, and compare every byte with one gateway; then the same
     /// while gateways are killed and the database restarts.
@@ -385,6 +397,11 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
                 print(&if json { format!("{:#}\n", figures.to_json()) } else { figures.to_string() })?;
                 return Ok(ExitCode::from(u8::from(!figures.wrong.is_empty())));
             }
+        }
+        Command::Scale { count, tries, json } => {
+            let figures = scale::measure(&scale::ScaleTest { count, tries }, tell)?;
+            print(&if json { format!("{:#}\n", figures.to_json()) } else { figures.to_string() })?;
+            return Ok(ExitCode::from(u8::from(!figures.is_fast())));
         }
         Command::Redact { what } => match what {
             RedactMeasure::Figures { folders, without, runs } => {
