@@ -30,7 +30,7 @@ pub struct NodesTest {
 }
 
 /// The window of the model: small enough for several folds in sixty turns.
-const WINDOW: usize = 16_000;
+const WINDOW: usize = 12_000;
 /// Pauses between kills, and between restarts of the database.
 const BETWEEN: Duration = Duration::from_millis(1_200);
 /// How long the database is away.
