@@ -56,6 +56,14 @@ pub fn open_existing(store: Option<&PathBuf>, config: Option<&PathBuf>) -> Resul
     Ok(Store::open_existing(&path, how).map_err(KeepError::from)?)
 }
 
+/// As [`open_existing`], but makes the store where there is none.
+pub fn open_or_make(store: Option<&PathBuf>, config: Option<&PathBuf>) -> Result<Store, Failure> {
+    let settings = settings(&Tuning { config: config.cloned(), ..Tuning::default() }, Vec::new())?;
+    let path = store.cloned().or_else(|| path_of(&settings.store)).ok_or(KeepError::NoStore)?;
+    let how = opening(&settings.store)?;
+    Ok(Store::open(&path, how).map_err(KeepError::from)?)
+}
+
 /// How the store is opened: how much it keeps and for how long, and what it is encrypted with.
 pub fn opening(store: &StoreSettings) -> Result<Opening, KeepError> {
     let limits = Limits::of(store.max_bytes, store.max_age_days);

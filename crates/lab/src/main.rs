@@ -4,8 +4,8 @@
 use clap::{Parser, Subcommand};
 use foldline_core::Format;
 use foldline_lab::{
-    Failure, cache, chats, damage, docs, fit, fuzz, generate, graph, load, matrix, odds, redact, reduce, speed,
-    statements, tokens, versus,
+    Failure, cache, chats, damage, docs, fit, fuzz, generate, graph, load, matrix, nodes, odds, redact, reduce, scale,
+    speed, statements, tokens, versus,
 };
 use std::io::Write;
 use std::path::PathBuf;
@@ -129,6 +129,37 @@ enum Command {
         /// Hold the gateway to this processor.
         #[arg(long)]
         pin: Option<usize>,
+    },
+    /// Fill SQLite and PostgreSQL with many checkpoints and small originals, and time look-ups and searches.
+    Scale {
+        /// Checkpoints, and as many originals.
+        #[arg(long, default_value_t = 1_000_000)]
+        count: usize,
+        /// Calls of each kind.
+        #[arg(long, default_value_t = 2_000)]
+        tries: usize,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Run several gateways on one PostgreSQL, each turn on the next, and compare every byte with one gateway; then the same
+    /// while gateways are killed and the database restarts.
+    Nodes {
+        /// The binary; build it with --release.
+        #[arg(long, default_value = "target/release/foldline")]
+        binary: PathBuf,
+        /// Conversations.
+        #[arg(long, default_value_t = 100)]
+        conversations: usize,
+        /// Turns of each.
+        #[arg(long, default_value_t = 60)]
+        turns: usize,
+        /// The most gateways at once.
+        #[arg(long, default_value_t = 3)]
+        nodes: usize,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
     },
     /// Measure redaction.
     #[command(after_help = "Examples:
@@ -400,6 +431,18 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::ConnectionFlood { binary, silent, slow, pin } => {
             let plan = load::LoadTest { binary, requests: 0, many: 0, pin };
             print(&format!("{}\n", load::crowded(&plan, load::ConnectionFlood { silent, slow }, tell)?))?;
+        }
+        Command::Nodes { binary, conversations, turns, nodes: most, json } => {
+            let plan = nodes::NodesTest { binary, conversations, turns, nodes: most };
+            if let Some(figures) = nodes::measure(&plan, tell)? {
+                print(&if json { format!("{:#}\n", figures.to_json()) } else { figures.to_string() })?;
+                return Ok(ExitCode::from(u8::from(!figures.wrong.is_empty())));
+            }
+        }
+        Command::Scale { count, tries, json } => {
+            let figures = scale::measure(&scale::ScaleTest { count, tries }, tell)?;
+            print(&if json { format!("{:#}\n", figures.to_json()) } else { figures.to_string() })?;
+            return Ok(ExitCode::from(u8::from(!figures.is_fast())));
         }
         Command::Redact { what } => match what {
             RedactMeasure::Figures { folders, without, runs } => {

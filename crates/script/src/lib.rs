@@ -18,6 +18,8 @@
 mod act;
 mod agent;
 mod dialect;
+#[cfg(unix)]
+pub mod postgres;
 mod prompt;
 mod reply;
 mod server;

@@ -53,6 +53,20 @@ pub struct NewFold<'a> {
     pub session: &'a SessionRow,
 }
 
+/// The right to fold the beginning of a conversation. It ends by itself, so that a node that is killed keeps nobody from
+/// folding.
+#[derive(Clone, Copy, Debug)]
+pub struct FoldClaim<'a> {
+    /// Whose conversation.
+    pub namespace: &'a str,
+    /// Which one: the digest of its first message.
+    pub root: Key,
+    /// Who claims it: different for every node and every try.
+    pub holder: [u8; 16],
+    /// When it ends, in milliseconds since 1970.
+    pub until: i64,
+}
+
 /// A checkpoint without its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckpointEntry {
@@ -85,6 +99,9 @@ pub struct SessionRow {
     /// Facts about it.
     pub record: String,
 }
+
+/// How a session stands, given how it stood when another node wrote it.
+pub type Revise<'a> = &'a dyn Fn(&SessionRow) -> SessionRow;
 
 /// What was learnt about the window of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use std::time::Duration;
 #[derive(Debug, thiserror::Error)]
 #[error("store {}: {fault}", .place.display())]
 pub struct StoreError {
-    /// The file.
+    /// The file, or the URL without its password.
     pub place: PathBuf,
     /// What is the matter.
     pub fault: Fault,
@@ -89,6 +89,32 @@ pub enum Fault {
         /// The keys that were given.
         given: String,
     },
+    /// The database does not answer.
+    #[error("cannot be reached: {0}; check that the database runs and that host, port and TLS are right")]
+    Unreachable(String),
+    /// The URL cannot be used.
+    #[error("is no URL of a database: {0}; expected postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=require")]
+    BadUrl(String),
+    /// The database does not let us in.
+    #[error("refuses the login: {0}; check user and password, which may also be in PGPASSWORD")]
+    Login(String),
+    /// The server has no such database.
+    #[error("there is no such database; make it with `createdb`, or name another one")]
+    NoDatabase,
+    /// The database has nothing of ours.
+    #[error("nothing has been stored there; `foldline store migrate` prepares it, or another --store was meant")]
+    Empty,
+    /// The user may not do what is needed.
+    #[error("{0}; the user needs CREATE on the database, or a schema `foldline` of its own")]
+    Rights(String),
+    /// The server is too old.
+    #[error("is PostgreSQL {found}; {least} or later is needed")]
+    TooOld {
+        /// Its major version.
+        found: i64,
+        /// The oldest that will do.
+        least: i64,
+    },
     /// No room on the disk.
     #[error("the disk is full; free some space, or lower store.max_bytes")]
     DiskFull,
@@ -114,7 +140,7 @@ pub enum Fault {
 impl StoreError {
     /// Whether the same call may succeed a little later.
     pub fn is_retryable(&self) -> bool {
-        matches!(self.fault, Fault::Locked(_))
+        matches!(self.fault, Fault::Locked(_) | Fault::Unreachable(_))
     }
 }
 

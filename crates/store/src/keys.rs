@@ -126,6 +126,18 @@ impl StoreKey {
     }
 }
 
+/// A number that nobody else has.
+pub fn random_id() -> [u8; 16] {
+    let mut id = [0; 16];
+    if random(&mut id).is_err() {
+        // A system without random numbers has made no key either; the process and the address tell nodes apart.
+        let place = std::ptr::from_ref(&id).addr();
+        let told = format!("{} {place} {:?}", std::process::id(), std::thread::current().id());
+        id.iter_mut().zip(blake3::hash(told.as_bytes()).as_bytes()).for_each(|(byte, from)| *byte = *from);
+    }
+    id
+}
+
 /// Fills a buffer with random bytes of the system.
 pub(crate) fn random(bytes: &mut [u8]) -> io::Result<()> {
     getrandom::fill(bytes).map_err(|error| {

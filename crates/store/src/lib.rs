@@ -29,36 +29,48 @@
 #![forbid(unsafe_code)]
 
 mod address;
+mod backend;
+mod check;
 mod conversation;
 mod error;
-mod file_identity;
 mod forget;
 mod keys;
+mod known_keys;
 mod limits;
 mod location;
 #[cfg(test)]
 #[path = "../tests/support/noise.rs"]
 mod noise;
+mod opening;
 mod original;
 mod pack;
+#[cfg(feature = "postgres")]
+mod postgres;
+mod rows;
 mod seal;
 mod search;
 mod settings;
+mod shares;
 mod sqlite;
 mod store;
+mod transfer;
+mod url;
 mod wanted;
 
 pub use address::{Address, AddressError, Digest};
 pub use conversation::{
-    CheckpointEntry, EventRow, Kept, Key, NewCheckpoint, NewFold, Precedence, SessionRow, WindowRow,
+    CheckpointEntry, EventRow, FoldClaim, Kept, Key, NewCheckpoint, NewFold, Precedence, Revise, SessionRow, WindowRow,
 };
 pub use error::{Fault, StoreError};
 pub use forget::{Cleaning, Forget, Forgotten, Gone, Rekeyed};
-pub use keys::{KeyError, KeyId, Keyring};
+pub use keys::{KeyError, KeyId, Keyring, random_id};
 pub use limits::{Expiry, Limits};
 pub use location::default_path;
+pub use opening::Opening;
 pub use original::{Candidate, NewOriginal, Original, Pruned, Recall, Stats, Stored};
 pub use search::{Query, QueryError, Search, Whose};
 pub use settings::StoreSettings;
-pub use store::{Opening, Store};
+pub use store::Store;
+pub use transfer::{Bytes, Cursor, Kind, ReadError, Record, Removal};
+pub use url::{is_url, shown};
 pub use wanted::{Wanted, tell};

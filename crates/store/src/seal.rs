@@ -108,6 +108,12 @@ impl Vault {
         }
     }
 
+    /// How rows of a key are written; `None` when it is not there.
+    pub(crate) fn of_key(&self, id: &KeyId, scope: Scope<'_>) -> Option<Seal> {
+        let found = self.keys.iter().find(|(_, key)| key.id() == *id);
+        found.map(|(number, key)| Seal::of(*number, key, scope))
+    }
+
     /// The keys that are there.
     pub(crate) fn ids(&self) -> Vec<KeyId> {
         self.keys.iter().map(|(_, key)| key.id()).collect()

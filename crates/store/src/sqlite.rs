@@ -1,11 +1,13 @@
 //! Originals and conversations in SQLite.
 
+mod check;
 mod checkpoints;
+mod claims;
 mod clean;
 mod clock;
 mod connection;
-mod entries;
 mod expire;
+mod file_identity;
 mod find;
 mod forget;
 mod get;
@@ -16,13 +18,17 @@ mod put;
 mod rekey;
 mod seals;
 mod sessions;
+mod store;
 mod tenants;
 mod totals;
+mod transfer;
 mod windows;
 
+pub(crate) use check::check;
 pub(crate) use checkpoints::{entries, keep_fold, note_use as note_checkpoint_use, text};
+pub(crate) use claims::{claim_fold, release_fold};
 pub(crate) use clean::clean;
-pub(crate) use connection::{Absent, Opened, enter, file_bytes, lock, log_of, open, open_reader, open_worker, probe};
+pub(crate) use connection::{Opened, enter, file_bytes, lock, open, open_reader, open_worker, probe};
 pub(crate) use expire::prune;
 pub(crate) use find::find;
 pub(crate) use forget::{count as count_forgotten, forget};
@@ -31,8 +37,10 @@ pub(crate) use index::{index_some, waiting};
 pub(crate) use objects::{claim, owner};
 pub(crate) use put::put;
 pub(crate) use rekey::{outdated, rekey};
-pub(crate) use sessions::{events, session, sessions, write};
+pub(crate) use sessions::{events, revise_session, session, sessions, write};
+pub(crate) use store::SqliteStore;
 pub(crate) use totals::{forgotten, totals};
+pub(crate) use transfer::{add, page};
 pub(crate) use windows::{window, write_windows};
 
 // Earlier releases can corrupt a file when a writer resets the write-ahead log while another process

@@ -4,7 +4,7 @@
 mod contract;
 mod support;
 
-use contract::Place;
+use contract::{Place, contract};
 use foldline_store::Store;
 use support::{NOW, new};
 
@@ -14,11 +14,11 @@ fn place() -> Place {
     Box::new(move |limits| Store::open(&folder.path().join("originals.db"), limits).unwrap())
 }
 
-contract::contract!(place);
+contract::checks!(contract, place);
 
 /// The same with a key.
 mod encrypted {
-    use super::contract::{self, Place};
+    use super::contract::{self, Place, contract};
     use foldline_store::{Keyring, Opening, Store};
 
     fn place() -> Place {
@@ -30,7 +30,7 @@ mod encrypted {
         })
     }
 
-    contract::contract!(place);
+    contract::checks!(contract, place);
 }
 
 #[test]

@@ -82,7 +82,7 @@ pub fn show(settings: &Settings, paint: Paint) -> String {
     table.load_style(presets::NOTHING).set_header(["key", "value", "origin"]);
     let mut styles = vec![Style::new().bold()];
     for (key, value, origin) in settings.resolved.entries() {
-        table.add_row([key.to_owned(), plain(value), origin.to_string()]);
+        table.add_row([key.to_owned(), plain(&without_password(key, value)), said(key, value, &origin.to_string())]);
         styles.push(style(origin));
     }
     let mut out = String::new();
@@ -102,7 +102,9 @@ pub fn show_json(settings: &Settings) -> String {
     let entries: Vec<Value> = settings
         .resolved
         .entries()
-        .map(|(key, value, origin)| json!({ "key": key, "value": value, "origin": origin_json(origin) }))
+        .map(|(key, value, origin)| {
+            json!({ "key": key, "value": without_password(key, value), "origin": origin_without_password(key, value, origin) })
+        })
         .collect();
     let file = settings.file.as_ref().map(|path| path.display().to_string());
     pretty(&json!({ "file": file, "settings": entries }))
@@ -138,6 +140,28 @@ fn style(origin: &Origin) -> Style {
         Origin::Default => Style::new().dimmed(),
         Origin::Preset(_) => Style::new(),
         Origin::File { .. } | Origin::Env(_) | Origin::Flag(_) => Style::new().fg_color(Some(AnsiColor::Cyan.into())),
+    }
+}
+
+/// The URL of a store holds a password, perhaps; a path is what it is.
+fn without_password(key: &str, value: &Value) -> Value {
+    match value {
+        Value::String(text) if key == "store.path" => {
+            Value::String(foldline_store::shown(Path::new(text)).display().to_string())
+        }
+        other => other.clone(),
+    }
+}
+
+/// An origin repeats what was typed.
+fn said(key: &str, value: &Value, origin: &str) -> String {
+    origin.replace(&plain(value), &plain(&without_password(key, value)))
+}
+
+fn origin_without_password(key: &str, value: &Value, origin: &Origin) -> Value {
+    match origin {
+        Origin::Flag(text) => json!({ "kind": "flag", "text": said(key, value, text) }),
+        other => origin_json(other),
     }
 }
 

@@ -15,7 +15,7 @@ use foldline_core::policy::{BudgetInputs, Budgets, Dialect};
 use foldline_core::summary::FailureClass;
 use foldline_gateway::outbound::{Outbound, OutboundSettings};
 use foldline_gateway::summariser::{Endpoint, KeySource, Probe, Summariser, probe};
-use foldline_store::{Fault, StoreError, StoreSettings};
+use foldline_store::{Fault, StoreError, StoreSettings, is_url, shown};
 use serde::Serialize;
 use std::fmt::Write as _;
 
@@ -114,7 +114,7 @@ fn settings_check(settings: &Settings) -> Check {
 }
 
 fn store_checks(settings: &StoreSettings) -> Vec<Check> {
-    let Some(path) = keep::path_of(settings) else {
+    let Some(path) = keep::path_of(settings).map(|path| shown(&path)) else {
         let fix = "remove store.path, or set it to a file, to be able to recall removed text";
         return vec![Check::note("store", "originals are not stored", fix)];
     };
@@ -124,6 +124,7 @@ fn store_checks(settings: &StoreSettings) -> Vec<Check> {
             KeepError::Store(StoreError { fault: Fault::NoKey(_) | Fault::WrongKey { .. }, .. }) => {
                 "provide the keys of the store with store.key_file, store.key_command or FOLDLINE_STORE_KEY".to_owned()
             }
+            _ if is_url(&path) => "start the database, or fix store.path or --store".to_owned(),
             _ => format!("make {} writable, or choose another file with store.path or --store", path.display()),
         };
         vec![Check::wrong("store", error.to_string(), fix)]

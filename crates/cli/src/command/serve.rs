@@ -6,7 +6,7 @@ use crate::settings::{Flag, Settings, Surroundings, model_table};
 use crate::{keep, output, store_keys};
 use foldline_core::policy::CacheTtl;
 use foldline_gateway::serve::{self, Gateway, GatewayConfig, Load, ShownSetting, StartError, Stopped};
-use foldline_store::Keyring;
+use foldline_store::{Keyring, shown};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -202,9 +202,9 @@ fn outlive_limits_of_files() -> std::io::Result<()> {
 fn greeting(gateway: &Gateway, config: &GatewayConfig, settings: &Settings, address: SocketAddr) -> String {
     let setup = gateway.setup();
     let store = match (&config.store, gateway.trouble()) {
-        (Some(path), None) => path.display().to_string(),
+        (Some(path), None) => shown(path).display().to_string(),
         (Some(path), Some(trouble)) => {
-            format!("{} (cannot be opened, nothing is stored: {trouble})", path.display())
+            format!("{} (cannot be opened, nothing is stored: {trouble})", shown(path).display())
         }
         (None, _) => "none: originals are not stored, and folds are lost when this process ends".to_owned(),
     };
@@ -242,7 +242,7 @@ fn greeting_json(gateway: &Gateway, config: &GatewayConfig, settings: &Settings,
             "openai": setup.openai.text(),
             "gemini": setup.google.text(),
         },
-        "store": config.store.as_ref().map(|path| path.display().to_string()),
+        "store": config.store.as_ref().map(|path| shown(path).display().to_string()),
         "store_error": gateway.trouble(),
         "settings": settings.file.as_ref().map(|path| path.display().to_string()),
         "preset": config.policy.compression.preset.name(),

@@ -1,4 +1,6 @@
-//! `foldline store`: status, keys and re-encryption of the store.
+//! `foldline store`: status, keys, re-encryption and maintenance of the store.
+
+mod upkeep;
 
 use crate::failure::{Failure, Verdict};
 use crate::progress::{ProgressDisplay, spinner};
@@ -19,6 +21,8 @@ use std::path::{Path, PathBuf};
   # change the key
   foldline store key --rotate ~/.config/foldline/store.key && foldline store rekey
   foldline store status --json
+  # move everything to PostgreSQL
+  foldline store export | foldline store import --store postgres://me@db/foldline
 
 Keys come from store.key_file, from what store.key_command prints (`secret-tool lookup foldline store`, \
 `security find-generic-password -s foldline -w`, `pass show foldline`), or from FOLDLINE_STORE_KEY. New content is \
@@ -48,13 +52,54 @@ pub enum StoreCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Prepare a store, or bring it to the format of this release. Gateways do so when they start; one node does it while
+    /// the others wait.
+    Migrate {
+        #[command(flatten)]
+        place: StoreArgs,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Check that everything that is kept is what was put there.
+    Check {
+        #[command(flatten)]
+        place: StoreArgs,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Let go of what exceeds the limits, and give free room back to the system.
+    Vacuum {
+        #[command(flatten)]
+        place: StoreArgs,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write everything that is kept to the standard output, one line of JSON each. What is encrypted stays encrypted.
+    Export {
+        #[command(flatten)]
+        place: StoreArgs,
+        /// For programs: no progress on the terminal.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Take in what `export` wrote, from the standard input. What is there stays.
+    Import {
+        #[command(flatten)]
+        place: StoreArgs,
+        /// What was done, as JSON.
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 /// Which store.
 #[derive(Debug, clap::Args)]
 pub struct StoreArgs {
-    /// Store file; that of the settings if omitted.
-    #[arg(long, value_name = "PATH")]
+    /// Store file or URL; that of the settings if omitted.
+    #[arg(long, value_name = "PATH|URL")]
     store: Option<PathBuf>,
     /// The settings file.
     #[arg(long, value_name = "FILE")]
@@ -67,7 +112,16 @@ pub fn run(command: &StoreCommand) -> Result<Verdict, Failure> {
         StoreCommand::Status { place, json } => status(place, *json),
         StoreCommand::Key { file, rotate } => key(file, *rotate),
         StoreCommand::Rekey { place, json } => rekey(place, *json),
+        StoreCommand::Migrate { place, json } => upkeep::migrate(place, form(*json)),
+        StoreCommand::Check { place, json } => upkeep::check(place, form(*json)),
+        StoreCommand::Vacuum { place, json } => upkeep::vacuum(place, form(*json)),
+        StoreCommand::Export { place, json } => upkeep::export(place, form(*json)),
+        StoreCommand::Import { place, json } => upkeep::import(place, form(*json)),
     }
+}
+
+fn form(json: bool) -> upkeep::Form {
+    if json { upkeep::Form::Json } else { upkeep::Form::Words }
 }
 
 fn status(place: &StoreArgs, json: bool) -> Result<Verdict, Failure> {

@@ -5,15 +5,15 @@ use super::compacted::{Caching, Compacted};
 use super::error::PrepareError;
 use super::fold_details::FoldDetails;
 use super::incoming::{CredentialId, Timestamp};
-use super::memory::Session;
+use super::memory::{Session, SharedSession};
 use super::parsed_request::ParsedRequest;
 use super::prepare::usage_for;
 use super::prepared::Durability;
-use super::shared::{FoldToStore, Rules, Shared, name};
+use super::shared::{FoldToStore, Rules, SessionHome, Shared, name};
 use super::state::{Conversation, ConversationEvent, FoldMark};
 use super::token_counts;
 use foldline_core::Outcome as PlanOutcome;
-use foldline_core::planning::{Inputs, Sound, Verdict, assess, finish, plan};
+use foldline_core::planning::{Inputs, SessionEvent, Sound, Verdict, assess, finish, plan};
 use foldline_core::policy::SignedReasoning;
 use foldline_core::{Compaction, EngineError, Job, Plan, Policy, Request, SessionState};
 use foldline_store::{Key, NewOriginal, Precedence, StoreError};
@@ -26,7 +26,7 @@ use std::sync::Arc;
 pub(super) struct MadeFold {
     pub(super) checkpoint: Arc<Checkpoint>,
     /// What has happened to the conversation.
-    pub(super) events: Vec<ConversationEvent>,
+    pub(super) events: FoldEvents,
     /// The middle became a handoff; otherwise outputs were only reduced.
     pub(super) is_fold: bool,
     /// What was done, in numbers; none where a fold was only adopted.
@@ -34,6 +34,24 @@ pub(super) struct MadeFold {
     pub(super) warnings: Vec<String>,
     /// Where it is kept.
     pub(super) durability: Durability,
+}
+
+/// What a fold did to a conversation.
+pub(super) enum FoldEvents {
+    /// Whoever asked for it applies this.
+    ToApply(Vec<ConversationEvent>),
+    /// Applied already, in memory and in the store, as other nodes have to know as soon as they find the fold.
+    Applied(Vec<ConversationEvent>),
+}
+
+impl FoldEvents {
+    /// What is left to be applied.
+    pub(super) fn into_unapplied(self) -> Vec<ConversationEvent> {
+        match self {
+            FoldEvents::ToApply(events) => events,
+            FoldEvents::Applied(_) => Vec::new(),
+        }
+    }
 }
 
 /// What came of trying to fold.
@@ -114,7 +132,11 @@ impl Fold<'_, '_> {
             Err(error) => return Err(error.into()),
         };
         let warnings = compaction.plan.warnings.clone();
-        let mut events: Vec<_> = compaction.events.iter().cloned().map(ConversationEvent::Engine).collect();
+        // That the cache had expired was noted with the request, when the fold is made beside it.
+        let is_beside = self.seals == SignedReasoningState::Stale;
+        let is_news = |event: &&SessionEvent| !(is_beside && matches!(event, SessionEvent::CacheExpired));
+        let mut events: Vec<_> =
+            compaction.events.iter().filter(is_news).cloned().map(ConversationEvent::Engine).collect();
         let changed = !matches!(compaction.plan.outcome, PlanOutcome::Unchanged | PlanOutcome::Aborted);
         let details = FoldDetails::of(&compaction);
         let Some(cut) = changed.then(|| self.cut(&compaction)).flatten() else {
@@ -140,8 +162,8 @@ impl Fold<'_, '_> {
         let is_fold = compaction.plan.fold.is_some();
         let caching = if self.conversation.caches { Caching::Seen } else { Caching::NotSeen };
         let compacted = Some(Compacted::of(&compaction, self.parsed.model(), caching));
-        Ok(match self.keep(cut, Some(&details), &originals, &events) {
-            Ok(checkpoint) => Attempt::Made(MadeFold {
+        Ok(match self.keep(cut, Some(&details), &originals, events) {
+            Ok((checkpoint, events)) => Attempt::Made(MadeFold {
                 checkpoint,
                 events,
                 is_fold,
@@ -197,12 +219,13 @@ impl Fold<'_, '_> {
         checkpoint: Checkpoint,
         details: Option<&FoldDetails>,
         originals: &[NewOriginal<'_>],
-        events: &[ConversationEvent],
-    ) -> Result<Arc<Checkpoint>, StoreError> {
-        let mut session =
-            self.shared.memory().session(&self.parsed.session).cloned().unwrap_or_else(|| Session::of(self.credential));
-        session.record.last_at = session.record.last_at.max(self.now.0);
-        session.record.with_conversation(&name(&self.root), |stored| stored.apply_all(events.iter().cloned()));
+        events: Vec<ConversationEvent>,
+    ) -> Result<(Arc<Checkpoint>, FoldEvents), StoreError> {
+        let root = name(&self.root);
+        let _alone = self.shared.sharing(&self.parsed.session);
+        let held = self.shared.memory().session_to_share(&self.parsed.session);
+        let held = held.unwrap_or_else(|| SharedSession::new(&self.parsed.session, Session::of(self.credential)));
+        let session = held.at(self.now.0).with(&root, &events);
         let keeping = FoldToStore {
             credential: self.credential,
             dialect: self.parsed.dialect,
@@ -211,11 +234,16 @@ impl Fold<'_, '_> {
             details,
             originals,
             precedence: self.precedence,
-            session: &session.row(&self.parsed.session),
+            session: &session,
             durability: self.durability,
             now: self.now.0,
         };
-        self.shared.keep(self.rules, keeping)
+        let (checkpoint, home) = self.shared.keep(self.rules, keeping)?;
+        if home == SessionHome::Here {
+            return Ok((checkpoint, FoldEvents::ToApply(events)));
+        }
+        self.shared.memory().note_kept(&session, &root, &events);
+        Ok((checkpoint, FoldEvents::Applied(events)))
     }
 
     /// Adopts a fold that was made beside the conversation: signed reasoning that came meanwhile is bound
@@ -249,8 +277,8 @@ impl Fold<'_, '_> {
             return Ok(nothing());
         };
         let events = vec![ConversationEvent::Replaced { checkpoint: name(&cut.key), mark: None }];
-        Ok(match self.keep(cut, None, &[], &events) {
-            Ok(checkpoint) => Attempt::Made(MadeFold {
+        Ok(match self.keep(cut, None, &[], events) {
+            Ok((checkpoint, events)) => Attempt::Made(MadeFold {
                 checkpoint,
                 events,
                 is_fold: true,

@@ -3,8 +3,8 @@
 use super::fold_details::{FoldDetails, StoredDetails};
 use super::incoming::{CredentialId, Dialect, SessionId};
 use super::memory::{Session, SessionRecord};
-use super::shared::{MOST_UNDER_A_ROOT, Shared, name};
-use foldline_store::{Key, StoreError};
+use super::shared::{MOST_UNDER_A_ROOT, Shared, key_named, name};
+use foldline_store::StoreError;
 use foldline_transcript::wire;
 
 /// One prune or fold of a session, without content.
@@ -65,6 +65,8 @@ fn marks(record: &SessionRecord) -> Vec<(FoldView, String, String)> {
 }
 
 fn session(shared: &Shared, id: &SessionId) -> Result<Option<Session>, StoreError> {
+    // Another node may have folded it since.
+    shared.renew(id, shared.now());
     let held = shared.memory().sessions.get(id).cloned();
     match (held, shared.store()) {
         (Some(held), _) => Ok(Some(held)),
@@ -93,7 +95,7 @@ pub(super) fn one(
     let Some((view, root, checkpoint)) = marks(&session.record).into_iter().find(|(view, ..)| view.id == fold) else {
         return Ok(None);
     };
-    let (Some(store), Some(root)) = (shared.store(), key(&root)) else { return Ok(None) };
+    let (Some(store), Some(root)) = (shared.store(), key_named(&root)) else { return Ok(None) };
     let entries = store.checkpoints(&namespace, &root, MOST_UNDER_A_ROOT)?;
     let Some(entry) = entries.into_iter().find(|entry| name(&entry.key) == checkpoint) else { return Ok(None) };
     let Some(text) = store.checkpoint_text(view.at, &namespace, &entry.key)? else { return Ok(None) };
@@ -111,16 +113,4 @@ fn words(text: &str, dialect: Dialect) -> Vec<(String, String)> {
         parts.filter(|words| !words.trim().is_empty()).collect::<Vec<_>>().join("\n\n")
     };
     transcript.messages.iter().map(|message| (message.role.name().to_owned(), said(message))).collect()
-}
-
-/// The key of a name.
-fn key(name: &str) -> Option<Key> {
-    let mut bytes = [0; 32];
-    if name.len() != 64 {
-        return None;
-    }
-    for (index, byte) in bytes.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(name.get(2 * index..2 * index + 2)?, 16).ok()?;
-    }
-    Some(Key(bytes))
 }

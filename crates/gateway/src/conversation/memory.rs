@@ -4,7 +4,8 @@
 use super::checkpoint::{Checkpoint, CheckpointFacts};
 use super::incoming::{CredentialId, SessionId};
 use super::sessions::{Sums, Totals};
-use super::state::{Conversation, Reports};
+use super::state::{Conversation, ConversationEvent, Reports};
+use super::unkept::UnkeptFolds;
 use super::windows::Windows;
 use foldline_store::{EventRow, Forget, Forgotten, Gone, Key, SessionRow, Whose};
 use serde::{Deserialize, Serialize};
@@ -34,8 +35,10 @@ pub(super) struct Memory {
     /// Checkpoints that a provider rejected. After a restart one may be tried once more.
     rejected: HashSet<Key>,
     pub(super) windows: Windows,
+    pub(super) unkept: UnkeptFolds,
     pub(super) events: Vec<EventRow>,
     pub(super) totals: Totals,
+    is_shared: bool,
 }
 
 /// How much is held.
@@ -50,12 +53,34 @@ pub(super) struct Bounds {
 pub(super) struct Session {
     pub(super) namespace: String,
     pub(super) record: SessionRecord,
-    /// Somebody asked for a fold, with a focus perhaps.
-    pub(super) manual: Option<Option<String>>,
     /// Whether the store has an older version.
     pub(super) is_dirty: bool,
+    /// What happened since the store was written, where other nodes write there, too.
+    changes: Option<Changes>,
     tick: u64,
 }
+
+/// Changes in their order.
+#[derive(Clone, Debug, Default)]
+struct Changes {
+    list: Vec<Change>,
+    /// How many there were before the first of them.
+    before: u64,
+}
+
+/// Something that happened to a session, to be repeated on what another node wrote.
+#[derive(Clone, Debug)]
+enum Change {
+    /// To one of its conversations.
+    Conversation { root: String, events: Vec<ConversationEvent> },
+    /// Counts.
+    Sums(Sums),
+    /// Somebody asked for a fold, or got it.
+    Manual(Option<Option<String>>),
+}
+
+/// Changes that are remembered while a shared store is away; beyond them the oldest are lost.
+const MOST_CHANGES: usize = 4_096;
 
 /// What is stored of a session. Counts only.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -70,6 +95,9 @@ pub(super) struct SessionRecord {
     pub(super) trigger: u64,
     pub(super) window: u64,
     pub(super) sums: Sums,
+    /// Somebody asked for a fold, with a focus perhaps.
+    #[serde(skip_serializing_if = "Option::is_none", with = "manual")]
+    pub(super) manual: Option<Option<String>>,
     #[serde(rename = "lanes")]
     conversations: Vec<Conversation>,
 }
@@ -114,8 +142,9 @@ impl SessionRecord {
         self.conversations.iter().rev().find_map(|conversation| conversation.latest.as_deref())
     }
 
-    /// Changes the conversation of a root; the latest used come last.
-    pub(super) fn with_conversation<T>(&mut self, root: &str, change: impl FnOnce(&mut Conversation) -> T) -> T {
+    /// Changes the conversation of a root; the latest used come last. From outside, [`Session::apply`] is the only way: what
+    /// is not remembered as a change is lost where another node wrote.
+    fn with_conversation<T>(&mut self, root: &str, change: impl FnOnce(&mut Conversation) -> T) -> T {
         let at = self.conversations.iter().position(|conversation| conversation.root() == root);
         let mut conversation = match at {
             Some(at) => self.conversations.remove(at),
@@ -147,9 +176,14 @@ impl Session {
         }
     }
 
+    /// A session that other nodes write, too: its reports are in the store before a client has its reply.
+    pub(super) fn of_shared_row(row: &SessionRow) -> Session {
+        Session { namespace: row.namespace.clone(), record: SessionRecord::of_row(row), ..Session::default() }
+    }
+
     /// A session out of the store. A record of another release that cannot be read starts anew.
     pub(super) fn of_row(row: &SessionRow) -> Session {
-        let mut record: SessionRecord = serde_json::from_str(&row.record).unwrap_or_default();
+        let mut record = SessionRecord::of_row(row);
         let is_unheard =
             |conversation: &&mut Conversation| conversation.base.is_none() && conversation.latest.is_none();
         for conversation in record.conversations.iter_mut().filter(is_unheard) {
@@ -159,10 +193,161 @@ impl Session {
     }
 }
 
+impl SessionRecord {
+    fn of_row(row: &SessionRow) -> SessionRecord {
+        serde_json::from_str(&row.record).unwrap_or_default()
+    }
+
+    /// What another node wrote, with what happened here since.
+    fn rebased(&self, theirs: SessionRecord, changes: Option<&Changes>) -> SessionRecord {
+        let mut record = theirs;
+        for conversation in &mut record.conversations {
+            if let Some(own) = self.conversation(conversation.root()) {
+                conversation.measured = own.measured.clone();
+            }
+        }
+        for change in changes.into_iter().flat_map(|changes| &changes.list) {
+            match change {
+                Change::Conversation { root, events } => {
+                    record.with_conversation(root, |conversation| conversation.apply_all(events.iter().cloned()));
+                }
+                Change::Sums(sums) => record.sums.add(sums),
+                Change::Manual(manual) => record.manual.clone_from(manual),
+            }
+        }
+        let first_at = [record.first_at, self.first_at].into_iter().filter(|at| *at > 0).min().unwrap_or(0);
+        if self.last_at < record.last_at {
+            return SessionRecord { first_at, ..record };
+        }
+        SessionRecord {
+            label: self.label.clone(),
+            dialect: self.dialect.clone(),
+            model: self.model.clone(),
+            first_at,
+            last_at: self.last_at,
+            context: self.context,
+            trigger: self.trigger,
+            window: self.window,
+            sums: record.sums,
+            manual: record.manual,
+            conversations: record.conversations,
+        }
+    }
+}
+
+/// A session as it stands here, to be written beside what other nodes write.
+#[derive(Clone, Debug)]
+pub(super) struct SharedSession {
+    id: SessionId,
+    session: Session,
+    /// How many changes there ever were up to now.
+    changes: u64,
+}
+
+impl SharedSession {
+    /// One that nobody holds yet.
+    pub(super) fn new(id: &SessionId, session: Session) -> SharedSession {
+        SharedSession { id: id.clone(), session: Session { changes: Some(Changes::default()), ..session }, changes: 0 }
+    }
+
+    pub(super) fn id(&self) -> &SessionId {
+        &self.id
+    }
+
+    /// With events that are kept together with something else.
+    pub(super) fn with(mut self, root: &str, events: &[ConversationEvent]) -> SharedSession {
+        self.session.apply(root, events.to_vec());
+        self
+    }
+
+    /// With a request at this time.
+    pub(super) fn at(mut self, now: i64) -> SharedSession {
+        self.session.record.last_at = self.session.record.last_at.max(now);
+        self
+    }
+
+    /// As it is written where there is none.
+    pub(super) fn row(&self) -> SessionRow {
+        self.session.row(&self.id)
+    }
+
+    /// As it is written where another node has written.
+    pub(super) fn revised(&self, theirs: &SessionRow) -> SessionRow {
+        let record = self.session.record.rebased(SessionRecord::of_row(theirs), self.session.changes.as_ref());
+        Session { record, namespace: theirs.namespace.clone(), ..Session::default() }.row(&self.id)
+    }
+}
+
+impl Session {
+    /// The conversation of a root, for one turn.
+    pub(super) fn conversation_for_a_turn(&mut self, root: &str) -> Conversation {
+        self.record.with_conversation(root, Conversation::for_a_turn)
+    }
+
+    /// Something happened to one of its conversations.
+    pub(super) fn apply(&mut self, root: &str, events: Vec<ConversationEvent>) {
+        self.record.with_conversation(root, |conversation| conversation.apply_all(events.iter().cloned()));
+        self.change(Change::Conversation { root: root.to_owned(), events });
+    }
+
+    /// Somebody asked for a fold, or got it.
+    pub(super) fn ask_for_fold(&mut self, manual: Option<Option<String>>) {
+        self.record.manual.clone_from(&manual);
+        self.change(Change::Manual(manual));
+    }
+
+    fn add(&mut self, sums: &Sums) {
+        self.record.sums.add(sums);
+        self.change(Change::Sums(*sums));
+    }
+
+    fn change(&mut self, change: Change) {
+        self.is_dirty = true;
+        if let Some(changes) = &mut self.changes {
+            if changes.list.len() >= MOST_CHANGES {
+                changes.drop_up_to(changes.before + MOST_CHANGES as u64 / 2);
+            }
+            changes.list.push(change);
+        }
+    }
+}
+
+impl Changes {
+    fn end(&self) -> u64 {
+        self.before + self.list.len() as u64
+    }
+
+    fn drop_up_to(&mut self, end: u64) {
+        let gone = usize::try_from(end.saturating_sub(self.before)).unwrap_or(usize::MAX).min(self.list.len());
+        self.list.drain(..gone);
+        self.before += gone as u64;
+    }
+}
+
+/// Whether somebody asked, and with which focus: none is the empty text.
+mod manual {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(asked: &Option<Option<String>>, to: S) -> Result<S::Ok, S::Error> {
+        asked.as_ref().map(|focus| focus.clone().unwrap_or_default()).serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Option<String>>, D::Error> {
+        let asked = Option::<String>::deserialize(from)?;
+        Ok(asked.map(|focus| Some(focus).filter(|focus| !focus.is_empty())))
+    }
+}
+
 impl Memory {
     fn tick(&mut self) -> u64 {
         self.tick += 1;
         self.tick
+    }
+
+    /// Other nodes write to the store that was opened: from now on changes are remembered.
+    pub(super) fn is_shared_from_now(&mut self) {
+        self.is_shared = true;
+        self.sessions.values_mut().for_each(|session| session.changes = Some(Changes::default()));
     }
 
     /// A session that is held.
@@ -173,10 +358,45 @@ impl Memory {
         Some(session)
     }
 
+    /// Takes over what another node wrote about a session.
+    pub(super) fn renew(&mut self, id: &SessionId, row: &SessionRow) {
+        if let Some(session) = self.session(id) {
+            session.record = session.record.rebased(SessionRecord::of_row(row), session.changes.as_ref());
+        }
+    }
+
+    /// A session to be written beside what other nodes write.
+    pub(super) fn session_to_share(&mut self, id: &SessionId) -> Option<SharedSession> {
+        let session = self.session(id)?.clone();
+        let changes = session.changes.as_ref().map_or(0, Changes::end);
+        Some(SharedSession { id: id.clone(), changes, session })
+    }
+
+    /// A session was written: what it held is no change any more.
+    pub(super) fn note_shared(&mut self, shared: &SharedSession, written: Option<&SessionRow>) {
+        let Some(session) = self.session(&shared.id) else { return };
+        if let Some(changes) = &mut session.changes {
+            changes.drop_up_to(shared.changes);
+            session.is_dirty = !changes.list.is_empty();
+        }
+        if let Some(row) = written {
+            self.renew(&shared.id, row);
+        }
+    }
+
+    /// A session was written together with a fold, and with what that did to a conversation.
+    pub(super) fn note_kept(&mut self, shared: &SharedSession, root: &str, events: &[ConversationEvent]) {
+        self.note_shared(shared, None);
+        if let Some(session) = self.session(&shared.id) {
+            session.record.with_conversation(root, |conversation| conversation.apply_all(events.iter().cloned()));
+        }
+    }
+
     /// Takes a session in, unless it is there. Returns sessions that were let go and must be written.
     pub(super) fn admit(&mut self, id: &SessionId, session: Session, bounds: Bounds) -> Vec<SessionRow> {
         let tick = self.tick();
-        self.sessions.entry(id.clone()).or_insert(Session { tick, ..session });
+        let changes = self.is_shared.then(Changes::default);
+        self.sessions.entry(id.clone()).or_insert(Session { tick, changes, ..session });
         if self.sessions.len() <= bounds.sessions {
             return Vec::new();
         }
@@ -197,6 +417,12 @@ impl Memory {
         let known = self.roots.entry(root).or_default();
         known.tick = tick;
         for (key, facts) in found {
+            // Another node may have put another one in its place.
+            if known.facts.get(&key).is_some_and(|before| *before != facts)
+                && let Some((gone, _)) = self.texts.remove(&key)
+            {
+                self.text_bytes -= gone.text.len();
+            }
             known.add(key, facts);
         }
         if self.roots.len() > bounds.sessions {
@@ -204,6 +430,16 @@ impl Memory {
                 self.roots.remove(&root);
             }
         }
+    }
+
+    /// Takes in what a store that other nodes write knows about a root. What it does not know any more is gone here, too.
+    pub(super) fn renew_root(&mut self, root: Key, found: Vec<(Key, CheckpointFacts)>, bounds: Bounds) {
+        if let Some(known) = self.roots.get_mut(&root) {
+            let unkept = &self.unkept;
+            let is_known = |key: &Key| unkept.get(key).is_some() || found.iter().any(|(found, _)| found == key);
+            known.facts.retain(|key, _| is_known(key));
+        }
+        self.admit_root(root, found, bounds);
     }
 
     /// The checkpoints that may fit, longest first: those at the positions of a chain.
@@ -225,6 +461,7 @@ impl Memory {
             self.rejected.clear();
         }
         self.rejected.insert(key);
+        self.unkept.remove(&key);
         self.forget(root, &key);
         if let Some((gone, _)) = self.texts.remove(&key) {
             self.text_bytes -= gone.text.len();
@@ -251,9 +488,13 @@ impl Memory {
     /// A checkpoint whose text is held.
     pub(super) fn text(&mut self, key: &Key) -> Option<Arc<Checkpoint>> {
         let tick = self.tick();
-        let (checkpoint, used) = self.texts.get_mut(key)?;
-        *used = tick;
-        Some(Arc::clone(checkpoint))
+        match self.texts.get_mut(key) {
+            Some((checkpoint, used)) => {
+                *used = tick;
+                Some(Arc::clone(checkpoint))
+            }
+            None => self.unkept.get(key).map(Arc::clone),
+        }
     }
 
     /// Holds the text of a checkpoint.
@@ -283,6 +524,7 @@ impl Memory {
     pub(super) fn drop_checkpoints(&mut self) {
         self.roots.clear();
         self.texts.clear();
+        self.unkept.clear();
         self.text_bytes = 0;
     }
 
@@ -309,8 +551,7 @@ impl Memory {
     pub(super) fn add(&mut self, session: &SessionId, sums: &Sums) {
         self.totals.sums.add(sums);
         if let Some(session) = self.sessions.get_mut(session) {
-            session.record.sums.add(sums);
-            session.is_dirty = true;
+            session.add(sums);
         }
     }
 

@@ -33,6 +33,7 @@ mod task;
 mod tests;
 mod token_counts;
 mod undo;
+mod unkept;
 mod windows;
 
 pub use crate::refusal::{RefusalKind, SizeRefusal, read_refusal};
@@ -58,7 +59,7 @@ use foldline_core::models::{ApiFamily, ModelTable};
 use foldline_core::reading::{Findings, Way};
 use foldline_core::summary::Summary;
 use foldline_store::{Address, Forget, Gone, Key, Keyring, NewOriginal, Query, Recall, Search, StoreError, Whose};
-use memory::{Bounds, Session};
+use memory::Bounds;
 use shared::Shared;
 use std::sync::Arc;
 
@@ -86,6 +87,11 @@ impl Conversations {
     /// Why nothing is kept although it should be.
     pub fn trouble(&self) -> Option<String> {
         self.shared.trouble()
+    }
+
+    /// Whether other gateways use the same store.
+    pub fn shares_store(&self) -> bool {
+        self.shared.store().is_some_and(foldline_store::Store::is_shared)
     }
 
     /// Other settings from the next request on. The store stays the one that was opened.
@@ -162,8 +168,10 @@ impl Conversations {
             return Ok(false);
         }
         if let Some(session) = self.shared.memory().session(session) {
-            session.manual = Some(focus.map(str::to_owned));
+            session.ask_for_fold(Some(focus.map(str::to_owned)));
         }
+        // Its next request may come to another node.
+        self.shared.share(session, self.shared.now());
         Ok(true)
     }
 
@@ -192,6 +200,8 @@ impl Conversations {
 
     /// Whether a session is known; loads it into memory.
     fn hold(&self, session: &SessionId) -> Result<bool, StoreError> {
+        // Another node may have folded it since.
+        self.shared.renew(session, self.shared.now());
         if self.shared.memory().session(session).is_some() {
             return Ok(true);
         }
@@ -201,7 +211,8 @@ impl Conversations {
         };
         let Some(row) = stored else { return Ok(false) };
         let all = Bounds { sessions: usize::MAX, text_bytes: usize::MAX };
-        self.shared.memory().admit(session, Session::of_row(&row), all);
+        let stored = self.shared.session_of(&row);
+        self.shared.memory().admit(session, stored, all);
         Ok(true)
     }
 

@@ -21,13 +21,12 @@ pub(super) fn observe(shared: &Shared, turn: &Turn, usage: ReportedUsage, now: T
     let mut uncompacted = charged;
     if let (Some(root), Some(session)) = (turn.root, memory.session(&turn.session)) {
         session.record.context = prompt;
-        uncompacted = session.record.with_conversation(&name(&root), |conversation| {
-            let uncompacted = as_it_came(conversation, turn, &usage, charged);
-            let event = learnt(conversation, turn, prompt);
-            let is_cached = usage.cache_read > 0;
-            conversation.apply(ConversationEvent::Reported { event, is_cached, before: turn.tokens.0 });
-            uncompacted
-        });
+        let root = name(&root);
+        let before = session.record.conversation(&root).cloned().unwrap_or_else(|| Conversation::new(&root));
+        uncompacted = as_it_came(&before, turn, &usage, charged);
+        let event = learnt(&before, turn, prompt);
+        let is_cached = usage.cache_read > 0;
+        session.apply(&root, vec![ConversationEvent::Reported { event, is_cached, before: turn.tokens.0 }]);
     }
     let sums = Sums {
         reported_prompt: prompt,
@@ -55,6 +54,8 @@ pub(super) fn observe(shared: &Shared, turn: &Turn, usage: ReportedUsage, now: T
         at: now.0,
         record: serde_json::to_string(&event).unwrap_or_default(),
     });
+    drop(memory);
+    shared.share(&turn.session, now.0);
 }
 
 /// What corrects counts and ends the wait after a fold.

@@ -130,8 +130,8 @@ pub(super) fn overflow<'a>(
     let mut memory = shared.memory();
     if let Some(session) = memory.session(&parsed.session) {
         let forwarded = ConversationEvent::Forwarded { at: ask.now.0, measured };
-        let events = done.events.into_iter().chain([forwarded]);
-        session.record.with_conversation(&name(&root), |stored| stored.apply_all(events));
+        let events = done.events.into_unapplied().into_iter().chain([forwarded]);
+        session.apply(&name(&root), events.collect());
     }
     memory.add(&parsed.session, &Sums { recoveries: 1, folds: 1, ..Sums::default() });
     Ok(Some(Prepared {

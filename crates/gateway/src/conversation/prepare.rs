@@ -3,7 +3,7 @@
 use super::checkpoint::{Checkpoint, Marks, SignedReasoningState};
 use super::compacted::Compacted;
 use super::error::PrepareError;
-use super::fold::{Attempt, Fold};
+use super::fold::{Attempt, Fold, FoldEvents};
 use super::incoming::{Bypass, IncomingTurn};
 use super::parsed_request::ParsedRequest;
 use super::prepared::{Durability, OriginalSize, Outcome, Prepared, Recovery, Turn};
@@ -56,6 +56,7 @@ pub(super) fn prepare<'a>(shared: &Arc<Shared>, ask: &IncomingTurn<'a>) -> Resul
         durability: Durability::Disk,
         compacted: None,
         events: Vec::new(),
+        was_asked: false,
     };
     let passed = match (root, alone) {
         (Some(root), None) => path.go(root, purpose)?,
@@ -133,8 +134,10 @@ struct Path<'p, 'a> {
     warnings: Vec<String>,
     durability: Durability,
     compacted: Option<Compacted>,
-    /// What has happened to the conversation in this turn.
+    /// What has happened to the conversation in this turn and is not remembered yet.
     events: Vec<ConversationEvent>,
+    /// Whether the engine has made a fold that is remembered already.
+    was_asked: bool,
 }
 
 /// What was decided.
@@ -166,7 +169,7 @@ impl<'a> Path<'_, 'a> {
             let fold = self.fold(root, Some(&stale), Request::default(), None);
             match fold.adopt(self.setting.budgets.image_tokens)? {
                 Attempt::Made(done) => {
-                    self.note(done.events);
+                    self.note_fold(done.events);
                     checkpoint = Some(done.checkpoint);
                 }
                 Attempt::Nothing { .. } => {}
@@ -184,7 +187,8 @@ impl<'a> Path<'_, 'a> {
         purpose: Purpose,
         mut checkpoint: Option<Arc<Checkpoint>>,
     ) -> Result<Passed, PrepareError> {
-        let manual = self.shared.memory().session(&self.parsed.session).and_then(|session| session.manual.clone());
+        let manual =
+            self.shared.memory().session(&self.parsed.session).and_then(|session| session.record.manual.clone());
         let choose = |checkpoint: Option<&Checkpoint>| {
             let budgets = self.budgets(checkpoint);
             let situation = self.situation(checkpoint, &budgets);
@@ -328,11 +332,11 @@ impl<'a> Path<'_, 'a> {
         }
         let attempt = if is_needed { fold.make_at_any_rate()? } else { fold.make()? };
         if is_manual && let Some(session) = self.shared.memory().session(&self.parsed.session) {
-            session.manual = None;
+            session.ask_for_fold(None);
         }
         Ok(match attempt {
             Attempt::Made(done) => {
-                self.note(done.events);
+                self.note_fold(done.events);
                 self.warnings.extend(done.warnings);
                 self.durability = done.durability;
                 self.compacted = done.compacted;
@@ -355,6 +359,17 @@ impl<'a> Path<'_, 'a> {
     fn note(&mut self, events: Vec<ConversationEvent>) {
         self.conversation.apply_all(events.iter().cloned());
         self.events.extend(events);
+    }
+
+    /// Takes note of what a fold did.
+    fn note_fold(&mut self, events: FoldEvents) {
+        match events {
+            FoldEvents::ToApply(events) => self.note(events),
+            FoldEvents::Applied(events) => {
+                self.was_asked |= events.iter().any(|event| matches!(event, ConversationEvent::Engine(_)));
+                self.conversation.apply_all(events);
+            }
+        }
     }
 
     fn fold<'f>(
@@ -483,7 +498,7 @@ impl<'a> Path<'_, 'a> {
             return;
         }
         // The engine, where it was asked, has taken note of that.
-        let was_asked = self.events.iter().any(|event| matches!(event, ConversationEvent::Engine(_)));
+        let was_asked = self.was_asked || self.events.iter().any(|event| matches!(event, ConversationEvent::Engine(_)));
         let is_cold = self.situation(None, &self.setting.budgets).is_cold();
         let expired = (is_cold && !was_asked).then_some(SessionEvent::CacheExpired);
         let (reached, warning) = pressure(tokens, &self.setting.budgets, &self.conversation.state).unzip();
@@ -522,8 +537,7 @@ impl<'a> Path<'_, 'a> {
             record.context = turn.tokens.1;
             record.trigger = self.setting.budgets.trigger.into();
             record.window = self.setting.budgets.window.into();
-            let events = std::mem::take(&mut self.events);
-            record.with_conversation(&name(&root), |stored| stored.apply_all(events));
+            session.apply(&name(&root), std::mem::take(&mut self.events));
         }
         memory.add(&self.parsed.session, &sums);
     }

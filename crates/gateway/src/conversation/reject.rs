@@ -14,7 +14,6 @@ pub(super) fn reject(shared: &Shared, turn: &Turn) {
     memory.reject(&root, rejected);
     if let Some(session) = memory.session(&turn.session) {
         let event = ConversationEvent::Rejected { checkpoint: rejected.to_owned() };
-        session.record.with_conversation(&name(&root), |conversation| conversation.apply(event));
-        session.is_dirty = true;
+        session.apply(&name(&root), vec![event]);
     }
 }

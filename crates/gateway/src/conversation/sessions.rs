@@ -194,10 +194,13 @@ pub(super) fn list(
     };
     if let Some(store) = shared.store() {
         for row in store.sessions(namespace.as_deref(), most)? {
-            if let Some(id) = SessionId::parse(&row.id)
-                && !views.iter().any(|view| view.id == id)
-            {
-                views.push(SessionView::of(id, &Session::of_row(&row).record));
+            let Some(id) = SessionId::parse(&row.id) else { continue };
+            let stored = SessionView::of(id, &Session::of_row(&row).record);
+            match views.iter_mut().find(|view| view.id == stored.id) {
+                // Served by another node since.
+                Some(held) if held.last_at < stored.last_at => *held = stored,
+                Some(_) => {}
+                None => views.push(stored),
             }
         }
     }
@@ -208,6 +211,7 @@ pub(super) fn list(
 
 /// The rules and pins in the handoff of a session's latest checkpoint.
 pub(super) fn held(shared: &Shared, id: &SessionId, now: i64) -> Result<Vec<Held>, StoreError> {
+    shared.renew(id, now);
     let known = shared.memory().sessions.get(id).cloned();
     let session = match (known, shared.store()) {
         (Some(session), _) => session,
@@ -245,6 +249,7 @@ pub(super) fn one(
     id: &SessionId,
     most: usize,
 ) -> Result<Option<(SessionView, Vec<TurnEvent>)>, StoreError> {
+    shared.renew(id, shared.now());
     let held = shared.memory().sessions.get(id).map(|session| SessionView::of(id.clone(), &session.record));
     let stored = match (&held, shared.store()) {
         (None, Some(store)) => store.session(id.as_str())?,

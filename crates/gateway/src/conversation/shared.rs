@@ -4,18 +4,19 @@ use super::checkpoint::{Checkpoint, CheckpointFacts};
 use super::error::PrepareError;
 use super::fold_details::{self, FoldDetails};
 use super::incoming::{CredentialId, Dialect, IncomingTurn, SessionId};
-use super::memory::{Bounds, Memory, Session};
+use super::memory::{Bounds, Memory, Session, SharedSession};
 use super::parsed_request::ParsedRequest;
 use super::prepared::Durability;
 use super::settings::{ConversationSettings, Mode};
 use super::state::Conversation;
+use super::unkept::{self, UnkeptFold};
 use super::windows::{Reply, Window};
 use foldline_core::Job;
 use foldline_core::policy::{AutoOr, Policy};
 use foldline_core::tokens::Counter;
 use foldline_store::{
-    CheckpointEntry, Cleaning, Forget, Gone, Kept, Key, Keyring, Limits, NewCheckpoint, NewFold, NewOriginal, Opening,
-    Precedence, SessionRow, Store, StoreError,
+    CheckpointEntry, Cleaning, FoldClaim, Forget, Gone, Kept, Key, Keyring, Limits, NewCheckpoint, NewFold,
+    NewOriginal, Opening, Precedence, SessionRow, Store, StoreError,
 };
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -48,7 +49,41 @@ pub(super) struct Shared {
     rests_until: AtomicI64,
     /// How often something was forgotten on request, as far as we know.
     forgotten: AtomicU64,
+    /// Held while a session is read from or written to a store that others use, by the number of its name.
+    sharing: Vec<Mutex<()>>,
 }
+
+/// Sessions that can be shared at the same time.
+const SHARED_AT_ONCE: usize = 64;
+
+/// The right to fold a conversation beside its requests.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Claim {
+    /// Nobody else could want it.
+    Alone,
+    /// Held in a store that others use, too.
+    Held {
+        /// Whose conversation it is.
+        namespace: String,
+        /// Which.
+        root: Key,
+        /// By whom.
+        holder: [u8; 16],
+    },
+}
+
+/// Where it is known how a session stands after a fold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SessionHome {
+    /// Here; the store learns it in a moment.
+    Here,
+    /// In a store that others read, together with the fold.
+    Store,
+}
+
+/// How long the right to fold is held by a node that is killed, in milliseconds: longer than a model takes. Folds that
+/// cannot wait are made all the same.
+const CLAIMED: i64 = 180_000;
 
 /// How long a store that failed is left alone, in milliseconds: a locked one costs every try its whole wait.
 const REST: i64 = 1_000;
@@ -124,9 +159,22 @@ pub(super) struct FoldToStore<'a> {
     pub(super) details: Option<&'a FoldDetails>,
     pub(super) originals: &'a [NewOriginal<'a>],
     pub(super) precedence: Precedence,
-    pub(super) session: &'a SessionRow,
+    pub(super) session: &'a SharedSession,
     pub(super) durability: Durability,
     pub(super) now: i64,
+}
+
+/// A fold as the store keeps it.
+#[derive(Clone, Copy)]
+pub(super) struct FoldRecord<'a> {
+    pub(super) credential: CredentialId,
+    pub(super) root: Key,
+    pub(super) checkpoint: &'a Checkpoint,
+    /// Facts and details, as JSON.
+    pub(super) record: &'a str,
+    pub(super) originals: &'a [NewOriginal<'a>],
+    pub(super) precedence: Precedence,
+    pub(super) session: &'a SharedSession,
 }
 
 impl Shared {
@@ -156,6 +204,7 @@ impl Shared {
             clock: AtomicI64::new(0),
             rests_until: AtomicI64::new(0),
             forgotten: AtomicU64::new(0),
+            sharing: (0..SHARED_AT_ONCE).map(|_| Mutex::new(())).collect(),
         }
     }
 
@@ -170,6 +219,9 @@ impl Shared {
         match Store::open(&wanted.place, wanted.how.clone()) {
             Ok(store) => {
                 self.forgotten.store(store.forgotten().unwrap_or(0), Ordering::Relaxed);
+                if store.is_shared() {
+                    self.memory().is_shared_from_now();
+                }
                 let _first = self.store.set(store);
                 *waiting = None;
                 Ok(())
@@ -198,7 +250,7 @@ impl Shared {
     pub(super) fn forget(&self, forget: &Forget<'_>) -> Result<Gone, StoreError> {
         let Some(store) = self.store() else { return Ok(self.memory().forget_on_request(forget)) };
         // What waits in memory would be written afterwards.
-        let now = self.clock.load(Ordering::Relaxed);
+        let now = self.now();
         self.flush(now)?;
         let gone = store.forget(forget, Cleaning::Gentle)?;
         self.look_again(store);
@@ -261,6 +313,11 @@ impl Shared {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The latest time that anybody told us.
+    pub(super) fn now(&self) -> i64 {
+        self.clock.load(Ordering::Relaxed)
+    }
+
     pub(super) fn note_time(&self, now: i64) {
         self.clock.fetch_max(now, Ordering::Relaxed);
     }
@@ -280,26 +337,123 @@ impl Shared {
     ) -> Result<Conversation, PrepareError> {
         self.note_time(ask.now.0);
         let known = self.memory().session(&parsed.session).is_some();
+        // Another node may have served the turn before this one.
+        self.renew(&parsed.session, ask.now.0);
         if !known {
-            let stored = match self.store() {
-                Some(store) => store.session(parsed.session.as_str())?,
-                None => None,
-            };
-            let session = stored.as_ref().map_or_else(|| Session::of(ask.credential), Session::of_row);
+            let session = self.stored_session(ask, parsed)?.unwrap_or_else(|| Session::of(ask.credential));
             let gone = self.memory().admit(&parsed.session, session, rules.bounds());
             if let (Some(store), false) = (self.store(), gone.is_empty()) {
                 // Sums of sessions that nobody has seen for long: worth a try, not worth a fault.
                 let _lost = store.write_copies(ask.now.0, &gone, &[], self.forgotten.load(Ordering::Relaxed));
             }
         }
-        if !self.memory().knows_root(root) {
+        let knows_root = self.memory().knows_root(root);
+        if self.shared_store(ask.now.0).is_some() {
+            unkept::keep(self, rules, Some(root), ask.now.0);
+            // When it does not answer, what is known here counts.
+            let _known = self.asked(ask.now.0, self.learn_root(rules, ask.credential, root));
+        } else if !knows_root && !self.shares_store() {
             self.learn_root(rules, ask.credential, root)?;
         }
         let mut memory = self.memory();
         let Some(session) = memory.session(&parsed.session) else {
             return Ok(Conversation::default());
         };
-        Ok(session.record.with_conversation(&name(root), Conversation::for_a_turn))
+        Ok(session.conversation_for_a_turn(&name(root)))
+    }
+
+    fn shares_store(&self) -> bool {
+        self.store().is_some_and(Store::is_shared)
+    }
+
+    /// A session as the store has it. From a shared store that does not answer, as if it had none: it is asked again with
+    /// the next turn.
+    fn stored_session(
+        &self,
+        ask: &IncomingTurn<'_>,
+        parsed: &ParsedRequest<'_>,
+    ) -> Result<Option<Session>, StoreError> {
+        let Some(store) = self.store() else { return Ok(None) };
+        if !store.is_shared() {
+            return Ok(store.session(parsed.session.as_str())?.map(|row| self.session_of(&row)));
+        }
+        let asked = self.shared_store(ask.now.0).map(|store| store.session(parsed.session.as_str()));
+        let row = asked.and_then(|answer| self.asked(ask.now.0, answer).ok()).flatten();
+        Ok(row.map(|row| self.session_of(&row)))
+    }
+
+    /// A session out of the store.
+    pub(super) fn session_of(&self, row: &SessionRow) -> Session {
+        if self.shares_store() { Session::of_shared_row(row) } else { Session::of_row(row) }
+    }
+
+    /// What the store answered. One that does not answer is left alone for a moment.
+    fn asked<T, E>(&self, now: i64, answer: Result<T, E>) -> Result<T, E> {
+        if answer.is_err() {
+            self.let_rest(now);
+        }
+        answer
+    }
+
+    /// The store, where other nodes write to it, unless it failed a moment ago.
+    fn shared_store(&self, now: i64) -> Option<&Store> {
+        self.store().filter(|store| store.is_shared() && !self.store_rests(now))
+    }
+
+    /// Only one of this process at a time reads a session from a shared store or writes it there: what two wrote of the same
+    /// changes would count twice.
+    pub(super) fn sharing(&self, id: &SessionId) -> Option<MutexGuard<'_, ()>> {
+        let number = id.as_str().bytes().fold(0_usize, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+        let lock = self.sharing.get(number % SHARED_AT_ONCE).filter(|_| self.shares_store())?;
+        Some(lock.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Writes a session down at once where other nodes may serve its next turn.
+    pub(super) fn share(&self, id: &SessionId, now: i64) {
+        let Some(store) = self.shared_store(now) else { return };
+        let _alone = self.sharing(id);
+        let Some(session) = self.memory().session_to_share(id) else { return };
+        let known = self.forgotten.load(Ordering::Relaxed);
+        let revise = |theirs: &SessionRow| session.revised(theirs);
+        let written = self.asked(now, store.revise_session(now, &session.row(), &revise, known));
+        // If not, the next flush finds out what was forgotten, or tries again.
+        if let Ok(Some(written)) = written {
+            self.memory().note_shared(&session, Some(&written));
+        }
+    }
+
+    /// Reads how a session stands where another node may have served a turn since.
+    pub(super) fn renew(&self, id: &SessionId, now: i64) {
+        let Some(store) = self.shared_store(now) else { return };
+        let _alone = self.sharing(id);
+        if let Ok(Some(row)) = self.asked(now, store.session(id.as_str())) {
+            self.memory().renew(id, &row);
+        }
+    }
+
+    /// Takes the right to fold a conversation beside its requests, where other nodes may want to do the same.
+    pub(super) fn claim_fold(&self, credential: CredentialId, root: Key, now: i64) -> Option<Claim> {
+        let Some(store) = self.store().filter(|store| store.is_shared()) else { return Some(Claim::Alone) };
+        let holder = foldline_store::random_id();
+        let namespace = credential.namespace();
+        let claim = FoldClaim { namespace: &namespace, root, holder, until: now.saturating_add(CLAIMED) };
+        match store.claim_fold(now, &claim) {
+            Ok(true) => Some(Claim::Held { namespace, root, holder }),
+            Ok(false) => None,
+            Err(_) => {
+                self.let_rest(now);
+                None
+            }
+        }
+    }
+
+    /// Gives it back.
+    pub(super) fn release_fold(&self, claim: &Claim) {
+        if let (Claim::Held { namespace, root, holder }, Some(store)) = (claim, self.store()) {
+            let claim = FoldClaim { namespace, root: *root, holder: *holder, until: 0 };
+            // One that cannot be given back ends by itself.
+            let _ends = store.release_fold(&claim);
+        }
     }
 
     /// Reads which checkpoints there are under a root.
@@ -308,9 +462,18 @@ impl Shared {
             Some(store) => store.checkpoints(&credential.namespace(), root, MOST_UNDER_A_ROOT)?,
             None => Vec::new(),
         };
-        let found = entries.into_iter().filter_map(|entry| Some((entry.key, facts_of(entry)?)));
-        self.memory().admit_root(*root, found.collect(), rules.bounds());
+        let found = entries.into_iter().filter_map(|entry| Some((entry.key, facts_of(entry)?))).collect();
+        match self.store_for(rules).is_some_and(Store::is_shared) {
+            true => self.memory().renew_root(*root, found, rules.bounds()),
+            false => self.memory().admit_root(*root, found, rules.bounds()),
+        }
         Ok(())
+    }
+
+    /// How many messages the longest checkpoint replaces that fits a request.
+    pub(super) fn position(&self, root: &Key, parsed: &ParsedRequest<'_>) -> Option<usize> {
+        let fitting = self.memory().fitting(root, |position| parsed.key(position));
+        fitting.into_iter().find(|(_, facts)| facts.fits(parsed)).map(|(_, facts)| facts.position)
     }
 
     /// The longest checkpoint that fits a request and was not undone.
@@ -333,7 +496,12 @@ impl Shared {
                 return Ok(Some(checkpoint));
             }
             let stored = match self.store_for(rules) {
-                Some(store) => store.checkpoint_text(ask.now.0, &ask.credential.namespace(), &key)?,
+                // A shorter one, or none, until it answers again.
+                Some(store) if store.is_shared() && self.store_rests(ask.now.0) => continue,
+                Some(store) => {
+                    let text = store.checkpoint_text(ask.now.0, &ask.credential.namespace(), &key);
+                    if store.is_shared() { self.asked(ask.now.0, text)? } else { text? }
+                }
                 None => None,
             };
             match stored {
@@ -350,7 +518,11 @@ impl Shared {
 
     /// Makes a fold durable, then known. What comes back is the checkpoint that counts: another node, or
     /// another turn of the same conversation, may have been first.
-    pub(super) fn keep(&self, rules: &Rules, keeping: FoldToStore<'_>) -> Result<Arc<Checkpoint>, StoreError> {
+    pub(super) fn keep(
+        &self,
+        rules: &Rules,
+        keeping: FoldToStore<'_>,
+    ) -> Result<(Arc<Checkpoint>, SessionHome), StoreError> {
         let FoldToStore {
             credential,
             dialect,
@@ -365,24 +537,26 @@ impl Shared {
         } = keeping;
         // What a provider rejected is in nobody's way.
         let precedence = if self.memory().is_rejected(&checkpoint.key) { Precedence::Latest } else { precedence };
-        if let Some(store) = self.store_for(rules).filter(|_| durability == Durability::Disk) {
-            let namespace = credential.namespace();
-            let record = fold_details::Record { facts: &checkpoint.facts, details };
-            let record = serde_json::to_string(&record).unwrap_or_default();
-            let new = NewCheckpoint {
-                key: checkpoint.key,
+        let mut home = SessionHome::Here;
+        let record = fold_details::Record { facts: &checkpoint.facts, details };
+        let record = serde_json::to_string(&record).unwrap_or_default();
+        let store = self.store_for(rules);
+        if let Some(store) = store.filter(|_| durability == Durability::Disk) {
+            let fold = FoldRecord {
+                credential,
                 root,
-                position: checkpoint.facts.position as u64,
+                checkpoint: &checkpoint,
                 record: &record,
-                text: &checkpoint.text,
+                originals,
+                precedence,
+                session,
             };
-            let fold = NewFold { namespace: &namespace, originals, checkpoint: new, precedence, session };
-            if store.keep_fold(now, &fold)? == Kept::Known {
-                let entries = store.checkpoints(&namespace, &root, MOST_UNDER_A_ROOT)?;
-                let facts = entries.into_iter().find(|entry| entry.key == checkpoint.key).and_then(facts_of);
-                let text = store.checkpoint_text(now, &namespace, &checkpoint.key)?;
-                if let (Some(facts), Some(text)) = (facts, text) {
-                    checkpoint = Checkpoint::new(checkpoint.key, facts, text, dialect);
+            match self.write_fold(store, &fold, now)? {
+                Kept::Written if store.is_shared() => home = SessionHome::Store,
+                Kept::Written => {}
+                Kept::Known => {
+                    let stored = self.stored_checkpoint(store, &fold, dialect, now)?;
+                    checkpoint = stored.unwrap_or(checkpoint);
                 }
             }
         }
@@ -391,7 +565,40 @@ impl Shared {
         memory.readmit(&checkpoint.key);
         memory.admit_root(root, vec![(checkpoint.key, checkpoint.facts)], rules.bounds());
         memory.admit_text(Arc::clone(&checkpoint), rules.bounds());
-        Ok(checkpoint)
+        if store.is_some() && durability == Durability::Memory {
+            let (session, checkpoint) = (session.id().clone(), Arc::clone(&checkpoint));
+            memory.unkept.add(UnkeptFold { credential, session, dialect, root, checkpoint, record });
+        }
+        Ok((checkpoint, home))
+    }
+
+    /// Writes a fold down, with how its session stands.
+    pub(super) fn write_fold(&self, store: &Store, fold: &FoldRecord<'_>, now: i64) -> Result<Kept, StoreError> {
+        let FoldRecord { credential, root, checkpoint, record, originals, precedence, session } = *fold;
+        let namespace = credential.namespace();
+        let position = checkpoint.facts.position as u64;
+        let new = NewCheckpoint { key: checkpoint.key, root, position, record, text: &checkpoint.text };
+        let row = session.row();
+        let fold = NewFold { namespace: &namespace, originals, checkpoint: new, precedence, session: &row };
+        match store.is_shared() {
+            true => store.keep_fold_with(now, &fold, &|theirs| session.revised(theirs)),
+            false => store.keep_fold(now, &fold),
+        }
+    }
+
+    /// The checkpoint that the store has in the place of a fold.
+    pub(super) fn stored_checkpoint(
+        &self,
+        store: &Store,
+        fold: &FoldRecord<'_>,
+        dialect: Dialect,
+        now: i64,
+    ) -> Result<Option<Checkpoint>, StoreError> {
+        let (namespace, key) = (fold.credential.namespace(), fold.checkpoint.key);
+        let entries = store.checkpoints(&namespace, &fold.root, MOST_UNDER_A_ROOT)?;
+        let facts = entries.into_iter().find(|entry| entry.key == key).and_then(facts_of);
+        let text = store.checkpoint_text(now, &namespace, &key)?;
+        Ok(facts.zip(text).map(|(facts, text)| Checkpoint::new(key, facts, text, dialect)))
     }
 
     /// Writes down what may wait.
@@ -404,10 +611,17 @@ impl Shared {
             return Ok(());
         };
         self.look_again(store);
+        unkept::keep(self, &self.rules(), None, now);
+        if store.is_shared() {
+            let dirty = |(id, session): (&SessionId, &Session)| session.is_dirty.then(|| id.clone());
+            let waiting: Vec<SessionId> = self.memory().sessions.iter().filter_map(dirty).collect();
+            waiting.iter().for_each(|id| self.share(id, now));
+        }
         let (rows, events) = {
             let mut memory = self.memory();
             let mut rows = Vec::new();
-            for (id, session) in memory.sessions.iter_mut().filter(|(_, session)| session.is_dirty) {
+            let own = memory.sessions.iter_mut().filter(|(_, session)| session.is_dirty && !store.is_shared());
+            for (id, session) in own {
                 rows.push(session.row(id));
                 session.is_dirty = false;
             }
@@ -433,7 +647,7 @@ impl Shared {
 impl Drop for Shared {
     /// The last sums of a process that ends in peace; a crash loses about a second of them.
     fn drop(&mut self) {
-        let _lost = self.flush(self.clock.load(Ordering::Relaxed));
+        let _lost = self.flush(self.now());
     }
 }
 

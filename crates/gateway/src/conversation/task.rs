@@ -8,7 +8,7 @@ use super::incoming::{CredentialId, SessionId, Timestamp};
 use super::parsed_request::{Identity, ParsedRequest};
 use super::prepared::Durability;
 use super::sessions::Sums;
-use super::shared::{Rules, Shared, name};
+use super::shared::{Claim, Rules, Shared, name};
 use super::state::{Conversation, ConversationEvent};
 use super::windows::Window;
 use foldline_core::planning::{Inputs, SessionEvent, Sound, Verdict, finish, resume};
@@ -70,22 +70,37 @@ pub enum Planned {
 struct FoldInProgress {
     shared: Weak<Shared>,
     key: (SessionId, Key),
+    /// The same among all nodes.
+    claim: Claim,
 }
 
 impl Drop for FoldInProgress {
     fn drop(&mut self) {
         if let Some(shared) = self.shared.upgrade() {
+            shared.release_fold(&self.claim);
             shared.memory().flights.remove(&self.key);
         }
     }
 }
 
 impl FoldTask {
-    /// The task for a request; `None` when a fold of its conversation is under way.
+    /// The task for a request; `None` when a fold of its conversation is under way, here or on another node.
     pub(super) fn start(shared: &Arc<Shared>, start: Start<'_, '_>) -> Option<FoldTask> {
         let Start { request, verdict, rules, credential, now, parsed, root, checkpoint, conversation, window } = start;
         let key = (parsed.session.clone(), root);
         if !shared.memory().flights.insert(key.clone()) {
+            return None;
+        }
+        let Some(claim) = shared.claim_fold(credential, root, now.0) else {
+            shared.memory().flights.remove(&key);
+            return None;
+        };
+        let in_progress = FoldInProgress { shared: Arc::downgrade(shared), key, claim };
+        // Another node may have made it and given its claim back after we looked.
+        let position = checkpoint.map(|checkpoint| checkpoint.facts.position);
+        if in_progress.claim != Claim::Alone
+            && (shared.learn_root(rules, credential, &root).is_err() || shared.position(&root, parsed) != position)
+        {
             return None;
         }
         Some(FoldTask {
@@ -102,7 +117,7 @@ impl FoldTask {
             conversation: conversation.clone(),
             now,
             planned: None,
-            _flight: FoldInProgress { shared: Arc::downgrade(shared), key },
+            _flight: in_progress,
         })
     }
 
@@ -173,6 +188,7 @@ impl FoldTask {
         now: Timestamp,
     ) -> Result<Option<Compacted>, PrepareError> {
         let root = name(&self.root);
+        shared.renew(self.session(), now.0);
         if self.is_overtaken(shared, &root, summary.as_ref(), now) {
             return Ok(None);
         }
@@ -191,22 +207,21 @@ impl FoldTask {
         let made = resumed.map_err(EngineError::from).and_then(|plan| finish(sound, plan, &inputs));
         let (sums, events, result) = match fold.keep_compaction(made)? {
             Attempt::Made(done) if done.is_fold => {
-                (Sums { folds: 1, ..Sums::default() }, done.events, Ok(done.compacted))
+                (Sums { folds: 1, ..Sums::default() }, done.events.into_unapplied(), Ok(done.compacted))
             }
-            Attempt::Made(done) => (Sums { prunes: 1, ..Sums::default() }, done.events, Ok(done.compacted)),
+            Attempt::Made(done) => {
+                (Sums { prunes: 1, ..Sums::default() }, done.events.into_unapplied(), Ok(done.compacted))
+            }
             Attempt::Nothing { events, .. } => (Sums::default(), events, Ok(None)),
             Attempt::Unkept(error) => (Sums { failed_open: 1, ..Sums::default() }, Vec::new(), Err(error.into())),
         };
         let mut memory = shared.memory();
         if let Some(session) = memory.session(self.session()) {
-            // That the cache had expired was noted with the request.
-            let is_news =
-                |event: &ConversationEvent| !matches!(event, ConversationEvent::Engine(SessionEvent::CacheExpired));
-            let events = events.into_iter().filter(is_news);
-            session.record.with_conversation(&root, |stored| stored.apply_all(events));
-            session.is_dirty = true;
+            session.apply(&root, events);
         }
         memory.add(self.session(), &sums);
+        drop(memory);
+        shared.share(self.session(), now.0);
         result
     }
 
@@ -223,8 +238,7 @@ impl FoldTask {
         }
         if let Some(summary) = summary {
             let event = ConversationEvent::Engine(SessionEvent::of_summary(summary, now.0));
-            session.record.with_conversation(root, |conversation| conversation.apply(event));
-            session.is_dirty = true;
+            session.apply(root, vec![event]);
         }
         true
     }

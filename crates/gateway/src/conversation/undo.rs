@@ -44,8 +44,7 @@ pub(super) fn undo(shared: &Shared, id: &SessionId, now: Timestamp) -> Result<Un
             return Ok(Undo::TooLarge { tokens: now_at + saved, window });
         }
         let root = conversation.root().to_owned();
-        session.record.with_conversation(&root, |conversation| conversation.apply(ConversationEvent::TakenBack));
-        session.is_dirty = true;
+        session.apply(&root, vec![ConversationEvent::TakenBack]);
         saved
     };
     shared.flush(now.0)?;

@@ -131,12 +131,19 @@ impl Windows {
 /// The window that refusals have taught for a model.
 pub(super) fn learnt(shared: &Shared, credential: CredentialId, model: &str, now: i64) -> Option<Window> {
     let key = (credential, model.to_owned());
-    if let Some(seen) = shared.memory().windows.seen.get(&key) {
-        return seen.window(now);
-    }
-    // Who cannot ask the store learns from the next refusal.
-    let stored = shared.store().and_then(|store| store.window(&credential.namespace(), model).ok().flatten());
-    let seen: WindowEvidence = stored.and_then(|record| serde_json::from_str(&record).ok()).unwrap_or_default();
+    let held = shared.memory().windows.seen.get(&key).cloned();
+    // Another node may have been refused since.
+    let asked = shared.store().filter(|store| held.is_none() || (store.is_shared() && !shared.store_rests(now)));
+    // Who cannot ask the store goes by what is known here, or learns from the next refusal.
+    let stored = asked.map(|store| store.window(&credential.namespace(), model));
+    let (accepted, held) = (held.as_ref().map_or(0, |held| held.accepted), held);
+    let seen = match (stored, held) {
+        (Some(Ok(record)), _) => {
+            let seen: WindowEvidence = record.and_then(|record| serde_json::from_str(&record).ok()).unwrap_or_default();
+            WindowEvidence { accepted: seen.accepted.max(accepted), ..seen }
+        }
+        (_, held) => held.unwrap_or_default(),
+    };
     let window = seen.window(now);
     *shared.memory().windows.get(credential, model) = seen;
     window

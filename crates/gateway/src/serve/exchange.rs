@@ -7,7 +7,7 @@ use super::decode::{Coding, decode};
 use super::gateway::{Gateway, RequestPermit, now};
 use super::log_lines;
 use super::reply::{Again, Opening, Reply};
-use super::reply_observer::ReplyObserver;
+use super::reply_observer::{Ending, ReplyObserver, Settled};
 use super::rewrite::{FAILED_OPEN, RewriteDetails, Rewritten, TurnRequest, UsageRequestedBy};
 use super::route::Provider;
 use super::setup::Setup;
@@ -22,8 +22,13 @@ use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+use tokio::time::timeout;
 use tracing::debug;
+
+/// How long the last byte of a reply waits until other nodes can know what was reported. A database that takes longer is
+/// left alone.
+const LONGEST_SETTLING: Duration = Duration::from_secs(2);
 
 /// A request on its way through the gateway.
 pub struct Exchange {
@@ -347,21 +352,21 @@ impl Sent {
     fn watch(&self, headers: &HeaderMap) -> ReplyObserver {
         let (gateway, turn) = (self.exchange.gateway.clone(), self.turn.clone());
         let runtime = tokio::runtime::Handle::current();
-        let report = move |ending: super::reply_observer::Ending, usage| {
+        let report = move |ending: Ending, usage: Option<conversation::ReportedUsage>| -> Option<Settled> {
             gateway.metrics.ending(ending.name());
-            if let Some(usage) = usage {
-                gateway.metrics.used(usage);
-                if let Some(turn) = turn {
-                    let observer = gateway.rewriter.clone();
-                    let noted = runtime.spawn_blocking(move || observer.observe(&turn, usage, now()));
-                    runtime.spawn(async move {
-                        match noted.await {
-                            Ok(()) => gateway.reported.notify_one(),
-                            Err(_) => gateway.metrics.fallback("panic"),
-                        }
-                    });
+            let usage = usage?;
+            gateway.metrics.used(usage);
+            let (turn, observer) = (turn?, gateway.rewriter.clone());
+            // The client's next request may go to another node, which decides by what this one wrote down.
+            let is_awaited = gateway.conversations.shares_store();
+            let noted = runtime.spawn_blocking(move || observer.observe(&turn, usage, now()));
+            let told = runtime.spawn(async move {
+                match noted.await {
+                    Ok(()) => gateway.reported.notify_one(),
+                    Err(_) => gateway.metrics.fallback("panic"),
                 }
-            }
+            });
+            is_awaited.then(|| -> Settled { Box::pin(async { drop(timeout(LONGEST_SETTLING, told).await) }) })
         };
         let watch = ReplyObserver::new(self.exchange.turn_request.dialect.format(), headers, Box::new(report));
         let exchange = &self.exchange;

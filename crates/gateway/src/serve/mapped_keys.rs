@@ -156,7 +156,7 @@ fn starts_name(rest: &str) -> bool {
 /// Reads along with the reply to a request that leaves objects, and notes whose they are.
 pub fn watch(gateway: &Arc<Gateway>, credential: CredentialId, headers: &HeaderMap) -> ReplyObserver {
     let gateway = gateway.clone();
-    let ignored = Box::new(|_, _| ());
+    let ignored = Box::new(|_, _| None);
     ReplyObserver::new(Format::OpenAiChat, headers, ignored).naming(Box::new(move |id| claim(&gateway, credential, id)))
 }
 

@@ -4,7 +4,7 @@
 use super::BoxError;
 use super::exchange::Retry;
 use super::gateway::RequestPermit;
-use super::reply_observer::{Ending, ReplyObserver};
+use super::reply_observer::{Ending, ReplyObserver, Settled};
 use super::stream_start::{Beginning, StreamStart};
 use super::usage::Strip;
 use bytes::Bytes;
@@ -27,6 +27,8 @@ pub struct Reply {
     /// Passed on before anything else.
     ready: Bytes,
     is_over: bool,
+    /// Awaited before the last bytes go out.
+    settled: Option<Settled>,
     /// Why it broke off, to be told after what came before has been written out.
     broken: Option<BoxError>,
     has_waited: bool,
@@ -71,6 +73,7 @@ impl Reply {
             opening: None,
             ready: Bytes::new(),
             is_over: false,
+            settled: None,
             broken: None,
             has_waited: false,
             _place: None,
@@ -104,7 +107,7 @@ impl Reply {
     fn end(&mut self, ending: Ending) {
         self.is_over = true;
         if let Some(mut watch) = self.watch.take() {
-            watch.end(ending);
+            self.settled = watch.end(ending);
         }
     }
 
@@ -204,6 +207,10 @@ impl Body for Reply {
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
         let this = &mut *self;
         loop {
+            if let Some(settled) = &mut this.settled {
+                ready!(settled.as_mut().poll(context));
+                this.settled = None;
+            }
             if !this.ready.is_empty() {
                 return Poll::Ready(Some(Ok(Frame::data(std::mem::take(&mut this.ready)))));
             }
@@ -261,6 +268,7 @@ impl Body for Reply {
     fn is_end_stream(&self) -> bool {
         let nothing_held = self.strip.is_none() && self.opening.is_none() && self.broken.is_none();
         self.ready.is_empty()
+            && self.settled.is_none()
             && (self.is_over && self.broken.is_none() || (nothing_held && self.source.is_end_stream()))
     }
 

@@ -1,5 +1,5 @@
-//! Observes a reply while it is streamed: usage, and how it ended, reported once. Observing never delays a byte, and
-//! its failures do not affect the reply.
+//! Observes a reply while it is streamed: usage, and how it ended, reported once. Observing delays no byte, except the
+//! last where other nodes have to know first, and its failures do not affect the reply.
 
 use super::decode::{Coding, Decoder};
 use super::mapped_keys;
@@ -9,6 +9,7 @@ use foldline_transcript::wire::reply::{self, ReportedUsage};
 use foldline_transcript::wire::sse::SseUsage;
 use http::{HeaderMap, header};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 
 /// How a reply ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,8 +36,11 @@ impl Ending {
     }
 }
 
-/// Who is told.
-type Report = Box<dyn FnOnce(Ending, Option<ReportedUsage>) + Send>;
+/// Who is told. What it returns is over when everybody knows who must before the client does.
+type Report = Box<dyn FnOnce(Ending, Option<ReportedUsage>) -> Option<Settled> + Send>;
+
+/// Done when a report has reached all who need it.
+pub type Settled = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Reads along.
 pub struct ReplyObserver {
@@ -111,9 +115,9 @@ impl ReplyObserver {
         self.report = None;
     }
 
-    /// The reply is over. Only the first call tells.
-    pub fn end(&mut self, ending: Ending) {
-        let Some(report) = self.report.take() else { return };
+    /// The reply is over. Only the first call tells. Its last byte waits for what is returned.
+    pub fn end(&mut self, ending: Ending) -> Option<Settled> {
+        let report = self.report.take()?;
         let reader = std::mem::replace(&mut self.reader, Reader::Off);
         let usage = catch_unwind(AssertUnwindSafe(|| match reader {
             Reader::Stream(usage) => usage.usage(),
@@ -125,7 +129,7 @@ impl ReplyObserver {
             }
             Reader::Off => None,
         }));
-        report(ending, usage.unwrap_or_default());
+        report(ending, usage.unwrap_or_default())
     }
 
     /// `None` when there is nothing more to be read.
@@ -170,7 +174,7 @@ impl Naming {
 
 impl Drop for ReplyObserver {
     fn drop(&mut self) {
-        self.end(Ending::Abandoned);
+        let _nobody_waits = self.end(Ending::Abandoned);
     }
 }
 
@@ -186,7 +190,10 @@ mod tests {
         let told = Told::default();
         let tell = told.clone();
         let headers = headers.iter().map(|(name, value)| (name.clone(), value.parse().unwrap())).collect();
-        let report = Box::new(move |ending, usage| tell.lock().unwrap().push((ending, usage)));
+        let report = Box::new(move |ending, usage| {
+            tell.lock().unwrap().push((ending, usage));
+            None
+        });
         (ReplyObserver::new(Format::OpenAiChat, &headers, report), told)
     }
 

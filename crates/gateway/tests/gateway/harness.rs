@@ -8,6 +8,7 @@ use foldline_script::{Act, Provider, Received};
 use foldline_store::StoreSettings;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -71,6 +72,17 @@ impl TestGateway {
 
     /// With its store in a folder that may hold something already.
     pub async fn at(provider: Provider, folder: tempfile::TempDir, tune: impl FnOnce(&mut Tuned)) -> TestGateway {
+        let store = folder.path().join("store.db");
+        TestGateway::storing(provider, folder, store, tune).await
+    }
+
+    /// With this store.
+    pub async fn storing(
+        provider: Provider,
+        folder: tempfile::TempDir,
+        store: PathBuf,
+        tune: impl FnOnce(&mut Tuned),
+    ) -> TestGateway {
         let mut tuned = Tuned {
             policy: Policy::of(Preset::Hermes),
             gateway: GatewaySettings::default(),
@@ -80,9 +92,8 @@ impl TestGateway {
         tuned.gateway.upstream_anthropic = Some(provider.url());
         tuned.gateway.upstream_gemini = Some(provider.url());
         tune(&mut tuned);
-        let Tuned { policy, gateway: settings, store } = tuned;
-        let limits = store.limits();
-        let store = Some(folder.path().join("store.db"));
+        let Tuned { policy, gateway: settings, store: stored } = tuned;
+        let (limits, store) = (stored.limits(), Some(store));
         let config = GatewayConfig { policy, gateway: settings, limits, store, ..GatewayConfig::default() };
         let gateway = Gateway::open(&config).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

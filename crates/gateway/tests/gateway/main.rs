@@ -17,6 +17,8 @@ mod limits;
 mod loops;
 mod mapped_keys;
 mod memory;
+#[cfg(unix)]
+mod nodes;
 mod operations;
 mod originals;
 mod outputs;

@@ -5,7 +5,7 @@
 
 mod connections;
 mod pass_through;
-mod wire;
+pub(crate) mod wire;
 
 pub use connections::{ConnectionFlood, FloodFigures, crowded};
 pub use pass_through::serve as pass_through;

@@ -39,25 +39,25 @@ fn read_head(reader: &mut impl BufRead) -> std::io::Result<Option<Head>> {
 }
 
 /// A connection that is kept for many requests.
-pub(super) struct Client {
+pub(crate) struct Client {
     reader: BufReader<TcpStream>,
     body: Vec<u8>,
     /// What the gateway says it did with the last request.
-    pub(super) outcome: Option<String>,
+    pub(crate) outcome: Option<String>,
 }
 
 /// What one request gave.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Timing {
+pub(crate) struct Timing {
     /// Until the first byte of the body.
-    pub(super) first: Duration,
+    pub(crate) first: Duration,
     /// Until the last.
-    pub(super) last: Duration,
+    pub(crate) last: Duration,
 }
 
 impl Client {
     /// Connects.
-    pub(super) fn to(address: SocketAddr) -> Result<Client, Failure> {
+    pub(crate) fn to(address: SocketAddr) -> Result<Client, Failure> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(PATIENCE))?;
@@ -65,9 +65,14 @@ impl Client {
     }
 
     /// Sends a request and reads its reply. Fails for every status but 200.
-    pub(super) fn post(&mut self, path: &str, body: &[u8]) -> Result<Timing, Failure> {
+    pub(crate) fn post(&mut self, path: &str, body: &[u8]) -> Result<Timing, Failure> {
+        self.post_with(path, "authorization: Bearer load\r\n", body)
+    }
+
+    /// The same with these lines in its head.
+    pub(crate) fn post_with(&mut self, path: &str, headers: &str, body: &[u8]) -> Result<Timing, Failure> {
         let head = format!(
-            "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nauthorization: Bearer load\r\ncontent-length: {}\r\n\r\n",
+            "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{headers}content-length: {}\r\n\r\n",
             body.len()
         );
         let began = Instant::now();
@@ -106,7 +111,7 @@ impl Client {
 }
 
 /// A provider that answers at once, or as a slow stream; its threads end with the process.
-pub(super) fn upstream() -> Result<SocketAddr, Failure> {
+pub(crate) fn upstream() -> Result<SocketAddr, Failure> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let address = listener.local_addr()?;
     std::thread::spawn(move || {
@@ -158,4 +163,4 @@ fn answer(stream: TcpStream) -> std::io::Result<()> {
 }
 
 /// How a request for a stream begins.
-pub(super) const STREAM: &[u8] = br#"{"stream":true"#;
+pub(crate) const STREAM: &[u8] = br#"{"stream":true"#;

@@ -1,11 +1,17 @@
 //! Searching originals by words: what is asked, how a text is split, how well it fits.
 
+mod entries;
 mod parts;
+mod places;
 mod query;
 mod rank;
 mod words;
 
+pub(crate) use entries::{Entries, is_telling, lookup};
 pub(crate) use parts::{MOST_PARTS, Parts};
+pub(crate) use places::{
+    MOST_BYTES, MOST_NAMESPACES, MOST_READ, MOST_SESSIONS, Place, Places, Source, Wanted, names_of,
+};
 pub(crate) use query::{Extent, Term};
 pub use query::{Query, QueryError};
 pub(crate) use rank::{Fitting, fitting, weight};

@@ -1,18 +1,19 @@
 //! Checkpoints: written once with everything that belongs to a fold, found by the root of a conversation.
 
-use crate::address::{Address, Digest};
-use crate::conversation::{CheckpointEntry, Kept, Key, NewFold, Precedence};
+use crate::conversation::{CheckpointEntry, Kept, Key, NewFold, Precedence, Revise};
 use crate::error::Fault;
 use crate::limits::{CLEARED_PER_PUT, Limits, USE_GRAIN, millis};
-use crate::pack::{Unpacking, pack};
-use crate::seal::{Scope, Seal, Vault, What as Sealed};
+use crate::pack::pack;
+use crate::rows::{damaged, digests_of, facts, number, read_facts, read_text, whole};
+use crate::seal::{Scope, Vault, What as Sealed};
+use crate::shares::What;
 use crate::sqlite::clock::believed;
 use crate::sqlite::lock;
-use crate::sqlite::put::{digests_of, put_in};
+use crate::sqlite::put::put_in;
 use crate::sqlite::seals::use_key;
-use crate::sqlite::sessions::write_session;
-use crate::sqlite::tenants::{What, excesses, let_sessions_go};
-use crate::sqlite::totals::{number, whole};
+use crate::sqlite::sessions::{revised, write_session};
+use crate::sqlite::tenants::{excesses, let_sessions_go};
+
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use std::sync::Mutex;
 
@@ -23,6 +24,7 @@ pub(crate) fn keep_fold(
     limits: &Limits,
     now: i64,
     fold: &NewFold<'_>,
+    revise: Option<Revise<'_>>,
 ) -> Result<Kept, Fault> {
     let NewFold { namespace, originals, checkpoint, precedence, session } = *fold;
     let digests = digests_of(originals)?;
@@ -75,7 +77,7 @@ pub(crate) fn keep_fold(
     let grown = number(bytes.len() as u64) - known.map_or(0, |(_, bytes)| bytes);
     transaction.execute("UPDATE totals SET checkpoint_bytes = checkpoint_bytes + ?1", [grown])?;
     sweep(&transaction, limits, now, key)?;
-    write_session(&transaction, vault, session)?;
+    write_session(&transaction, vault, &revised(&transaction, vault, session, revise)?)?;
     let_sessions_go(&transaction, limits)?;
     transaction.commit()?;
     Ok(Kept::Written)
@@ -98,32 +100,6 @@ fn known(
         }
     }
     Ok(None)
-}
-
-/// Facts as they are written: with key and root, where the row does not show them.
-pub(super) fn facts(seal: &Seal, place: &Key, (key, root): (&Key, &Key), record: &str) -> Result<String, Fault> {
-    match seal {
-        Seal::Open => Ok(record.to_owned()),
-        Seal::Closed(_) => {
-            let [key, root] = [key, root].map(|key| Digest::from_array(key.0));
-            Ok(seal.text(Sealed::Facts(place), &format!("{key}{root}{record}"))?.into_owned())
-        }
-    }
-}
-
-/// The key, the root and the facts of a checkpoint, given the first two as they stand in its row; `None` when they are
-/// not what was written there.
-pub(super) fn read_facts(seal: &Seal, (key, root): (&Key, &Key), record: String) -> Option<(Key, Key, String)> {
-    match seal {
-        Seal::Open => Some((*key, *root, record)),
-        Seal::Closed(_) => {
-            let record = seal.open_text(Sealed::Facts(key), record)?;
-            let (key, rest) = record.split_at_checked(Address::MOST)?;
-            let (root, record) = rest.split_at_checked(Address::MOST)?;
-            let key_of = |digits| Some(Key(Digest::from_hex(digits)?.into_array()));
-            Some((key_of(key)?, key_of(root)?, record.to_owned()))
-        }
-    }
 }
 
 /// All checkpoints of a conversation's root, the latest used first.
@@ -176,17 +152,6 @@ pub(crate) fn text(
         }
     }
     Ok(None)
-}
-
-/// The text of a checkpoint; `None` when it is not what was written there.
-pub(super) fn read_text(seal: &Seal, place: &Key, size: i64, bytes: &[u8]) -> Option<String> {
-    let mut unpacking = Unpacking::of_size(usize::try_from(size).ok()?).ok()?;
-    unpacking.piece(seal.open_bytes(Sealed::Text(place), bytes)?.as_ref()).ok()?;
-    unpacking.finish().ok()
-}
-
-pub(super) fn damaged() -> Fault {
-    Fault::Corrupt("a checkpoint does not match its digest".into())
 }
 
 /// Notes that a checkpoint was used, once per hour.

@@ -3,12 +3,14 @@
 use crate::error::Fault;
 use crate::limits::{Expiry, Limits, MAX_TOMBSTONES, TOMBSTONE_AGE, millis};
 use crate::original::Pruned;
+use crate::rows::{number, whole};
+use crate::shares::{Excess, What};
 use crate::sqlite::clean::give_back;
 use crate::sqlite::clock::believed;
 use crate::sqlite::lock;
 use crate::sqlite::put::Batch;
-use crate::sqlite::tenants::{Excess, What, excesses};
-use crate::sqlite::totals::{Change, number, recount, totals, whole};
+use crate::sqlite::tenants::excesses;
+use crate::sqlite::totals::{Change, recount, totals};
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use std::sync::Mutex;
 

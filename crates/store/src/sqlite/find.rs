@@ -2,27 +2,20 @@
 
 use crate::address::{Address, Digest};
 use crate::error::Fault;
+use crate::rows::{Packed, number, read_label, whole};
 use crate::seal::{Scope, Seal, Vault};
-use crate::search::{Fitting, Parts, Query, Search, Term, Whose, fitting, weight};
-use crate::sqlite::entries::{expression, is_telling};
-use crate::sqlite::get::{Packed, alike, unpack};
+use crate::search::{
+    Extent, MOST_BYTES, MOST_NAMESPACES, MOST_READ, MOST_SESSIONS, Place, Places, Query, Search, Source, Term, Wanted,
+    Whose, is_telling, lookup, names_of, weight,
+};
+use crate::sqlite::get::{alike, unpack};
 use crate::sqlite::index::{id_of, part_of};
-use crate::sqlite::put::read_label;
-use crate::sqlite::totals::{number, whole};
-use foldline_core::reading::{Findings, Fit, Hit, Way, read};
+use foldline_core::reading::{Findings, Fit, Hit, Way};
 use rusqlite::{Connection, Row, Transaction, params};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-/// Parts that are read to be ranked. More than that hold only common words; the newest are the likeliest.
-const MOST_READ: usize = 500;
-/// Bytes of text that are read to be ranked.
-const MOST_BYTES: u64 = 32 << 20;
-/// Namespaces that the owner of a file searches at once.
-const MOST_NAMESPACES: u32 = 1_000;
-/// Sessions that are named with a place.
-const MOST_SESSIONS: u32 = 3;
-/// Words in a part, about.
-const USUAL_WORDS: f64 = 500.0;
+/// Parts that are counted to weigh a word: more of them and it tells little.
+const MOST_COUNTED: i64 = 20_000;
 
 /// Finds the best places. Whose they are decides which entries of the index are looked at.
 pub(crate) fn find(reader: &mut Connection, vault: &Vault, search: &Search<'_>, way: &Way) -> Result<Findings, Fault> {
@@ -63,53 +56,6 @@ fn namespaces(snapshot: &Transaction<'_>, whose: Whose<'_>) -> Result<Vec<(i64, 
             let rows = statement.query_map([MOST_NAMESPACES], |row| Ok((row.get(0)?, row.get(1)?)))?;
             Ok(rows.collect::<Result<_, _>>()?)
         }
-    }
-}
-
-/// An original in which something was found.
-#[derive(Clone, Debug)]
-struct Source {
-    text: Packed,
-    sealed: i64,
-    digest: Digest,
-    tool: String,
-    created_at: i64,
-}
-
-/// A place that fits.
-struct Place {
-    source: Source,
-    namespace: String,
-    fitting: Fitting,
-    turn: Option<usize>,
-    role: &'static str,
-    line: usize,
-    lines: usize,
-}
-
-/// The places that fit, and what it took to find them.
-#[derive(Default)]
-struct Places {
-    list: Vec<Place>,
-    read: u64,
-}
-
-impl Places {
-    /// All of them, the best first, the newer of equals. A line that stands in several originals comes once.
-    fn ranked(mut self) -> Vec<Place> {
-        self.list.sort_by(|one, other| {
-            let by_groups = other.fitting.groups.cmp(&one.fitting.groups);
-            let by_score = other.fitting.score.total_cmp(&one.fitting.score);
-            let by_time = other
-                .source
-                .created_at
-                .cmp(&one.source.created_at)
-                .then(other.source.text.row.cmp(&one.source.text.row));
-            by_groups.then(by_score).then(by_time)
-        });
-        let mut seen = BTreeSet::new();
-        self.list.retain(|place| seen.insert(place.fitting.snippet.clone()));
-        self.list
     }
 }
 
@@ -177,8 +123,8 @@ impl Looking<'_> {
     }
 
     fn count(&self, expression: &str) -> Result<usize, Fault> {
-        let sql = "SELECT count(*) FROM words WHERE words MATCH ?1";
-        Ok(self.snapshot.query_row(sql, [expression], |row| row.get(0).map(whole))? as usize)
+        let sql = "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ?1 LIMIT ?2)";
+        Ok(self.snapshot.query_row(sql, params![expression, MOST_COUNTED], |row| row.get(0).map(whole))? as usize)
     }
 
     /// The newest parts that the index names.
@@ -224,31 +170,17 @@ impl Looking<'_> {
             Err(Fault::Damaged(_)) => return Ok(()),
             text => text?,
         };
-        let reading = read(&text, &source.tool);
-        let parts = Parts::of(&reading);
-        for &number in numbers {
-            let part = parts.part(number);
-            let wanted = if self.fit == Fit::All { self.query.groups.len() } else { 1 };
-            let fitting = fitting(part, self.query, weights, USUAL_WORDS).filter(|fitting| fitting.groups >= wanted);
-            let Some(fitting) = fitting else { continue };
-            let Some((turn, line)) = part.get(fitting.line) else { continue };
-            places.list.push(Place {
-                source: source.clone(),
-                namespace: self.name.to_owned(),
-                turn: (!turn.role.is_empty()).then_some(turn.number),
-                role: turn.role,
-                line: line.number,
-                lines: turn.length,
-                fitting,
-            });
-        }
+        let wanted = Wanted { query: self.query, fit: self.fit, weights, namespace: self.name };
+        places.read(source, &text, numbers, &wanted);
         Ok(())
     }
 }
 
-/// The names that a session may have in the file.
-fn names_of(vault: &Vault, session: &str) -> Result<Vec<String>, Fault> {
-    vault.all(Scope::Sessions).iter().map(|seal| seal.name(session)).collect()
+/// What the index is asked for to find a term, in its language. Words hold nothing that has a meaning there.
+fn expression(seal: &Seal, namespace: i64, term: &Term) -> String {
+    let (entry, extent) = lookup(seal, namespace, term);
+    let star = if extent == Extent::Beginning { "*" } else { "" };
+    format!("\"{entry}\"{star}")
 }
 
 fn hits(snapshot: &Transaction<'_>, vault: &Vault, places: Vec<Place>, way: &Way) -> Result<Vec<Hit>, Fault> {
@@ -261,24 +193,7 @@ fn hits(snapshot: &Transaction<'_>, vault: &Vault, places: Vec<Place>, way: &Way
         let named = sessions
             .query_map(params![place.source.text.row, MOST_SESSIONS], |row| Ok((row.get(0)?, row.get(1)?)))?
             .collect::<Result<Vec<(String, i64)>, _>>()?;
-        let named =
-            named.into_iter().filter_map(|(name, sealed)| vault.of_row(sealed, Scope::Sessions)?.open_name(name));
-        let mut named: Vec<String> = named.collect();
-        named.sort_unstable();
-        let mut hit = Hit {
-            handle: Address::distinguishing(&place.source.digest, &alike).to_string(),
-            turn: place.turn,
-            role: place.role,
-            line: place.line,
-            lines: place.lines,
-            tool: place.source.tool,
-            text: place.fitting.snippet,
-            removed_at: place.source.created_at,
-            sessions: named,
-            show: String::new(),
-        };
-        hit.show = hit.way(way);
-        hits.push(hit);
+        hits.push(place.hit(vault, &alike, named, way));
     }
     Ok(hits)
 }

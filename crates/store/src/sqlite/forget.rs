@@ -2,10 +2,11 @@
 
 use crate::error::Fault;
 use crate::forget::{Cleaning, Forget, Forgotten, Gone};
+use crate::rows::whole;
 use crate::seal::{Scope, Vault};
 use crate::search::Whose;
 use crate::sqlite::clean::clean;
-use crate::sqlite::totals::{recount, whole};
+use crate::sqlite::totals::recount;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
 /// Rows that go in one transaction, so that others get their turn in between.

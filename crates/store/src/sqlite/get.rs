@@ -3,36 +3,12 @@
 use crate::address::{Address, Digest};
 use crate::error::Fault;
 use crate::limits::Expiry;
-use crate::original::{Candidate, Original, Recall};
+use crate::original::{Original, Recall};
 use crate::pack::Unpacking;
+use crate::rows::{Found, MOST_CANDIDATES, Packed, State, candidates, read_label};
 use crate::seal::{Scope, Seal, Vault, What};
-use crate::sqlite::put::read_label;
 use crate::sqlite::seals::lacks_key;
 use rusqlite::{Connection, Row, Transaction, params};
-
-/// Texts under one address that are listed. More than two do not happen by chance.
-const MOST_CANDIDATES: usize = 16;
-
-/// A text that has the digits asked for, or its tombstone.
-struct Found {
-    digest: Digest,
-    state: State,
-}
-
-enum State {
-    Kept { text: Packed, tool: String, created_at: i64, used_at: i64 },
-    Gone { at: i64, why: Expiry },
-}
-
-/// Where the text of an original is.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Packed {
-    pub(super) row: i64,
-    /// What it is found by, to which its pieces are bound.
-    pub(super) place: Digest,
-    /// Bytes, unpacked.
-    pub(super) size: i64,
-}
 
 /// Looks an address up in a namespace.
 pub(crate) fn get(reader: &mut Connection, vault: &Vault, namespace: &str, address: &Address) -> Result<Recall, Fault> {
@@ -174,18 +150,4 @@ pub(super) fn unpack(snapshot: &Connection, seal: &Seal, text: &Packed, address:
         unpacking.piece(bytes.ok_or(Fault::Damaged(*address))?.as_ref()).map_err(damaged)?;
     }
     unpacking.finish().map_err(damaged)
-}
-
-fn candidates(found: Vec<Found>) -> Vec<Candidate> {
-    let digests: Vec<Digest> = found.iter().map(|found| found.digest).collect();
-    found
-        .into_iter()
-        .map(|found| Candidate {
-            address: Address::distinguishing(&found.digest, &digests),
-            tool: match found.state {
-                State::Kept { tool, .. } => Some(tool),
-                State::Gone { .. } => None,
-            },
-        })
-        .collect()
 }

@@ -2,13 +2,12 @@
 
 use crate::address::{Address, Digest};
 use crate::error::Fault;
-use crate::seal::{Scope, Seal, Vault};
-use crate::search::{MOST_PARTS, Parts, each_word};
-use crate::sqlite::entries::Entries;
-use crate::sqlite::get::{Packed, unpack};
+use crate::rows::{Packed, bytes_per_index_byte, number, read_label, whole};
+use crate::seal::{Scope, Vault};
+use crate::search::{Entries, MOST_PARTS, Parts, each_word};
+use crate::sqlite::get::unpack;
 use crate::sqlite::lock;
-use crate::sqlite::put::read_label;
-use crate::sqlite::totals::{Change, number, whole};
+use crate::sqlite::totals::Change;
 use foldline_core::reading::read;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use std::sync::Mutex;
@@ -120,15 +119,6 @@ fn indexed_form(
         form.parts.push(entries.take());
     }
     Ok(form)
-}
-
-/// The index takes about one byte for so many of the text that is read (measured on recorded sessions: 7 to 8 %, and three
-/// times as much where it holds digests, which have nothing in common with their neighbours).
-fn bytes_per_index_byte(seal: &Seal) -> usize {
-    match seal {
-        Seal::Open => 12,
-        Seal::Closed(_) => 4,
-    }
 }
 
 fn write(transaction: &Transaction<'_>, indexed: &[Indexed]) -> Result<(), Fault> {

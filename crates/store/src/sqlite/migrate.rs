@@ -13,6 +13,7 @@ pub(super) const STEPS: &[&str] = &[
     include_str!("../../migrations/0006_clock.sql"),
     include_str!("../../migrations/0007_windows.sql"),
     include_str!("../../migrations/0008_seals.sql"),
+    include_str!("../../migrations/0009_claims.sql"),
 ];
 
 /// Marks a file as ours: the letters `Fold`. Without it a mistaken path could put our tables into

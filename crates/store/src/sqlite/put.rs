@@ -1,16 +1,18 @@
 //! Storing: one transaction for all texts of a put.
 
-use crate::address::{Address, Digest};
+use crate::address::Digest;
 use crate::error::Fault;
 use crate::limits::{CLEARED_PER_PUT, Limits, ROW_BYTES, USE_GRAIN, millis};
 use crate::original::{NewOriginal, Stored};
 use crate::pack::pack;
+use crate::rows::{digests_of, label, number, whole};
 use crate::seal::{Scope, Seal, Vault, What as Sealed};
+use crate::shares::What;
 use crate::sqlite::expire::sweep;
 use crate::sqlite::lock;
 use crate::sqlite::seals::use_key;
-use crate::sqlite::tenants::{What, excesses};
-use crate::sqlite::totals::{Change, number, whole};
+use crate::sqlite::tenants::excesses;
+use crate::sqlite::totals::Change;
 use rusqlite::{Connection, OptionalExtension, Statement, Transaction, TransactionBehavior, params};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -37,11 +39,6 @@ pub(crate) fn put(
     let (stored, _) = put_in(&transaction, vault, limits, now, namespace, originals, &digests)?;
     transaction.commit()?;
     Ok(stored)
-}
-
-/// The digests of texts, each held against its handle.
-pub(super) fn digests_of(originals: &[NewOriginal<'_>]) -> Result<Vec<Digest>, Fault> {
-    originals.iter().map(digest_of).collect()
 }
 
 /// Stores texts inside a transaction. Says which rows they have.
@@ -88,31 +85,6 @@ pub(super) fn put_in(
     let swept = sweep(transaction, limits, now, &batch, CLEARED_PER_PUT)?;
     stored.expired = swept.aged + swept.oversized;
     Ok((stored, batch))
-}
-
-fn digest_of(original: &NewOriginal<'_>) -> Result<Digest, Fault> {
-    let digest = Digest::of(original.text);
-    if Address::from(original.handle).covers(&digest) { Ok(digest) } else { Err(Fault::Mismatch(original.handle)) }
-}
-
-/// What is written beside a text: its tool, and, where the row does not show it, its digest.
-pub(super) fn label(seal: &Seal, digest: &Digest, place: &Digest, tool: &str) -> Result<String, Fault> {
-    match seal {
-        Seal::Open => Ok(tool.to_owned()),
-        Seal::Closed(_) => Ok(seal.text(Sealed::Label(place), &format!("{digest}{tool}"))?.into_owned()),
-    }
-}
-
-/// The digest and the tool behind a label; `None` when it is not what was written there.
-pub(super) fn read_label(seal: &Seal, place: &Digest, label: String) -> Option<(Digest, String)> {
-    match seal {
-        Seal::Open => Some((*place, label)),
-        Seal::Closed(_) => {
-            let label = seal.open_text(Sealed::Label(place), label)?;
-            let (digest, tool) = label.split_at_checked(Address::MOST)?;
-            Some((Digest::from_hex(digest)?, tool.to_owned()))
-        }
-    }
 }
 
 /// The statements of a put, prepared once for all its texts.

@@ -5,11 +5,10 @@ use crate::conversation::Key;
 use crate::error::Fault;
 use crate::forget::Rekeyed;
 use crate::limits::ROW_BYTES;
+use crate::rows::{facts, label, number, read_facts, read_label};
 use crate::seal::{Scope, Seal, Vault, What};
-use crate::sqlite::checkpoints::{facts, read_facts};
-use crate::sqlite::put::{label, read_label};
 use crate::sqlite::seals::{retire, use_key};
-use crate::sqlite::totals::{number, recount};
+use crate::sqlite::totals::recount;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 /// Rows that one transaction changes, where they are small.

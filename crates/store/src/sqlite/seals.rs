@@ -2,15 +2,9 @@
 
 use crate::error::Fault;
 use crate::keys::{KeyId, Keyring};
+use crate::known_keys::{Known, check};
 use crate::seal::Vault;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
-
-/// A key that the file knows.
-struct Known {
-    number: i64,
-    id: KeyId,
-    in_use: bool,
-}
 
 /// Finds the numbers of keys in the file, and gives numbers to those that have none. Refuses when something is sealed
 /// with a key that is not among them.
@@ -36,19 +30,6 @@ fn known(connection: &Connection) -> Result<Vec<Known>, Fault> {
     let rows = statement
         .query_map([], |row| Ok(Known { number: row.get(0)?, id: KeyId(row.get(1)?), in_use: row.get(2)? }))?;
     Ok(rows.collect::<Result<_, _>>()?)
-}
-
-fn check(found: &[Known], keys: &Keyring) -> Result<(), Fault> {
-    let given = keys.ids();
-    let missing = found.iter().rev().find(|known| known.in_use && !given.contains(&known.id));
-    match missing {
-        None => Ok(()),
-        Some(missing) if given.is_empty() => Err(Fault::NoKey(missing.id)),
-        Some(missing) => {
-            let given = given.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-            Err(Fault::WrongKey { wanted: missing.id, given })
-        }
-    }
 }
 
 /// To be called before something is written in a transaction. Notes that the key that writes is needed from now on; refuses

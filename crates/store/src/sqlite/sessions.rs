@@ -1,14 +1,15 @@
 //! Sessions and events: written in batches, read for people.
 
-use crate::conversation::{EventRow, SessionRow};
+use crate::conversation::{EventRow, Revise, SessionRow};
 use crate::error::Fault;
 use crate::limits::{Limits, millis};
+use crate::rows::number;
 use crate::seal::{Scope, Vault, What};
 use crate::sqlite::clock::believed;
 use crate::sqlite::lock;
 use crate::sqlite::seals::use_key;
 use crate::sqlite::tenants::let_sessions_go;
-use crate::sqlite::totals::{forgotten, number};
+use crate::sqlite::totals::forgotten;
 use rusqlite::{Connection, Row, TransactionBehavior, params};
 use std::sync::Mutex;
 
@@ -56,6 +57,40 @@ pub(crate) fn write(
     let_sessions_go(&transaction, limits)?;
     transaction.commit()?;
     Ok(true)
+}
+
+/// Writes a session, revised if one is there. Says what was written; nothing if something was forgotten on request.
+pub(crate) fn revise_session(
+    writer: &Mutex<Connection>,
+    vault: &Vault,
+    limits: &Limits,
+    now: i64,
+    (session, revise): (&SessionRow, Revise<'_>),
+    known: u64,
+) -> Result<Option<SessionRow>, Fault> {
+    let mut writer = lock(writer);
+    let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    if forgotten(&transaction)? != known {
+        return Ok(None);
+    }
+    use_key(&transaction, vault)?;
+    believed(&transaction, limits, now)?;
+    let revised = revised(&transaction, vault, session, Some(revise))?;
+    write_session(&transaction, vault, &revised)?;
+    let_sessions_go(&transaction, limits)?;
+    transaction.commit()?;
+    Ok(Some(revised))
+}
+
+/// A session as it is to be written, given what is there.
+pub(super) fn revised(
+    connection: &Connection,
+    vault: &Vault,
+    fresh: &SessionRow,
+    revise: Option<Revise<'_>>,
+) -> Result<SessionRow, Fault> {
+    let Some(revise) = revise else { return Ok(fresh.clone()) };
+    Ok(session(connection, vault, &fresh.id)?.map_or_else(|| fresh.clone(), |there| revise(&there)))
 }
 
 /// Writes one session inside a transaction.

@@ -1,74 +1,25 @@
-//! Equal shares of the space per namespace.
-//!
-//! Whoever takes less than an even share keeps all of it; the others are cut to the same level. So a namespace loses
-//! something only to those that take less than it does, and one that is alone has all the room.
+//! What each namespace takes of the room.
 
 use crate::error::Fault;
 use crate::limits::Limits;
-use crate::sqlite::totals::{number, whole};
+use crate::rows::{number, whole};
+use crate::shares::{Excess, What, beyond, room_for_sessions};
 use rusqlite::{Connection, Transaction, params};
-
-/// Checkpoints may take this share of all room: they are the shorter side of the same texts.
-pub(super) const CHECKPOINTS: u64 = 4;
-/// Sessions of one namespace may take this share of all room: they are counts.
-const SESSIONS: u64 = 16;
-
-/// What is counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum What {
-    /// All that is kept.
-    All,
-    /// Checkpoints alone.
-    Checkpoints,
-}
-
-/// A namespace that takes more than its share.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Excess {
-    pub(super) namespace: String,
-    /// What it may take.
-    pub(super) level: u64,
-    /// What it takes beyond that.
-    pub(super) bytes: u64,
-}
 
 /// The namespaces that take more than their share, and by how much.
 pub(super) fn excesses(connection: &Connection, limits: &Limits, what: What) -> Result<Vec<Excess>, Fault> {
-    let (sql, room) = match what {
-        What::All => ("SELECT namespace, originals + checkpoints + sessions FROM tenants", limits.max_bytes),
-        What::Checkpoints => ("SELECT namespace, checkpoints FROM tenants", limits.max_bytes / CHECKPOINTS),
+    let sql = match what {
+        What::All => "SELECT namespace, originals + checkpoints + sessions FROM tenants",
+        What::Checkpoints => "SELECT namespace, checkpoints FROM tenants",
     };
     let mut statement = connection.prepare(sql)?;
     let rows = statement.query_map([], |row| Ok((row.get(0)?, whole(row.get(1)?))))?;
-    let taken: Vec<(String, u64)> = rows.collect::<Result<_, _>>()?;
-    let quota = match what {
-        What::All => limits.max_bytes_per_namespace,
-        What::Checkpoints => limits.max_bytes_per_namespace.map(|quota| quota / CHECKPOINTS),
-    };
-    let level = level(taken.iter().map(|(_, bytes)| *bytes).collect(), room).min(quota.unwrap_or(u64::MAX));
-    let beyond = taken.into_iter().filter(|(_, bytes)| *bytes > level);
-    Ok(beyond.map(|(namespace, bytes)| Excess { namespace, level, bytes: bytes - level }).collect())
-}
-
-/// The most that each may take so that all fit into the room.
-fn level(mut taken: Vec<u64>, room: u64) -> u64 {
-    taken.sort_unstable();
-    let mut left = room;
-    let mut others = taken.len() as u64;
-    for bytes in taken {
-        let even = left / others;
-        if bytes > even {
-            return even;
-        }
-        left -= bytes;
-        others -= 1;
-    }
-    u64::MAX
+    Ok(beyond(rows.collect::<Result<_, _>>()?, limits, what))
 }
 
 /// Lets go of the oldest sessions of namespaces that have too many. Says what that freed.
 pub(super) fn let_sessions_go(transaction: &Transaction<'_>, limits: &Limits) -> Result<(), Fault> {
-    let most = limits.max_bytes.min(limits.max_bytes_per_namespace.unwrap_or(u64::MAX)) / SESSIONS;
+    let most = room_for_sessions(limits);
     let crowded: Vec<(String, i64)> = {
         let mut statement = transaction.prepare("SELECT namespace, sessions FROM tenants WHERE sessions > ?1")?;
         let rows = statement.query_map([number(most)], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -110,18 +61,4 @@ pub(super) fn recount(connection: &Connection) -> Result<(), Fault> {
          ) GROUP BY namespace;",
     )?;
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn whoever_takes_less_than_an_even_share_keeps_it() {
-        assert_eq!(level(vec![10, 20, 30], 60), u64::MAX);
-        assert_eq!(level(vec![10, 20, 31], 60), 30);
-        assert_eq!(level(vec![1, 500, 500], 101), 50);
-        assert_eq!(level(vec![900], 100), 100);
-        assert_eq!(level(vec![], 100), u64::MAX);
-    }
 }

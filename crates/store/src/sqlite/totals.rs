@@ -2,6 +2,7 @@
 
 use crate::error::Fault;
 use crate::original::Stats;
+use crate::rows::whole;
 use crate::sqlite::tenants;
 use rusqlite::{Connection, params};
 
@@ -54,14 +55,4 @@ pub(super) fn recount(connection: &Connection) -> Result<(), Fault> {
         [],
     )?;
     tenants::recount(connection)
-}
-
-/// A number of SQLite as a count.
-pub(super) fn whole(number: i64) -> u64 {
-    u64::try_from(number).unwrap_or(0)
-}
-
-/// A count as a number of SQLite.
-pub(super) fn number(whole: u64) -> i64 {
-    i64::try_from(whole).unwrap_or(i64::MAX)
 }

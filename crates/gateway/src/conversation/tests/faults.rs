@@ -55,8 +55,13 @@ fn a_locked_store_costs_a_fold_and_not_the_turn() {
     assert_eq!(again.body, prepared.body, "the same bytes for as long as the process lives");
     // After a fold, one report comes before the next.
     gateway.observe(&again.turn, PROVIDER.answer(Dialect::Chat, &again.body).unwrap(), Timestamp(130));
+    let held = again.body.clone().into_owned();
     drop((prepared, again));
     drop(lock);
+    // Once the store can, it keeps that fold, too: a restart sends the same.
+    gateway.flush(Timestamp(4_000)).unwrap();
+    let restarted = Conversations::open(settings(32_000, Some(&path))).unwrap();
+    assert_eq!(restarted.prepare(&longer.ask(&too_long, 4_500)).unwrap().body, held);
     let prepared = gateway.prepare(&client.ask(&body, 5_000)).unwrap();
     assert!(matches!(prepared.outcome, Outcome::Folded | Outcome::Pruned), "{:?}", prepared.outcome);
     assert_eq!(prepared.durability, Durability::Disk);

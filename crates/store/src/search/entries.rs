@@ -18,7 +18,7 @@ const END: char = 'z';
 const END_SEALED: char = 'y';
 
 /// The entries of one part of an original, each once and as they come: where and how often is not kept.
-pub(super) struct Entries<'s> {
+pub(crate) struct Entries<'s> {
     seal: &'s Seal,
     namespace: i64,
     seen: HashSet<String>,
@@ -27,11 +27,11 @@ pub(super) struct Entries<'s> {
 }
 
 impl<'s> Entries<'s> {
-    pub(super) fn new(seal: &'s Seal, namespace: i64) -> Entries<'s> {
+    pub(crate) fn new(seal: &'s Seal, namespace: i64) -> Entries<'s> {
         Entries { seal, namespace, seen: HashSet::new(), digests: HashSet::new(), entries: String::new() }
     }
 
-    pub(super) fn add(&mut self, word: &str) {
+    pub(crate) fn add(&mut self, word: &str) {
         if self.seen.contains(word) {
             return;
         }
@@ -57,7 +57,7 @@ impl<'s> Entries<'s> {
     }
 
     /// What came since the last time.
-    pub(super) fn take(&mut self) -> String {
+    pub(crate) fn take(&mut self) -> String {
         self.seen.clear();
         self.digests.clear();
         std::mem::take(&mut self.entries)
@@ -85,12 +85,12 @@ fn beginning(word: &str, length: usize) -> Option<&str> {
 }
 
 /// Whether a term can be taken as a beginning.
-pub(super) fn is_telling(term: &Term) -> bool {
+pub(crate) fn is_telling(term: &Term) -> bool {
     term.word.chars().count() >= SHORTEST || term.word.chars().all(is_unspaced)
 }
 
-/// What the index is asked for to find a term, in its language. Words hold nothing that has a meaning there.
-pub(super) fn expression(seal: &Seal, namespace: i64, term: &Term) -> String {
+/// What the index is asked for to find a term: an entry, or how entries begin.
+pub(crate) fn lookup(seal: &Seal, namespace: i64, term: &Term) -> (String, Extent) {
     let is_beginning = term.extent == Extent::Beginning && is_telling(term);
     // What is too long to have an entry as a beginning is found by a shorter one.
     let word = term.word.as_str();
@@ -100,14 +100,11 @@ pub(super) fn expression(seal: &Seal, namespace: i64, term: &Term) -> String {
         Some(beginning) if !is_pair => seal.entry(Entry::Beginning, beginning),
         _ => seal.entry(Entry::Word, word),
     };
-    let mut entry = String::from("\"");
+    let mut entry = String::new();
     match digest {
         Some(digest) => push_digest(&mut entry, namespace, &digest),
         None => entry.push_str(&format!("{namespace}{END}{word}")),
     }
-    entry.push('"');
-    if digest.is_none() && is_beginning {
-        entry.push('*');
-    }
-    entry
+    let extent = if digest.is_none() && is_beginning { Extent::Beginning } else { Extent::Whole };
+    (entry, extent)
 }
