@@ -82,7 +82,10 @@ pub fn run(options: &Options, tell: impl Fn(&str)) -> Result<Results, Failure> {
             let command = command.env("VERSUS_BINARY", std::path::absolute(&options.binary)?);
             stage.trial(&peer, Driver::start(command, options.patience)?)
         });
-        let outcome = outcome.map_or_else(|error| Outcome::Failed { why: error.to_string() }, Outcome::Measured);
+        let outcome = outcome.map_or_else(
+            |error| Outcome::Failed { why: error.to_string() },
+            |measured| Outcome::Measured(Box::new(measured)),
+        );
         if let Outcome::Failed { why } = &outcome {
             tell(&format!("{}: {why}", peer.name));
         }

@@ -42,7 +42,7 @@ pub struct Row {
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// It could be measured.
-    Measured(Measured),
+    Measured(Box<Measured>),
     /// It could not be had, or did not work.
     Failed {
         /// The reason.

@@ -25,7 +25,7 @@ pub fn tables(results: &Results) -> Vec<Table> {
 
 fn measured(results: &Results) -> impl Iterator<Item = (&Row, &Measured)> {
     results.rows.iter().filter_map(|row| match &row.outcome {
-        Outcome::Measured(measured) => Some((row, measured)),
+        Outcome::Measured(measured) => Some((row, &**measured)),
         Outcome::Failed { .. } => None,
     })
 }

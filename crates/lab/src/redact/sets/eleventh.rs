@@ -4,7 +4,7 @@
 use super::Shape;
 
 /// All shapes of the set.
-pub fn shapes() -> Vec<Shape> {
+pub(super) fn shapes() -> Vec<Shape> {
     Shape::of_templates(GROUPS, 110_000, 31)
 }
 
