@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_driver_answers_is_unable_or_fails_with_a_reason() {
-        let program = r#"read a; echo '{"x": 1}'; read a; echo '{"error": "unsupported"}'; read a; echo '{"error": "Traceback\n  ValueError: no"}'; read a; echo broken >&2"#;
+        let program = r#"read a; echo '{"x": 1}'; read a; echo '{"error": "unsupported"}'; read a; printf '%s\n' '{"error": "Traceback\n  ValueError: no"}'; read a; echo broken >&2"#;
         let mut driver = driver(program, Duration::from_secs(20));
         assert!(matches!(driver.ask(&json!({})), Ok(Reply::Done(answer)) if answer["x"] == 1));
         assert!(matches!(driver.ask(&json!({})), Ok(Reply::Unsupported)));
