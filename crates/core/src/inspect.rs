@@ -7,6 +7,7 @@ use crate::request::Inputs;
 use crate::sound::{Sound, assess};
 use crate::tokens::Source;
 use crate::zone::Zone;
+use foldline_reduce::wording::grouped;
 use foldline_transcript::recall::Handle;
 use foldline_transcript::validate::validate;
 use foldline_transcript::{PartKind, Role, Transcript};
@@ -193,7 +194,10 @@ pub fn inspect(sound: &Sound<'_>, inputs: &Inputs<'_>) -> Inspection {
         state: standing(transcript),
         verdict: verdict.reason().to_owned(),
         would: match forced {
-            Ok(plan) => format!("{} ({} → {} tokens)", plan.reason, plan.tokens.before, plan.tokens.after),
+            Ok(plan) if plan.tokens.after == plan.tokens.before => plan.reason,
+            Ok(plan) => {
+                format!("{} ({} → {} tokens)", plan.reason, grouped(plan.tokens.before), grouped(plan.tokens.after))
+            }
             Err(error) => error.to_string(),
         },
         held: held(sound, inputs),

@@ -9,7 +9,9 @@
 //! - `fit`, `odds`, `statements` and `tokens::fit` derive fitted numbers again.
 //! - `docs` writes the references under `docs/`.
 //! - [`damage`] makes damaged transcripts, and judges what becomes of them with a validator of its own.
+//! - `versus` runs peers and Foldline on the same inputs and judges the results.
 //! - `nodes` runs several gateways on one PostgreSQL, kills them, and compares every byte.
+//! - `scale` fills both stores with a million rows and times look-ups and searches.
 //! - `tokens`, `speed`, `load`, `redact` and [`reduce`] measure; [`fuzz`] holds the bodies of the fuzz targets, so that plain tests
 //!   replay them.
 #![forbid(unsafe_code)]
@@ -38,12 +40,16 @@ pub mod odds;
 #[cfg(feature = "measure")]
 pub mod redact;
 pub mod reduce;
+#[cfg(all(feature = "measure", unix))]
+pub mod scale;
 #[cfg(feature = "measure")]
 pub mod speed;
 #[cfg(feature = "measure")]
 pub mod statements;
 #[cfg(feature = "measure")]
 pub mod tokens;
+#[cfg(feature = "measure")]
+pub mod versus;
 
 /// What a measurement can fail with: always a matter for the person who started it.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;

@@ -4,8 +4,8 @@
 use clap::{Parser, Subcommand};
 use foldline_core::Format;
 use foldline_lab::{
-    Failure, cache, chats, damage, docs, fit, fuzz, generate, graph, load, matrix, nodes, odds, redact, reduce, speed,
-    statements, tokens,
+    Failure, cache, chats, damage, docs, fit, fuzz, generate, graph, load, matrix, nodes, odds, redact, reduce, scale,
+    speed, statements, tokens, versus,
 };
 use std::io::Write;
 use std::path::PathBuf;
@@ -130,6 +130,18 @@ enum Command {
         #[arg(long)]
         pin: Option<usize>,
     },
+    /// Fill SQLite and PostgreSQL with many checkpoints and small originals, and time look-ups and searches.
+    Scale {
+        /// Checkpoints, and as many originals.
+        #[arg(long, default_value_t = 1_000_000)]
+        count: usize,
+        /// Calls of each kind.
+        #[arg(long, default_value_t = 2_000)]
+        tries: usize,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
     /// Run several gateways on one PostgreSQL, each turn on the next, and compare every byte with one gateway; then the same
     /// while gateways are killed and the database restarts.
     Nodes {
@@ -194,6 +206,47 @@ enum Command {
         target: String,
         /// What to feed.
         files: Vec<PathBuf>,
+    },
+    /// Compare Foldline with its peers: installs them and runs all on the same sessions.
+    #[command(after_help = "Examples:
+  lab versus                                     on examples/ and the questions there, with all peers
+  lab versus sessions/ questions/ --limit 10     on your own sessions; questions as for `foldline eval --questions`
+  lab versus --peer foldline --peer hermes       only these
+  lab versus --from target/versus/results.json   the tables again, from an earlier run")]
+    Versus {
+        /// Folders or files with sessions and questions.
+        #[arg(default_values = ["examples", "examples/questions"])]
+        folders: Vec<PathBuf>,
+        /// The binary; build it with --release.
+        #[arg(long, default_value = "target/release/foldline")]
+        binary: PathBuf,
+        /// Folder for peers, logs and results.
+        #[arg(long, default_value = "target/versus")]
+        into: PathBuf,
+        /// Size of the results, as a share of the tokens.
+        #[arg(long, default_value_t = 0.1)]
+        share: f64,
+        /// The context window that peers are told.
+        #[arg(long, default_value_t = 200_000)]
+        window: u64,
+        /// The longest sessions grow request by request: how many of them.
+        #[arg(long, default_value_t = 1)]
+        growing: usize,
+        /// At most so many sessions, those with questions first.
+        #[arg(long, default_value_t = 50)]
+        limit: usize,
+        /// Only this peer (foldline, hermes, headroom-proxy, …); repeatable.
+        #[arg(long)]
+        peer: Vec<String>,
+        /// What each peer may take, beside its installation.
+        #[arg(long, default_value_t = 900)]
+        seconds: u64,
+        /// Measure nothing; show these results.
+        #[arg(long)]
+        from: Option<PathBuf>,
+        /// Print the results as JSON instead of tables.
+        #[arg(long)]
+        json: bool,
     },
     /// Write a session in another format to standard output.
     Convert {
@@ -386,6 +439,11 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
                 return Ok(ExitCode::from(u8::from(!figures.wrong.is_empty())));
             }
         }
+        Command::Scale { count, tries, json } => {
+            let figures = scale::measure(&scale::ScaleTest { count, tries }, tell)?;
+            print(&if json { format!("{:#}\n", figures.to_json()) } else { figures.to_string() })?;
+            return Ok(ExitCode::from(u8::from(!figures.is_fast())));
+        }
         Command::Redact { what } => match what {
             RedactMeasure::Figures { folders, without, runs } => {
                 let alarms = folders.into_iter().map(|folder| Ok((folder.clone(), redact::alarms(&folder, &without)?)));
@@ -420,6 +478,37 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
                 tell(&file.display().to_string());
                 body(&std::fs::read(file)?);
             }
+        }
+        Command::Versus { folders, binary, into, share, window, growing, limit, peer, seconds, from, json } => {
+            let results = match from {
+                Some(file) => serde_json::from_str(&std::fs::read_to_string(file)?)?,
+                None => {
+                    let patience = std::time::Duration::from_secs(seconds);
+                    let only = peer;
+                    versus::run(
+                        &versus::Options {
+                            folders,
+                            binary,
+                            into: into.clone(),
+                            share,
+                            window,
+                            growing,
+                            limit,
+                            only,
+                            patience,
+                        },
+                        tell,
+                    )?
+                }
+            };
+            for file in versus::write(&results, &into)? {
+                tell(&file.display().to_string());
+            }
+            print(&if json {
+                serde_json::to_string_pretty(&results)? + "\n"
+            } else {
+                versus::table::markdown(&results)
+            })?;
         }
         Command::Convert { file, format } => {
             let session = serde_json::from_str(&std::fs::read_to_string(file)?)?;

@@ -88,7 +88,7 @@ impl Binding {
                         .then(|| Self { notation: call(text, start), value: value_start(text, sign + 1) })
                 })
                 .or_else(|| listed_flag(text, start, sign)),
-            _ if spaced => spaced_binding(text, start, sign),
+            _ if spaced => spaced_binding(text, start, end, sign),
             _ => None,
         }
     }
@@ -127,6 +127,7 @@ fn past_closers(text: &[u8], end: usize) -> usize {
     let dots =
         text.get(index..).unwrap_or_default().iter().take(LONGEST_LEADER).take_while(|&&byte| byte == b'.').count();
     index += if dots > 2 { dots } else { 0 };
+    index += inline_tag(text, index);
     if at(text, index) == b'[' {
         let digits =
             text.get(index + 1..).unwrap_or_default().iter().take(4).take_while(|byte| byte.is_ascii_digit()).count();
@@ -135,6 +136,14 @@ fn past_closers(text: &[u8], end: usize) -> usize {
         }
     }
     index
+}
+
+/// Length of the tag that ends the emphasis of a label: `<b>Password</b>: …`.
+fn inline_tag(text: &[u8], from: usize) -> usize {
+    const TAGS: [&[u8]; 6] = [b"</b>", b"</i>", b"</em>", b"</strong>", b"</code>", b"</span>"];
+    let rest = text.get(from..).unwrap_or_default();
+    let tag = TAGS.iter().find(|tag| rest.starts_with(tag)).map_or(0, |tag| tag.len());
+    if matches!(rest.get(tag), Some(b':' | b'=')) { tag } else { 0 }
 }
 
 /// Past what stands in brackets between a name and its colon: `password (staging): …`.
@@ -205,7 +214,7 @@ fn companion(text: &[u8], start: usize, end: usize) -> Option<Binding> {
         compile(concat!(
             // Another field of the same object or the next line, with at most two in between.
             r"(?i)\A{q}?\s*(?:[,;]\s*(?:\#{any}*)?)?(?:{q}?[\w-]{1,24}{q}?\s*[:=]\s*{q}?[\w ./-]{0,48}{q}?\s*,?\s*){0,2}?",
-            r"{q}?(?:value|val|content|default|string_?value|secret_?string|data){q}?\s*[:=]\s*|",
+            r"{q}?(?:\w{0,16}value|val|content|default|secret_?string|data){q}?\s*[:=]\s*|",
             // The text of an element, or of the element after it.
             r"\A{q}(?:\s+[\w:-]+={q}[\w. ]{0,40}{q}){0,2}\s*>\s*(?:<(?:value|string)>\s*)?|\A</(?:key|name)>\s*<(?:string|value)>\s*",
         ))
@@ -248,7 +257,7 @@ fn listed_flag(text: &[u8], start: usize, sign: usize) -> Option<Binding> {
 }
 
 /// A name with only blanks between it and its value.
-fn spaced_binding(text: &[u8], start: usize, value: usize) -> Option<Binding> {
+fn spaced_binding(text: &[u8], start: usize, end: usize, value: usize) -> Option<Binding> {
     if is_option(text, start) {
         return Some(Binding { notation: Notation::Flag, value });
     }
@@ -263,7 +272,13 @@ fn spaced_binding(text: &[u8], start: usize, value: usize) -> Option<Binding> {
     if is_set(text, start) {
         return Some(Binding { notation: Notation::Set, value });
     }
-    typed(text, value).or_else(|| is_first(text, start).then_some(Binding { notation: Notation::Directive, value }))
+    // A name of several words is no word of a sentence, wherever it stands.
+    let compound = || {
+        let name = text.get(start..end).unwrap_or_default();
+        name.iter().any(|byte| matches!(byte, b'-' | b'_')) && name.iter().all(|byte| !byte.is_ascii_uppercase())
+    };
+    typed(text, value)
+        .or_else(|| (is_first(text, start) || compound()).then_some(Binding { notation: Notation::Directive, value }))
 }
 
 /// `<name attribute="…">`: where the text of the element begins.

@@ -115,7 +115,8 @@ pub(crate) fn next_line(text: &[u8], from: usize) -> Option<Value> {
     let length = rest.iter().take(LONGEST).take_while(inside).count();
     let alone = rest.get(length).is_none_or(|&byte| is_break(byte));
     let value = rest.get(..length)?;
-    let generated = string_stats::is_random(value) || is_gibberish(value);
+    let chosen = value.len() >= 8 && string_stats::is_mixed(value) && !string_stats::is_wordy(value);
+    let generated = string_stats::is_random(value) || is_gibberish(value) || chosen;
     (alone && generated).then_some(Value { start, end: start + length, quoting: Quoting::Bare })
 }
 

@@ -60,11 +60,8 @@ impl<'t> Names<'t> {
 
     /// As [`classify`].
     pub(crate) fn classify(&mut self, name: &'t [u8]) -> Option<Named> {
-        let hash = name.iter().fold(0_usize, |hash, &byte| hash.wrapping_mul(31).wrapping_add(usize::from(byte)));
-        let spread = hash.wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as usize);
-        let Some(place) = self.last.get_mut(spread >> (usize::BITS - REMEMBERED.ilog2())) else {
-            return named(name);
-        };
+        let place = usize::from(digest(name)) % REMEMBERED;
+        let Some(place) = self.last.get_mut(place) else { return named(name) };
         match place {
             Some((known, verdict)) if *known == name => *verdict,
             _ => {
@@ -74,6 +71,15 @@ impl<'t> Names<'t> {
             }
         }
     }
+}
+
+/// Eight bytes at a time: names are long, and many of them are looked at.
+fn digest(name: &[u8]) -> u16 {
+    let mix = |digest: u64, bytes: u64| (digest.rotate_left(23) ^ bytes).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let (chunks, rest) = name.as_chunks::<8>();
+    let digest = chunks.iter().fold(name.len() as u64, |digest, chunk| mix(digest, u64::from_le_bytes(*chunk)));
+    let rest = rest.iter().fold(0, |rest, &byte| rest << 8 | u64::from(byte));
+    (mix(digest, rest) >> 48) as u16
 }
 
 fn named(name: &[u8]) -> Option<Named> {

@@ -3,7 +3,7 @@
 use crate::binding::{Binding, Notation};
 use crate::decoded::{QUOTE_1, URL_AND, URL_EQUALS, is_break};
 use crate::gibberish::is_gibberish;
-use crate::name::{self, LONGEST_NAME, NameKind};
+use crate::name::{LONGEST_NAME, NameKind};
 use crate::named_value::is_secret;
 use crate::rule::{Reveal, Rule};
 use crate::scan::{Scan, is_word};
@@ -39,18 +39,22 @@ pub(crate) fn check(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end:
 /// A string further on in the line of a password that nothing binds it to: `fill("#password", "…")`. No language has it.
 fn string_nearby(scan: &mut Scan<'_>, rule: &'static Rule, start: usize) {
     const REACH: usize = 72;
+    const SHORTEST: usize = 6;
+    const LONGEST: usize = 64;
     let text = scan.text;
+    let line = text.get(scan.named..text.len().min(scan.named + REACH)).unwrap_or_default();
+    let Some(first) = memchr::memchr2(b'"', b'\'', line) else { return };
+    let stop = line.iter().position(|&byte| is_break(byte)).unwrap_or(line.len());
+    let Some(line) = line.get(..stop).filter(|_| first < stop) else { return };
     let name = text.get(name_start(text, start, scan.floor(start))..scan.named).unwrap_or_default();
-    if !name::classify(name).is_some_and(|(kind, _)| kind == NameKind::Password) {
+    if !scan.names.classify(name).is_some_and(|(kind, _)| kind == NameKind::Password) {
         return;
     }
-    let line = text.get(scan.named..text.len().min(scan.named + REACH)).unwrap_or_default();
-    let line = line.split(|&byte| is_break(byte)).next().unwrap_or_default();
     let mut from = 0;
     while let Some(offset) = memchr::memchr2(b'"', b'\'', line.get(from..).unwrap_or_default()) {
-        let value = Value::quoted(text, scan.named + from + offset);
+        let value = Value::quoted_within(text, scan.named + from + offset, LONGEST + 1);
         let bytes = value.of(text);
-        if (6..=64).contains(&bytes.len()) && is_gibberish(bytes) && !placeholder::is_placeholder(bytes) {
+        if (SHORTEST..=LONGEST).contains(&bytes.len()) && is_gibberish(bytes) && !placeholder::is_placeholder(bytes) {
             return scan.report(rule, value.start, value.end);
         }
         from += offset + 1;

@@ -31,7 +31,7 @@ pub(crate) fn check(scan: &mut Scan<'_>) {
     let mut floor = 0;
     let mut index = SHORTEST - 1;
     while let Some(&byte) = text.get(index) {
-        if !is_inside(byte) {
+        if !is_inside(byte) || is_short(text, index) {
             index += SHORTEST;
             continue;
         }
@@ -50,8 +50,33 @@ pub(crate) fn check(scan: &mut Scan<'_>) {
     }
 }
 
+/// Whether the run around a place is too short, as far as a few looks tell: a run of [`SHORTEST`] characters has ten more
+/// before the place or ten behind it. Most words end here.
+#[inline]
+fn is_short(text: &[u8], index: usize) -> bool {
+    let Some(&[a, b, c, _, d, _, e, .., f]) = text.get(index + 1..).and_then(|after| after.first_chunk::<10>()) else {
+        return false;
+    };
+    let Some(&[g, .., h, _, i, _, j, k, l]) = text.get(..index).and_then(|before| before.last_chunk::<10>()) else {
+        return false;
+    };
+    let all = |places: [u8; 6]| places.iter().fold(true, |all, &byte| all & is_inside(byte));
+    !(all([a, b, c, d, e, f]) | all([g, h, i, j, k, l]))
+}
+
+#[inline]
 fn is_inside(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+' | b'/')
+    const INSIDE: [bool; 256] = {
+        let mut inside = [false; 256];
+        let mut byte = 0;
+        while byte < inside.len() {
+            let sign = byte as u8;
+            inside[byte] = sign.is_ascii_alphanumeric() || matches!(sign, b'_' | b'-' | b'+' | b'/');
+            byte += 1;
+        }
+        inside
+    };
+    INSIDE[usize::from(byte)]
 }
 
 /// The place of a token, if a run is one.

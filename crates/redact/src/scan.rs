@@ -1,7 +1,7 @@
 //! One search: from keywords to findings.
 
 use crate::code_context::CodeContext;
-use crate::decoded::{Decoded, URL_AND, URL_BLANK, URL_EQUALS, URL_QUOTE};
+use crate::decoded::{Decoded, URL_AND, URL_BLANK, URL_EQUALS, URL_QUOTE, is_break};
 use crate::keywords::{Hit, KEYWORD_SEARCH, KeywordSearch, Prepared, Secret};
 use crate::mask;
 use crate::name::Names;
@@ -123,13 +123,12 @@ pub(crate) fn find_with(raw: &[u8], mode: Mode, repeat: Option<Repeat>) -> Vec<F
 
 impl<'t> Scan<'t> {
     fn run(&mut self, gate: &KeywordSearch, mut repeat: Option<Repeat>) {
-        gate.each(self.text, |hit| {
+        gate.each(self.text, |start, hit| {
             self.by = hit;
             if let Some(period) = repeat.as_mut().and_then(|repeat| repeat.period(self.text, hit, &self.found)) {
                 return self.find_again(period);
             }
-            let Some((start, rules)) = gate.rules_of(hit) else { return };
-            for prepared in rules {
+            for prepared in gate.rules_of(hit) {
                 if !self.is_decided(start, prepared.rule) {
                     self.check(prepared, start, hit.end);
                 }
@@ -207,12 +206,19 @@ impl<'t> Scan<'t> {
     fn token(&mut self, prepared: &Prepared, start: usize, end: usize) {
         const LONGEST: usize = 8 * 1024;
         let rule = prepared.rule;
+        let window = self.text.get(end..self.text.len().min(end + LONGEST)).unwrap_or_default();
+        if let Some(lead) = prepared.lead() {
+            let count = lead.count(window);
+            // What a line break has cut may go on behind it.
+            if count < lead.fewest && !window.get(count).is_some_and(|&byte| is_break(byte)) {
+                return;
+            }
+        }
         let spelled = |keyword: &&&str| self.text.get(start..end) == Some(keyword.as_bytes());
         if !self.starts_word(start) || !rule.keywords.iter().any(|keyword| spelled(&keyword)) {
             return;
         }
         let Some(regex) = prepared.regex() else { return };
-        let window = self.text.get(end..self.text.len().min(end + LONGEST)).unwrap_or_default();
         let length = regex.find(window).map(|found| found.end());
         let whole = length.filter(|length| !is_word(at(self.text, end + length)));
         match whole {

@@ -1,7 +1,7 @@
 //! Tables: a column whose heading names a secret. Bars as databases print them, commas and tabulators as files have them,
 //! blanks as commands align them.
 
-use crate::decoded::is_break;
+use crate::decoded::{BREAK_1, BREAK_2, QUOTE_1, QUOTE_2, QUOTE_3, is_break};
 use crate::gibberish::is_gibberish;
 use crate::name::{self, NameKind};
 use crate::rule::Rule;
@@ -147,7 +147,13 @@ fn line_start(text: &[u8], index: usize) -> usize {
 fn line_end(text: &[u8], index: usize) -> usize {
     let rest = text.get(index..).unwrap_or_default();
     let rest = rest.get(..LONGEST_LINE).unwrap_or(rest);
-    index + rest.iter().position(|&byte| is_break(byte) || matches!(byte, 0x11..=0x13)).unwrap_or(rest.len())
+    // Three searches at memory speed, each no further than the one before.
+    let first = |stop: usize, signs: [u8; 3]| {
+        let [a, b, c] = signs;
+        rest.get(..stop).and_then(|rest| memchr::memchr3(a, b, c, rest)).unwrap_or(stop)
+    };
+    let stop = first(rest.len(), [b'\n', b'\r', BREAK_1]);
+    index + first(first(stop, [QUOTE_1, QUOTE_2, QUOTE_3]), [BREAK_2; 3])
 }
 
 fn past_break(text: &[u8], index: usize) -> Option<usize> {

@@ -81,18 +81,25 @@ impl Value {
 
     /// Reads the string whose opening quote stands at `opening`.
     pub(crate) fn quoted(text: &[u8], opening: usize) -> Self {
+        Self::quoted_within(text, opening, LONGEST_VALUE)
+    }
+
+    /// The same, but no more than so many bytes of it.
+    pub(crate) fn quoted_within(text: &[u8], opening: usize, most: usize) -> Self {
         let quote = at(text, opening);
         let tripled = at(text, opening + 1) == quote && at(text, opening + 2) == quote;
         let start = opening + if tripled { 3 } else { 1 };
         // The text between tripled quotes may begin on the next line.
         let start = start + usize::from(tripled && is_break(at(text, start)));
-        Self { start, end: closing(text, start, quote), quoting: Quoting::Quoted }
+        Self { start, end: closing(text, start, quote, most), quoting: Quoting::Quoted }
     }
 
     /// Reads an argument of a command: up to a blank, or to the closing quote if one was opened before it.
     pub(crate) fn argument(text: &[u8], from: usize, memory: &Memory) -> Self {
         match opening_quote(text, from) {
-            Some(quote) => Self { start: from, end: closing(text, from, quote), quoting: Quoting::Quoted },
+            Some(quote) => {
+                Self { start: from, end: closing(text, from, quote, LONGEST_VALUE), quoting: Quoting::Quoted }
+            }
             _ if is_quote(at(text, from)) => Self::quoted(text, from),
             _ => Self { start: from, end: memory.bare_end(text, from), quoting: Quoting::Bare },
         }
@@ -123,11 +130,10 @@ fn opening_quote(text: &[u8], from: usize) -> Option<u8> {
 /// Where the string ends that starts at `start`: before its closing quote, or at the end of the line.
 ///
 /// A quote that is escaped less often ends an outer string, and this one with it.
-fn closing(text: &[u8], start: usize, quote: u8) -> usize {
+fn closing(text: &[u8], start: usize, quote: u8, most: usize) -> usize {
     let window = text.get(start..).unwrap_or_default();
-    let window = window.get(..LONGEST_VALUE).unwrap_or(window);
+    let window = window.get(..most).unwrap_or(window);
     let ends = |(offset, &byte): (usize, &u8)| match quote {
-        b'"' => byte == b'"' || matches!(byte, b'\n' | b'\r'),
         QUOTE_1 => matches!(byte, b'"' | QUOTE_1 | b'\n' | b'\r' | BREAK_1),
         QUOTE_2 => matches!(byte, b'"' | QUOTE_1 | QUOTE_2) || is_break(byte),
         QUOTE_3 => matches!(byte, b'"' | QUOTE_1 | QUOTE_2 | QUOTE_3) || is_break(byte),
@@ -143,7 +149,11 @@ fn closing(text: &[u8], start: usize, quote: u8) -> usize {
         }
         _ => byte == quote || is_break(byte) || byte == b'"' && ends_outer(text, start + offset + 1),
     };
-    start + window.iter().enumerate().position(ends).unwrap_or(window.len())
+    let end = match quote {
+        b'"' => memchr::memchr3(b'"', b'\n', b'\r', window),
+        _ => window.iter().enumerate().position(ends),
+    };
+    start + end.unwrap_or(window.len())
 }
 
 /// Whether a double quote inside other quotes closes the string that holds them: a member, an element or a line ends.

@@ -1,7 +1,7 @@
 //! A private PostgreSQL for tests: in a folder of its own, on a socket there and on no port. It ends with its value, and with
 //! the process.
 
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -76,7 +76,7 @@ impl Postgres {
                 Err(io::Error::other(format!("PostgreSQL is not installed, and {NEEDED} is set")))
             }
             None => {
-                eprintln!("SKIPPED: PostgreSQL is not installed; `.ci/postgres` installs it");
+                tell_skipped("PostgreSQL");
                 Ok(None)
             }
         }
@@ -176,7 +176,7 @@ impl Postgres {
             if std::env::var_os(NEEDED).is_some() {
                 return Err(io::Error::other(format!("pgbouncer is not installed, and {NEEDED} is set")));
             }
-            eprintln!("SKIPPED: pgbouncer is not installed; `.ci/postgres` installs it");
+            tell_skipped("pgbouncer");
             return Ok(None);
         };
         let folder = own_folder("foldline-pgbouncer-")?;
@@ -224,6 +224,11 @@ impl Drop for PgBouncer {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
+}
+
+/// Says that tests are skipped. Written past the test harness, which shows nothing of tests that pass.
+fn tell_skipped(what: &str) {
+    let _ = writeln!(io::stderr(), "SKIPPED: {what} is not installed; `.ci/postgres` installs it");
 }
 
 fn url(folder: &Path, database: &str) -> PathBuf {

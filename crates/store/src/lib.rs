@@ -34,7 +34,6 @@ mod check;
 mod client_keys;
 mod conversation;
 mod error;
-mod file_identity;
 mod forget;
 mod keys;
 mod known_keys;
@@ -43,6 +42,7 @@ mod location;
 #[cfg(test)]
 #[path = "../tests/support/noise.rs"]
 mod noise;
+mod opening;
 mod original;
 mod pack;
 #[cfg(feature = "postgres")]
@@ -70,10 +70,11 @@ pub use forget::{Cleaning, Forget, Forgotten, Gone, Rekeyed};
 pub use keys::{KeyError, KeyId, Keyring, random_id};
 pub use limits::{Expiry, Limits};
 pub use location::default_path;
+pub use opening::Opening;
 pub use original::{Candidate, NewOriginal, Original, Pruned, Recall, Stats, Stored};
 pub use search::{Query, QueryError, Search, Whose};
 pub use settings::StoreSettings;
-pub use store::{Opening, Store};
+pub use store::Store;
 pub use transfer::{Bytes, Cursor, Kind, ReadError, Record, Removal};
 pub use url::{is_url, shown};
 pub use wanted::{Wanted, tell};

@@ -9,11 +9,12 @@ use crate::conversation::{CheckpointEntry, EventRow, FoldClaim, Kept, Key, NewFo
 use crate::error::{Fault, StoreError};
 use crate::forget::{Cleaning, Forget, Gone, Rekeyed};
 use crate::keys::{KeyId, Keyring};
-use crate::limits::{Limits, USE_GRAIN, millis};
+use crate::limits::{USE_GRAIN, millis};
+use crate::opening::{Absent, Opening};
 use crate::original::{NewOriginal, Pruned, Recall, Stats, Stored};
 use crate::seal::Scope;
 use crate::search::Search;
-use crate::sqlite::{Absent, SqliteStore};
+use crate::sqlite::SqliteStore;
 use crate::transfer::{Cursor, Record};
 use crate::url::Url;
 use foldline_core::reading::{Findings, Way};
@@ -26,21 +27,6 @@ use std::time::Duration;
 pub struct Store {
     backend: Box<dyn Backend>,
     wait: Duration,
-}
-
-/// How a store is opened.
-#[derive(Clone, Debug, Default)]
-pub struct Opening {
-    /// How much is kept, and for how long.
-    pub limits: Limits,
-    /// What it is encrypted with; not at all when there are none.
-    pub keys: Keyring,
-}
-
-impl From<Limits> for Opening {
-    fn from(limits: Limits) -> Opening {
-        Opening { limits, keys: Keyring::none() }
-    }
 }
 
 impl Store {

@@ -93,7 +93,7 @@ fn render(name: &str, found: &Inspection, paint: Paint) -> String {
         out.push('\n');
     }
     let _ = writeln!(out, "Now: {}", found.verdict);
-    let _ = writeln!(out, "A fold would: {}", found.would);
+    let _ = writeln!(out, "If folded now: {}", found.would);
     out
 }
 

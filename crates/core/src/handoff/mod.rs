@@ -13,6 +13,6 @@ pub use crate::inserted::{
 };
 pub use frame::{Fill, Frame, Standing};
 pub use latest::latest;
-pub use render::{Handoff, tell, write};
+pub use render::{Handoff, Turns, tell, write};
 pub use select::MODEL_SHARE;
 pub(crate) use select::in_turn;

@@ -72,14 +72,23 @@ pub fn write(ledger: &Ledger, frame: &Frame<'_>, budget: u32, measure: &Measure)
     }
 }
 
-/// What a model reads who writes about the folded messages: the sections without their frame, in at most `room` tokens.
-pub fn tell(ledger: &Ledger, room: u32, measure: &Measure) -> String {
+/// Whether the chronicle says which messages of the originals each episode had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turns {
+    /// `3. User [5:8]: …`
+    Named,
+    /// `3. User: …`
+    Unnamed,
+}
+
+/// The sections without their frame, in at most `room` tokens.
+pub fn tell(ledger: &Ledger, room: u32, measure: &Measure, turns: Turns) -> String {
     let mut wanted = room;
     loop {
         let chosen = select(ledger, wanted, measure, Fill::Room);
         let mut text = String::new();
         for (section, title) in Section::ALL {
-            write_section(&chosen, ledger, section, title, false, &mut text);
+            write_section(&chosen, ledger, section, title, turns == Turns::Named, &mut text);
         }
         let text = redact(&ledger.secrets.hide(&text), Mode::Text).into_owned();
         let tokens = measure.text(&text);

@@ -335,7 +335,9 @@ impl Planner<'_, '_> {
             return plan;
         }
         let mut unchanged = self.unchanged(format!(
-            "a fold would free {freed} tokens, fewer than the required {least} (compression.min_freed)"
+            "a fold would free {} tokens, fewer than the required {} (compression.min_freed)",
+            grouped(freed),
+            grouped(least)
         ));
         unchanged.skips = plan.skips;
         unchanged.skips.push(Skip::NoGain { before, after });
@@ -348,7 +350,8 @@ impl Planner<'_, '_> {
         if after < before {
             return plan;
         }
-        let mut unchanged = self.unchanged(format!("a fold would save nothing ({before} → {after} tokens)"));
+        let mut unchanged =
+            self.unchanged(format!("a fold would save nothing ({} → {} tokens)", grouped(before), grouped(after)));
         unchanged.skips.push(Skip::NoGain { before, after });
         unchanged
     }

@@ -16,7 +16,7 @@ pub(super) fn material(ledger: &Ledger, room: u32) -> String {
     let measure = Measure::default();
     let mut wanted = room - room / MARGIN;
     loop {
-        let text = handoff::tell(ledger, wanted, &measure);
+        let text = handoff::tell(ledger, wanted, &measure, handoff::Turns::Unnamed);
         if tokens(&text) <= room || wanted < MARGIN {
             return text;
         }

@@ -46,7 +46,7 @@ pub(super) enum FoldEvents {
 
 impl FoldEvents {
     /// What is left to be applied.
-    pub(super) fn to_apply(self) -> Vec<ConversationEvent> {
+    pub(super) fn into_unapplied(self) -> Vec<ConversationEvent> {
         match self {
             FoldEvents::ToApply(events) => events,
             FoldEvents::Applied(_) => Vec::new(),
@@ -223,7 +223,7 @@ impl Fold<'_, '_> {
     ) -> Result<(Arc<Checkpoint>, FoldEvents), StoreError> {
         let root = name(&self.root);
         let _alone = self.shared.sharing(&self.parsed.session);
-        let held = self.shared.memory().to_share(&self.parsed.session);
+        let held = self.shared.memory().session_to_share(&self.parsed.session);
         let held = held.unwrap_or_else(|| SharedSession::new(&self.parsed.session, Session::of(self.credential)));
         let session = held.at(self.now.0).with(&root, &events);
         let keeping = FoldToStore {

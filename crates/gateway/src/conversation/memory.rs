@@ -366,7 +366,7 @@ impl Memory {
     }
 
     /// A session to be written beside what other nodes write.
-    pub(super) fn to_share(&mut self, id: &SessionId) -> Option<SharedSession> {
+    pub(super) fn session_to_share(&mut self, id: &SessionId) -> Option<SharedSession> {
         let session = self.session(id)?.clone();
         let changes = session.changes.as_ref().map_or(0, Changes::end);
         Some(SharedSession { id: id.clone(), changes, session })

@@ -130,7 +130,7 @@ pub(super) fn overflow<'a>(
     let mut memory = shared.memory();
     if let Some(session) = memory.session(&parsed.session) {
         let forwarded = ConversationEvent::Forwarded { at: ask.now.0, measured };
-        let events = done.events.to_apply().into_iter().chain([forwarded]);
+        let events = done.events.into_unapplied().into_iter().chain([forwarded]);
         session.apply(&name(&root), events.collect());
     }
     memory.add(&parsed.session, &Sums { recoveries: 1, folds: 1, ..Sums::default() });

@@ -412,13 +412,13 @@ impl Shared {
     pub(super) fn share(&self, id: &SessionId, now: i64) {
         let Some(store) = self.shared_store(now) else { return };
         let _alone = self.sharing(id);
-        let Some(session) = self.memory().to_share(id) else { return };
+        let Some(session) = self.memory().session_to_share(id) else { return };
         let known = self.forgotten.load(Ordering::Relaxed);
         let revise = |theirs: &SessionRow| session.revised(theirs);
-        match self.asked(now, store.revise_session(now, &session.row(), &revise, known)) {
-            Ok(Some(written)) => self.memory().note_shared(&session, Some(&written)),
-            // The next flush finds out what was forgotten, or tries again.
-            Ok(None) | Err(_) => {}
+        let written = self.asked(now, store.revise_session(now, &session.row(), &revise, known));
+        // If not, the next flush finds out what was forgotten, or tries again.
+        if let Ok(Some(written)) = written {
+            self.memory().note_shared(&session, Some(&written));
         }
     }
 

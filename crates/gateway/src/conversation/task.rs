@@ -212,9 +212,11 @@ impl FoldTask {
         let made = resumed.map_err(EngineError::from).and_then(|plan| finish(sound, plan, &inputs));
         let (sums, events, result) = match fold.keep_compaction(made)? {
             Attempt::Made(done) if done.is_fold => {
-                (Sums { folds: 1, ..Sums::default() }, done.events.to_apply(), Ok(done.compacted))
+                (Sums { folds: 1, ..Sums::default() }, done.events.into_unapplied(), Ok(done.compacted))
             }
-            Attempt::Made(done) => (Sums { prunes: 1, ..Sums::default() }, done.events.to_apply(), Ok(done.compacted)),
+            Attempt::Made(done) => {
+                (Sums { prunes: 1, ..Sums::default() }, done.events.into_unapplied(), Ok(done.compacted))
+            }
             Attempt::Nothing { events, .. } => (Sums::default(), events, Ok(None)),
             Attempt::Unkept(error) => (Sums { failed_open: 1, ..Sums::default() }, Vec::new(), Err(error.into())),
         };

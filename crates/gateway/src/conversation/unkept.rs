@@ -60,7 +60,7 @@ pub(super) fn keep(shared: &Shared, rules: &Rules, root: Option<&Key>, now: i64)
     };
     for fold in waiting {
         let _alone = shared.sharing(&fold.session);
-        let Some(session) = shared.memory().to_share(&fold.session) else {
+        let Some(session) = shared.memory().session_to_share(&fold.session) else {
             shared.memory().unkept.remove(&fold.checkpoint.key);
             continue;
         };

@@ -4,7 +4,7 @@ use super::fleet::Fleet;
 use crate::Failure;
 use crate::load::wire::Client;
 use foldline_script::Agent;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,9 +28,9 @@ pub(super) type Turn = (usize, usize);
 #[derive(Debug, Default)]
 pub(super) struct Driven {
     /// What the gateway said it did, by turn; of turns that were tried again the last.
-    pub(super) outcomes: HashMap<Turn, String>,
+    pub(super) outcomes: BTreeMap<Turn, String>,
     /// Bodies as the clients sent them.
-    pub(super) sent: HashMap<Turn, Vec<u8>>,
+    pub(super) sent: BTreeMap<Turn, Vec<u8>>,
     /// How long it took.
     pub(super) took: Duration,
     /// Times that a turn was sent again because a node was gone.

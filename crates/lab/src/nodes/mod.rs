@@ -10,7 +10,7 @@ use fleet::Fleet;
 use foldline_script::postgres::{Postgres, Stop};
 use foldline_script::{Act, Provider, RULE, Received, Strict};
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,7 +30,7 @@ pub struct NodesTest {
 }
 
 /// The window of the model: small enough for several folds in sixty turns.
-const WINDOW: usize = 16_000;
+const WINDOW: usize = 12_000;
 /// Pauses between kills, and between restarts of the database.
 const BETWEEN: Duration = Duration::from_millis(1_200);
 /// How long the database is away.
@@ -109,7 +109,7 @@ fn all(
     tell("one gateway with SQLite");
     let store = folder.join("store.db");
     let (alone, seen) = one(plan, &runtime, &Place { url: store, postgres, database: None }, 1, Trouble::None)?;
-    let expected: HashMap<Turn, Received> = seen.into_iter().map(|(turn, mut all)| (turn, all.remove(0))).collect();
+    let expected: BTreeMap<Turn, Received> = seen.into_iter().map(|(turn, mut all)| (turn, all.remove(0))).collect();
     let folds = alone.driven.outcomes.values().filter(|outcome| is_fold(outcome)).count();
     figures.runs.push(Run { name: "1 with SQLite".into(), same: expected.len(), checkpoints: folds, ..alone.run });
     if folds < plan.conversations {
@@ -148,7 +148,7 @@ struct Done {
 }
 
 /// Requests that reached the provider, by turn.
-type Seen = HashMap<Turn, Vec<Received>>;
+type Seen = BTreeMap<Turn, Vec<Received>>;
 
 fn one(
     plan: &NodesTest,
@@ -234,7 +234,7 @@ fn is_fold(outcome: &str) -> bool {
 }
 
 /// Holds what reached the provider against what one gateway sent there.
-fn compared(done: Done, seen: &Seen, expected: &HashMap<Turn, Received>, name: String) -> Run {
+fn compared(done: Done, seen: &Seen, expected: &BTreeMap<Turn, Received>, name: String) -> Run {
     let Done { mut run, driven } = done;
     run.name = name;
     for (turn, wanted) in expected {

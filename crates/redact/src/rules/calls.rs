@@ -5,7 +5,7 @@ use crate::rule::Rule;
 
 #[rustfmt::skip]
 pub(super) const RULES: &[Rule] = &[
-    Rule::from("credential-call", "User and password as arguments of a call", &["basicauth", "basic_auth", "networkcredential", "usernamepassword", ".login(", "auth=(", "getconnection(", "plaincredentials", "credentials(", "credentials.basic("], 240,
+    Rule::from("credential-call", "User and password as arguments of a call", &["basicauth", "basic_auth", "networkcredential", "usernamepassword", ".login(", "auth=(", "getconnection(", "plaincredentials", "credentials(", "credentials.basic(", "wifi.begin("], 240,
         r#"(?i)[\w.]*=?\s*\(\s*(?:[\w.]{1,40}\s*,\s*)?{q}[^"'\n\x11-\x14]{1,80}{q}\s*,\s*{q}()"#).checks(&[Real, Least(5)]).chosen()
         .hits(&["requests.get(url, auth=('bob', '<a9>'))", "HTTPBasicAuth('bob', '<a9>')", "server.login('a@b.c', '<a10>')"]).misses(&["basicauth('user', 'password')", "form.login(user, password)"]),
     Rule::from("setter-call", "Password as the argument of a call that sets it", &["setpassword(", "withpassword(", "set_password(", "with_password(", ".password(", "setsecret(", "withsecret(", "setapikey(", "setaccesstoken("], 120, r#"(?i)[\w.]+\(\s*{q}()"#).checks(&[Real, Least(5), NotSentence]).chosen()

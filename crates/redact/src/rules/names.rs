@@ -4,6 +4,7 @@
 //! `named_value.rs`, what binds a name to its value in `binding.rs`.
 
 use crate::rule::{Rule, Shape};
+use std::sync::LazyLock;
 
 #[rustfmt::skip]
 pub(super) const RULES: &[Rule] = &[
@@ -39,11 +40,14 @@ pub(super) const RULES: &[Rule] = &[
         .misses(&["sha256-<b43>=", "/usr/lib/x86_64-linux-gnu/libstdc++.so.6.0.30", "commit <h40>", "toolu_<a24>", "https://docs.example.org/d/<a44>/edit", "<b64>\n<b64>\n", "getAccessTokenFromTheCacheOfTheServer2", "_ZN4core3fmt9Formatter9write_str17h0123456789abcdefE"]),
 ];
 
+/// Keywords without the signs around them, each with its rule.
+static PARTS: LazyLock<Vec<(&'static [u8], &'static Rule)>> = LazyLock::new(|| {
+    let part = |keyword: &&'static str| keyword.trim_matches(|sign: char| sign.is_ascii_punctuation() || sign <= ' ');
+    RULES.iter().flat_map(|rule| rule.keywords.iter().map(move |word| (part(word).as_bytes(), rule))).collect()
+});
+
 /// The rule that a word of a name belongs to.
 pub(crate) fn rule_of(word: &[u8]) -> Option<&'static Rule> {
-    let part = |keyword: &&str| {
-        let keyword = keyword.trim_matches(|sign: char| sign.is_ascii_punctuation() || sign <= ' ').as_bytes();
-        word.windows(keyword.len()).any(|part| part.eq_ignore_ascii_case(keyword))
-    };
-    RULES.iter().find(|rule| rule.keywords.iter().any(part))
+    let within = |part: &[u8]| word.windows(part.len()).any(|here| here.eq_ignore_ascii_case(part));
+    PARTS.iter().find(|(part, _)| within(part)).map(|(_, rule)| *rule)
 }

@@ -24,6 +24,9 @@ pub(super) const RULES: &[Rule] = &[
     Rule::from("mail-login", "Password in the log of a login at a server", &["334 ugfzc3dvcmq6", "user ", "> auth "], 160,
         r"(?i)(?:334 ugfzc3dvcmq6\s{1,4}(?:C: )?|user \S{1,60}\s*\n\d{3}[^\n]{0,80}\n(?:> ?)?pass |> auth (?:\S{1,40} )?)([^\s]{4,100})[ \t]*(?:{nl}|\z)").checks(&[Real]).chosen()
         .hits(&["USER bob\n331 go on\nPASS <m9>\n", "127.0.0.1:6379> AUTH <m9>", "334 UGFzc3dvcmQ6\n<b16>\n"]).misses(&["user story\nPASS tests/login.test.js"]),
+    Rule::from("imap-login", "Password in the log of a login at a mailbox", &["login "], 200,
+        r#"LOGIN {q}?[^\s"'\x11-\x14]{1,64}{q}? {q}?([^\s"'\x11-\x14]{4,100}){q}?[ \t]*(?:{nl}|\z)"#).checks(&[Real, NotPlain]).chosen()
+        .hits(&["a1 LOGIN bob <a9>", "a1 LOGIN \"bob\" \"<a9>\""]).misses(&["LOGIN bob failed", "LOGIN page two"]),
     Rule::from("seed-phrase", "Words that a wallet is recovered with", &["seed phrase", "recovery phrase", "secret phrase", "mnemonic phrase", "seed words"], 320,
         r"(?i)(?:phrase|words|seed phrase)[^\n:=]{0,30}[:=][ \t]*{q}?((?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})\b").chosen()
         .hits(&["seed phrase: <m5> <m6> <m4> <m7> <m5> <m6> <m5> <m4> <m6> <m5> <m7> <m5>"]).misses(&["seed phrase: twelve words that nobody else may see"]),

@@ -1,6 +1,6 @@
 //! Passwords in statements of SQL.
 
-use crate::rule::Check::{NotSentence, Real};
+use crate::rule::Check::{Apart, NotSentence, Real};
 use crate::rule::Rule;
 
 #[rustfmt::skip]
@@ -20,4 +20,8 @@ pub(super) const RULES: &[Rule] = &[
     Rule::special("sql-insert", "Password among the values of an insert", &["insert into", "replace into"], crate::rule::Shape::Insert).chosen()
         .hits(&["INSERT INTO users (name, password, age) VALUES ('bob', '<a9>', 7);"]).misses(&["INSERT INTO users (name, age) VALUES ('bob', 7);", "INSERT INTO users (name, password) VALUES (?, ?);"]),
     Rule::from("sql-cipher", "Key of an encrypted database", &["pragma key", "pragma hexkey", "pragma rekey", "sqlite3_key("], 120, r#"(?i)pragma\s+(?:hex)?(?:re)?key\s*=\s*(?:[xX])?{q}()"#).checks(&[Real]).chosen().hits(&["PRAGMA key = 'sunshine';"]),
+    Rule::from("oracle-connect", "Password of a user who connects to Oracle", &["connect ", "conn "], 120, r#"(?i)conn(?:ect)? [a-z][\w$]{0,40}/([^@\s"'/]{4,64})@[\w/]"#).checks(&[Apart, Real]).chosen()
+        .hits(&["CONNECT app/<a9>@orcl"]).misses(&["connect a/b to c", "connect user/$PASS@db"]),
+    Rule::from("redis-acl", "Password of a user of Redis", &["acl setuser "], 160, r"(?i)acl setuser \S{1,64}(?: [^\s>]{1,40}){0,8} >()").checks(&[Real]).chosen()
+        .hits(&["ACL SETUSER bob on ><a9> ~* +@all"]).misses(&["ACL SETUSER bob on nopass"]),
 ];

@@ -2,7 +2,7 @@
 
 use super::sql::{all, change, first, int, values};
 use crate::error::Fault;
-use crate::sqlite::Absent;
+use crate::opening::Absent;
 use tokio_postgres::Transaction;
 
 /// Step `n` leads from format `n - 1` to format `n`. Steps are added at the end and never changed. Each only adds, so that

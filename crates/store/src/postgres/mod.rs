@@ -26,19 +26,18 @@ use crate::error::Fault;
 use crate::forget::{Cleaning, Forget, Gone, Rekeyed};
 use crate::keys::Keyring;
 use crate::limits::Limits;
+use crate::opening::{Absent, Opening};
 use crate::original::{NewOriginal, Pruned, Recall, Stats, Stored};
 use crate::rows::digests_of;
 use crate::seal::Vault;
 use crate::search::Search;
-use crate::sqlite::Absent;
-use crate::store::Opening;
 use crate::transfer::{Cursor, Record};
 use crate::url::Url;
 use deadpool_postgres::{Object, Pool};
 use foldline_core::reading::{Findings, Way};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 use tokio_postgres::{IsolationLevel, Transaction};
 use wait::Served;
 
@@ -48,6 +47,11 @@ const SHORT: Duration = Duration::from_secs(2);
 const LONG: Duration = Duration::from_secs(600);
 /// How often a transaction is tried that was in another's way, or lost its connection.
 const TRIES: u32 = 6;
+/// How long after its last answer a server is waited for that refuses connections. Beyond that it is away, and callers are
+/// told so at once.
+const RESTART: Duration = Duration::from_secs(3);
+/// Pauses between tries to connect meanwhile.
+const BETWEEN_CONNECTIONS: Duration = Duration::from_millis(50);
 /// Originals that a prune lets go in one transaction, so that others get their turn in between.
 const CLEARED_PER_TURN: u32 = 1_000;
 
@@ -67,6 +71,8 @@ pub(crate) struct PostgresStore {
     limits: Limits,
     pool: Pool,
     vault: RwLock<Arc<Vault>>,
+    /// Since when it does not answer.
+    lost: Mutex<Option<Instant>>,
     /// Goes last: the connections end while it still runs.
     served: Served,
 }
@@ -77,7 +83,7 @@ impl PostgresStore {
         let served = Served::start()?;
         let pool = connect::pool(url, limits.wait)?;
         let place = url.shown();
-        let store = PostgresStore { place, limits, pool, vault: RwLock::default(), served };
+        let store = PostgresStore { place, limits, pool, vault: RwLock::default(), lost: Mutex::default(), served };
         // Others may be preparing the database, and we wait for them.
         store.transact(LONG, Sees::Latest, async |transaction| migrate::migrate(transaction, absent).await)?;
         store.set_keys(keys)?;
@@ -123,7 +129,15 @@ impl PostgresStore {
             let mut tries = 0;
             loop {
                 tries += 1;
-                let mut connection = self.pool.get().await?;
+                let mut connection = match self.pool.get().await.map_err(Fault::from) {
+                    Err(Fault::Unreachable(_)) if self.may_be_back_soon() => {
+                        tries -= 1;
+                        tokio::time::sleep(BETWEEN_CONNECTIONS).await;
+                        continue;
+                    }
+                    connection => connection?,
+                };
+                self.answers();
                 let done = tokio::time::timeout(patience, work(&mut connection)).await;
                 match done {
                     Ok(Err(Fault::Locked(_))) if tries < TRIES => tokio::time::sleep(pause(tries)).await,
@@ -138,6 +152,21 @@ impl PostgresStore {
                 }
             }
         })
+    }
+}
+
+impl PostgresStore {
+    fn lost(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.lost.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether it stopped to answer a moment ago: a restart takes about a second, and who waits for it notices nothing else.
+    fn may_be_back_soon(&self) -> bool {
+        self.lost().get_or_insert_with(Instant::now).elapsed() < RESTART
+    }
+
+    fn answers(&self) {
+        *self.lost() = None;
     }
 }
 

@@ -277,19 +277,38 @@ async fn load(snapshot: &Transaction<'_>, seal: &Seal, address: &Address, found:
     Ok(Recall::Found(Original { digest: found.digest, text, tool, created_at, used_at }))
 }
 
+/// The text of an original, verified piece by piece.
 pub(super) async fn unpack(
     client: &impl GenericClient,
     seal: &Seal,
     text: &Packed,
     address: &Address,
 ) -> Result<String, Fault> {
+    let mut pieces = pieces(client, &[text.row]).await?;
+    unpacked(seal, text, address, pieces.remove(&text.row).unwrap_or_default())
+}
+
+/// The packed pieces of an original, with their numbers, in order.
+pub(super) type Pieces = Vec<(i64, Vec<u8>)>;
+
+/// The packed pieces of originals, by row.
+pub(super) async fn pieces(client: &impl GenericClient, rows: &[i64]) -> Result<BTreeMap<i64, Pieces>, Fault> {
+    let sql =
+        "SELECT original, part::int8, bytes FROM foldline.chunks WHERE original = ANY($1) ORDER BY original, part";
+    let mut pieces: BTreeMap<i64, Pieces> = BTreeMap::new();
+    for row in all(client, sql, values![rows => INT8_ARRAY]).await? {
+        pieces.entry(int(&row, 0)?).or_default().push((int(&row, 1)?, bytes(&row, 2)?));
+    }
+    Ok(pieces)
+}
+
+/// The text of an original from its pieces.
+pub(super) fn unpacked(seal: &Seal, text: &Packed, address: &Address, pieces: Pieces) -> Result<String, Fault> {
     let damaged = |_| Fault::Damaged(*address);
     let size = usize::try_from(text.size).map_err(|_| Fault::Damaged(*address))?;
     let mut unpacking = Unpacking::of_size(size).map_err(damaged)?;
-    let sql = "SELECT part::int8, bytes FROM foldline.chunks WHERE original = $1 ORDER BY part";
-    for row in all(client, sql, values![text.row => INT8]).await? {
-        let sealed = bytes(&row, 1)?;
-        let piece = seal.open_bytes(What::Piece(&text.place, int(&row, 0)?), &sealed);
+    for (part, sealed) in pieces {
+        let piece = seal.open_bytes(What::Piece(&text.place, part), &sealed);
         unpacking.piece(piece.ok_or(Fault::Damaged(*address))?.as_ref()).map_err(damaged)?;
     }
     unpacking.finish().map_err(damaged)

@@ -1,7 +1,7 @@
 //! The index of words, and finding in it: it names parts that hold the words, the newest first; their texts decide how
 //! well they fit.
 
-use super::originals::{alike, unpack};
+use super::originals::{Pieces, alike, pieces, unpack, unpacked};
 use super::sessions::names;
 use super::sql::{all, change, digest, first, int, text as name_of, values};
 use crate::address::{Address, Digest};
@@ -21,8 +21,21 @@ const PER_TURN: i64 = 64;
 /// Bytes of words that one row of the index can hold, with room to spare. A part with more has one endless line, which is
 /// data: what is beyond is not found by its words.
 const MOST_WORDS: usize = 700_000;
-/// Parts that are counted to weigh a word: more of them and it tells nothing.
+
+/// Parts that are counted to weigh a word: more of them and it tells little.
 const MOST_COUNTED: i64 = 2_000;
+/// Bytes of texts that are fetched at once to be ranked.
+const FETCHED: u64 = 4 << 20;
+
+/// How many of these candidates are read at once: at least one.
+fn read_at_once(candidates: &[(Source, Vec<usize>)]) -> usize {
+    let mut bytes = 0;
+    let fitting = candidates.iter().take_while(|(source, _)| {
+        bytes += whole(source.text.size);
+        bytes <= FETCHED
+    });
+    fitting.count().max(1)
+}
 
 /// Originals that wait for the index.
 pub(super) async fn waiting(client: &impl GenericClient) -> Result<u64, Fault> {
@@ -191,12 +204,18 @@ impl Looking<'_> {
                 }
             }
         }
-        for (source, numbers) in candidates.into_values().rev() {
-            if places.read > MOST_BYTES {
-                break;
+        // The newest first.
+        let candidates: Vec<(Source, Vec<usize>)> = candidates.into_values().rev().collect();
+        let mut rest = candidates.as_slice();
+        while !rest.is_empty() && places.read <= MOST_BYTES {
+            let (some, others) = rest.split_at(read_at_once(rest));
+            rest = others;
+            let rows: Vec<i64> = some.iter().map(|(source, _)| source.text.row).collect();
+            let mut texts = pieces(self.snapshot, &rows).await?;
+            for (source, numbers) in some {
+                places.read += whole(source.text.size);
+                self.read(source, texts.remove(&source.text.row).unwrap_or_default(), numbers, &weights, places)?;
             }
-            places.read += whole(source.text.size);
-            self.read(&source, &numbers, &weights, places).await?;
         }
         Ok(())
     }
@@ -268,16 +287,17 @@ impl Looking<'_> {
     }
 
     /// Holds the parts of an original against the query.
-    async fn read(
+    fn read(
         &self,
         source: &Source,
+        pieces: Pieces,
         numbers: &[usize],
         weights: &[f64],
         places: &mut Places,
     ) -> Result<(), Fault> {
         let address = Address::distinguishing(&source.digest, &[]);
         let Some(seal) = self.seal(source.sealed) else { return Ok(()) };
-        let text = match unpack(self.snapshot, seal, &source.text, &address).await {
+        let text = match unpacked(seal, &source.text, &address, pieces) {
             Err(Fault::Damaged(_)) => return Ok(()),
             text => text?,
         };

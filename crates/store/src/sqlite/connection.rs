@@ -2,6 +2,7 @@
 
 use crate::error::Fault;
 use crate::keys::Keyring;
+use crate::opening::Absent;
 use crate::seal::Vault;
 use crate::sqlite::migrate::{format, migrate};
 use crate::sqlite::seals;
@@ -12,13 +13,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-
-/// What to do about a file that is not there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Absent {
-    Create,
-    Refuse,
-}
 
 /// The write-ahead log is cut back to this after a large put.
 const LOG_BYTES: i64 = 16 << 20;

@@ -14,6 +14,9 @@ use foldline_core::reading::{Findings, Fit, Hit, Way};
 use rusqlite::{Connection, Row, Transaction, params};
 use std::collections::BTreeMap;
 
+/// Parts that are counted to weigh a word: more of them and it tells little.
+const MOST_COUNTED: i64 = 20_000;
+
 /// Finds the best places. Whose they are decides which entries of the index are looked at.
 pub(crate) fn find(reader: &mut Connection, vault: &Vault, search: &Search<'_>, way: &Way) -> Result<Findings, Fault> {
     // One snapshot: what the index names is there.
@@ -120,8 +123,8 @@ impl Looking<'_> {
     }
 
     fn count(&self, expression: &str) -> Result<usize, Fault> {
-        let sql = "SELECT count(*) FROM words WHERE words MATCH ?1";
-        Ok(self.snapshot.query_row(sql, [expression], |row| row.get(0).map(whole))? as usize)
+        let sql = "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ?1 LIMIT ?2)";
+        Ok(self.snapshot.query_row(sql, params![expression, MOST_COUNTED], |row| row.get(0).map(whole))? as usize)
     }
 
     /// The newest parts that the index names.

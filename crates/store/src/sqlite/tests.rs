@@ -1,7 +1,7 @@
 //! What only a look inside the file can show.
 
 use super::checkpoints::keep_fold;
-use super::connection::{Absent, open};
+use super::connection::open;
 use super::expire::prune;
 use super::get::get;
 use super::index::index_some;
@@ -16,6 +16,7 @@ use crate::forget::{Cleaning, Forget, Forgotten};
 use crate::keys::Keyring;
 use crate::limits::{Limits, ROW_BYTES};
 use crate::noise::noise;
+use crate::opening::Absent;
 use crate::original::{NewOriginal, Recall};
 use crate::pack::pack;
 use crate::seal::Vault;

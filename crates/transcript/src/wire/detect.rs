@@ -36,13 +36,7 @@ pub(super) fn detect(text: &str, wanted: Option<Format>) -> Result<Detected> {
         Some(b'{') if is_lines(text, &scanner) => detect_lines(&mut scanner, wanted)?,
         Some(b'{') => detect_body(&mut scanner)?,
         Some(_) => {
-            let found = match scanner.peek()? {
-                JsonKind::String => "a string",
-                JsonKind::Number => "a number",
-                JsonKind::Bool => "a boolean",
-                JsonKind::Null => "null",
-                JsonKind::Object | JsonKind::Array => "a value",
-            };
+            let found = scanner.peek()?.with_article();
             return Err(scanner.error(format!("not a transcript: expected an object or array, found {found}")));
         }
     };
@@ -144,6 +138,9 @@ fn detect_lines(scanner: &mut Scanner<'_>, wanted: Option<Format>) -> Result<Det
         lines += 1;
     }
     if wanted.is_none() && !evidence.any_role && !evidence.is_decided() {
+        if let (0..=1, Some(error)) = (lines, no_list(scanner.text())) {
+            return Err(error);
+        }
         let message = if lines <= 1 {
             "expected a field `messages`, `input` or `contents`, a message with a `role`, or JSON lines of messages"
         } else {
@@ -152,6 +149,21 @@ fn detect_lines(scanner: &mut Scanner<'_>, wanted: Option<Format>) -> Result<Det
         return Err(JsonError { offset: 0, message: message.into(), element: None });
     }
     Ok(Detected { format: evidence.format(), shape: Shape::Lines, field: "line" })
+}
+
+/// What is wrong with a body whose messages are no list.
+fn no_list(text: &str) -> Option<JsonError> {
+    let mut scanner = Scanner::new(text, 0);
+    scanner.next_byte()?;
+    let mut wrong = None;
+    let _ = scanner.object(|scanner, key| {
+        if LISTS.contains(&key) {
+            let message = format!("`{key}` must be an array of messages, found {}", scanner.peek()?.with_article());
+            wrong.get_or_insert_with(|| scanner.error(message));
+        }
+        scanner.skip().map(drop)
+    });
+    wrong
 }
 
 fn detect_body(scanner: &mut Scanner<'_>) -> Result<Detected> {
@@ -196,7 +208,8 @@ fn detect_body(scanner: &mut Scanner<'_>) -> Result<Detected> {
     unless_stopped(looked)?;
     let Some(field) = field.and_then(|rank| LISTS.get(rank).copied()) else {
         let message = "expected a field `messages`, `input` or `contents` with an array; this object has none";
-        return Err(JsonError { offset: start, message: message.into(), element: None });
+        let none = JsonError { offset: start, message: message.into(), element: None };
+        return Err(no_list(scanner.text()).unwrap_or(none));
     };
     let format = match field {
         "input" => Format::OpenAiResponses,

@@ -41,6 +41,20 @@ pub enum JsonKind {
     Null,
 }
 
+impl JsonKind {
+    /// How errors name a value.
+    pub fn with_article(self) -> &'static str {
+        match self {
+            JsonKind::Object => "an object",
+            JsonKind::Array => "an array",
+            JsonKind::String => "a string",
+            JsonKind::Number => "a number",
+            JsonKind::Bool => "a boolean",
+            JsonKind::Null => "null",
+        }
+    }
+}
+
 /// A forward reader over one JSON text.
 #[derive(Clone, Debug)]
 pub struct Scanner<'a> {

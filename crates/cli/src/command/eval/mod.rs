@@ -32,6 +32,7 @@ use evidence_summary::EvidenceSummary;
 use foldline_core::Job;
 use handles::Keep;
 use measure::{EvalSetup, SessionMeasurement, SessionResult};
+use outputs::KindTable;
 use question_files::QuestionFiles;
 use session::{Outcome, QuestionMismatch};
 use std::path::PathBuf;
@@ -136,7 +137,9 @@ pub fn run(args: &EvalArgs) -> Result<Verdict, Failure> {
     if found.measurements.is_empty() && asked.is_none() {
         return Err(Failure::input(nothing_to_measure(&found.skipped)));
     }
-    let rows = outputs::with_samples(outputs::gathered(&found.measurements));
+    let own = outputs::gathered(&found.measurements);
+    let generated = outputs::generated(&own);
+    let rows = [own, generated].map(KindTable::of);
     let mut evaluation = Evaluation::of(&setup, found.measurements, rows, found.skipped, asked, started.elapsed());
     found.readings.into_iter().for_each(|reading| evaluation.handles.add(reading.handles));
     if let Some(path) = &args.html {

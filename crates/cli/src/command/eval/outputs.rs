@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 /// Smaller outputs stay as they are in most settings.
 const LARGE: u32 = 500;
-/// A kind with fewer outputs than this in the sessions is measured on generated ones, too.
+/// A kind with fewer outputs than this in the sessions is measured on generated ones as well, apart.
 const RARE: u64 = 10;
 
 /// Runs of a reducer, of which the fastest counts: others use the machine, too.
@@ -32,22 +32,13 @@ pub struct Output {
     in_sight: Tally,
 }
 
-/// Where outputs come from.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Origin {
-    Session,
-    Sample,
-}
-
 /// All outputs of one kind.
 #[derive(Clone, Debug, Serialize)]
 pub struct KindRow {
     /// The kind.
     pub kind: String,
-    /// Outputs out of sessions.
+    /// How many there are.
     pub outputs: u64,
-    /// Outputs made for the purpose.
-    pub generated: u64,
     /// Tokens of all of them.
     pub tokens_before: u64,
     /// Tokens of their reduced forms.
@@ -69,7 +60,6 @@ impl KindRow {
         KindRow {
             kind,
             outputs: 0,
-            generated: 0,
             tokens_before: 0,
             tokens_after: 0,
             needed: Tally::default(),
@@ -80,11 +70,8 @@ impl KindRow {
         }
     }
 
-    fn add(&mut self, output: &Output, origin: Origin) {
-        match origin {
-            Origin::Session => self.outputs += 1,
-            Origin::Sample => self.generated += 1,
-        }
+    fn add(&mut self, output: &Output) {
+        self.outputs += 1;
         self.tokens_before += output.before;
         self.tokens_after += output.after;
         self.needed += output.needed;
@@ -92,11 +79,6 @@ impl KindRow {
         self.bytes += output.bytes;
         self.took += output.took;
         self.mb_per_s = self.bytes as f64 / 1e6 / self.took.as_secs_f64().max(1e-9);
-    }
-
-    /// How many outputs there are.
-    pub fn count(&self) -> u64 {
-        self.outputs + self.generated
     }
 
     /// The share of tokens that goes, 0 to 1.
@@ -109,7 +91,6 @@ impl KindRow {
         let mut total = KindRow::new("all".into());
         for row in rows {
             total.outputs += row.outputs;
-            total.generated += row.generated;
             total.tokens_before += row.tokens_before;
             total.tokens_after += row.tokens_after;
             total.needed += row.needed;
@@ -119,6 +100,24 @@ impl KindRow {
         }
         total.mb_per_s = total.bytes as f64 / 1e6 / total.took.as_secs_f64().max(1e-9);
         total
+    }
+}
+
+/// Outputs of one origin.
+#[derive(Clone, Debug, Serialize)]
+pub struct KindTable {
+    /// By kind.
+    pub outputs: Vec<KindRow>,
+    /// All of them.
+    pub all_outputs: KindRow,
+    /// The mean of all kinds.
+    pub mean_of_kinds: KindMean,
+}
+
+impl KindTable {
+    /// Sums up.
+    pub fn of(outputs: Vec<KindRow>) -> KindTable {
+        KindTable { all_outputs: KindRow::total(&outputs), mean_of_kinds: KindMean::of(&outputs), outputs }
     }
 }
 
@@ -137,7 +136,7 @@ impl KindMean {
     /// The mean of the kinds that have outputs.
     pub fn of(rows: &[KindRow]) -> KindMean {
         let mean = |shares: Vec<f64>| shares.iter().sum::<f64>() * 100.0 / shares.len().max(1) as f64;
-        let met = || rows.iter().filter(|row| row.count() > 0);
+        let met = || rows.iter().filter(|row| row.outputs > 0);
         KindMean {
             reduction_percent: mean(met().map(KindRow::reduction).collect()),
             needed_kept_percent: mean(met().filter_map(|row| row.needed.share()).collect()),
@@ -251,23 +250,26 @@ pub fn gathered(measurements: &[SessionMeasurement]) -> Vec<KindRow> {
     let rows = Kind::ALL.iter().map(|kind| {
         let mut row = KindRow::new(kind.to_string());
         let outputs = measurements.iter().flat_map(|measured| &measured.outputs).filter(|output| output.kind == *kind);
-        outputs.for_each(|output| row.add(output, Origin::Session));
+        outputs.for_each(|output| row.add(output));
         row
     });
     rows.collect()
 }
 
-/// The same with generated outputs for kinds that are rare.
-pub fn with_samples(mut rows: Vec<KindRow>) -> Vec<KindRow> {
+/// Generated outputs of the kinds that are rare among `rows`.
+pub fn generated(rows: &[KindRow]) -> Vec<KindRow> {
     let measure = Measure::default();
-    for (row, kind) in rows.iter_mut().zip(Kind::ALL).filter(|(row, _)| row.outputs < RARE) {
+    let mut generated = Vec::new();
+    for (_, kind) in rows.iter().zip(Kind::ALL).filter(|(row, _)| row.outputs < RARE) {
+        let mut row = KindRow::new(kind.to_string());
         for sample in samples::of(kind) {
             let source = reduce::Source { tool: sample.tool, argument: sample.argument, ..reduce::Source::default() };
             let needed = sample.needed.iter().filter_map(|name| Fact::named(name)).collect();
             let reduced = Reduced::of(&source, &sample.conversation(), &sample.text, needed);
             // Nobody else says anything around them.
-            row.add(&reduced.measured(&measure, reduced.needed()), Origin::Sample);
+            row.add(&reduced.measured(&measure, reduced.needed()));
         }
+        generated.push(row);
     }
-    rows
+    generated
 }

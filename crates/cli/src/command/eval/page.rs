@@ -4,7 +4,7 @@ use super::ask;
 use super::chart;
 use super::evidence_page;
 use super::measure::Method;
-use super::outputs::KindRow;
+use super::outputs::{KindRow, KindTable};
 use super::summary::{Evaluation, SessionRow};
 use crate::page::Page;
 use foldline_measure::retention::{Class, Tally};
@@ -39,8 +39,15 @@ pub fn render(evaluation: &Evaluation) -> String {
             section {
                 h2 { "Large outputs by kind" }
                 p { "Outputs over 500 tokens, each reduced by itself. “Needed” are names of an output that later turns use "
-                    "before they see them elsewhere. Kinds that are rare in these sessions are measured on generated outputs, too." }
-                (kind_table(evaluation))
+                    "before they see them elsewhere." }
+                @if evaluation.own.all_outputs.outputs > 0 { (kind_table(&evaluation.own)) } @else { p { "These sessions have none." } }
+            }
+            @if !evaluation.generated.outputs.is_empty() {
+                section {
+                    h2 { "Generated outputs" }
+                    p { "Made for the purpose, of the kinds that are rare in these sessions. They count towards nothing else on this page." }
+                    (kind_table(&evaluation.generated))
+                }
             }
             @if evaluation.sessions > 0 {
                 section {
@@ -63,13 +70,18 @@ fn figures(evaluation: &Evaluation) -> Markup {
     html! {
         dl.figures {
             @for point in names {
-                div { dt { "kept at " (point.budget) " % of the tokens" } dd { (format!("{:.0}", point.kept_percent)) small { " %" } } }
+                div { dt { "kept at " (point.budget) " % of the tokens" } dd {
+                    @if point.unmet >= evaluation.sessions { "–" small { " too small for any session" } }
+                    @else { (format!("{:.0}", point.kept_percent)) small { " %" } }
+                } }
             }
             @for point in evidence {
                 div { dt { "evidence told at " (point.budget) " %" } dd { (format!("{:.0}", point.total.told_percent)) small { " %" } } }
             }
             div { dt { "facts needed" } dd { (evaluation.facts.total().of) } }
-            div { dt { "reduction of large outputs" } dd { (format!("{:.1}", evaluation.all_outputs.reduction() * 100.0)) small { " %" } } }
+            @if evaluation.own.all_outputs.outputs > 0 {
+                div { dt { "reduction of large outputs" } dd { (format!("{:.1}", evaluation.own.all_outputs.reduction() * 100.0)) small { " %" } } }
+            }
             div { dt { "handles recalled" } dd { (evaluation.handles.checked - (evaluation.handles.wrong.len() as u64).min(evaluation.handles.checked)) small { " of " (evaluation.handles.checked) } } }
         }
     }
@@ -110,22 +122,22 @@ fn class_table(evaluation: &Evaluation) -> Markup {
     }
 }
 
-fn kind_table(evaluation: &Evaluation) -> Markup {
-    let rows = evaluation.outputs.iter().filter(|row| row.count() > 0);
+fn kind_table(measured: &KindTable) -> Markup {
+    let rows = measured.outputs.iter().filter(|row| row.outputs > 0);
     html! {
         div.scroll { table {
             thead { tr {
-                th { "kind" } th.number { "outputs" } th.number { "generated" } th.number { "tokens" } th.number { "reduced" }
+                th { "kind" } th.number { "outputs" } th.number { "tokens" } th.number { "reduced" }
                 th.number { "reduction" } th.number { "needed kept" } th.number { "in sight" } th.number { "MB/s" }
             } }
             tbody { @for row in rows { (kind_row(row)) } }
             tfoot {
-                (kind_row(&evaluation.all_outputs))
+                (kind_row(&measured.all_outputs))
                 tr {
-                    td colspan="5" { "mean of kinds" }
-                    td.number { (format!("{:.1} %", evaluation.mean_of_kinds.reduction_percent)) }
-                    td.number { (format!("{:.0} %", evaluation.mean_of_kinds.needed_kept_percent)) }
-                    td.number { (format!("{:.0} %", evaluation.mean_of_kinds.in_sight_percent)) }
+                    td colspan="4" { "mean of kinds" }
+                    td.number { (format!("{:.1} %", measured.mean_of_kinds.reduction_percent)) }
+                    td.number { (format!("{:.0} %", measured.mean_of_kinds.needed_kept_percent)) }
+                    td.number { (format!("{:.0} %", measured.mean_of_kinds.in_sight_percent)) }
                     td {}
                 }
             }
@@ -137,7 +149,6 @@ fn kind_row(row: &KindRow) -> Markup {
     html! { tr {
         td { (row.kind) }
         td.number { (row.outputs) }
-        td.number { @if row.generated > 0 { (row.generated) } @else { "–" } }
         td.number { (grouped(row.tokens_before)) }
         td.number { (grouped(row.tokens_after)) }
         td.number { (format!("{:.1} %", row.reduction() * 100.0)) }

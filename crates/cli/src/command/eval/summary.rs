@@ -3,7 +3,7 @@
 use super::evidence_summary::EvidenceSummary;
 use super::handles::Handles;
 use super::measure::{BudgetResult, EvalSetup, Method, SessionMeasurement};
-use super::outputs::{KindMean, KindRow};
+use super::outputs::KindTable;
 use foldline_measure::retention::Score;
 use serde::Serialize;
 use std::time::Duration;
@@ -31,12 +31,11 @@ pub struct Evaluation {
     /// What the questions found out, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub questions: Option<EvidenceSummary>,
-    /// Outputs by kind.
-    pub outputs: Vec<KindRow>,
-    /// All outputs.
-    pub all_outputs: KindRow,
-    /// The mean of all kinds.
-    pub mean_of_kinds: KindMean,
+    /// Large outputs of the sessions.
+    #[serde(flatten)]
+    pub own: KindTable,
+    /// Generated outputs, for kinds that are rare in the sessions.
+    pub generated: KindTable,
     /// What the check of handles found.
     pub handles: Handles,
     /// How long it took.
@@ -106,11 +105,12 @@ impl Evaluation {
     pub fn of(
         setup: &EvalSetup,
         measurements: Vec<SessionMeasurement>,
-        outputs: Vec<KindRow>,
+        outputs: [KindTable; 2],
         skipped: Skipped,
         questions: Option<EvidenceSummary>,
         took: Duration,
     ) -> Evaluation {
+        let [own, generated] = outputs;
         let budgets = setup.budgets.clone();
         let telling = telling(&budgets);
         let points = Method::ALL.iter().flat_map(|&method| budgets.iter().map(move |&budget| (method, budget)));
@@ -131,9 +131,8 @@ impl Evaluation {
             curve,
             by_session,
             questions,
-            all_outputs: KindRow::total(&outputs),
-            mean_of_kinds: KindMean::of(&outputs),
-            outputs,
+            own,
+            generated,
             handles,
             seconds: took.as_secs_f64(),
         }

@@ -3,7 +3,7 @@
 use super::ask;
 use super::evidence_tables;
 use super::measure::Method;
-use super::outputs::KindRow;
+use super::outputs::{KindRow, KindTable};
 use super::summary::{Evaluation, Point};
 use crate::output::Paint;
 use anstyle::{AnsiColor, Style};
@@ -45,8 +45,14 @@ pub fn render(evaluation: &Evaluation, detail: Detail, paint: Paint) -> String {
             out.push_str(&ask::tables::scores(asked, answers));
         }
     }
-    out.push_str(&title("Outputs over 500 tokens, by kind"));
-    out.push_str(&kinds(evaluation));
+    if evaluation.own.all_outputs.outputs > 0 {
+        out.push_str(&title("Outputs over 500 tokens, by kind"));
+        out.push_str(&kinds(&evaluation.own));
+    }
+    if !evaluation.generated.outputs.is_empty() {
+        out.push_str(&title("Generated outputs, of kinds that are rare in these sessions"));
+        out.push_str(&kinds(&evaluation.generated));
+    }
     out.push_str(&handles(evaluation, paint));
     out
 }
@@ -125,26 +131,24 @@ fn worst(evaluation: &Evaluation, detail: &Detail) -> String {
     out
 }
 
-fn kinds(evaluation: &Evaluation) -> String {
-    let head =
-        ["kind", "outputs", "generated", "tokens before", "after", "reduction", "needed kept", "in sight", "MB/s"];
+fn kinds(measured: &KindTable) -> String {
+    let head = ["kind", "outputs", "tokens before", "after", "reduction", "needed kept", "in sight", "MB/s"];
     let mut table = table(head.map(str::to_owned).into_iter());
-    for row in evaluation.outputs.iter().filter(|row| row.count() > 0) {
+    for row in measured.outputs.iter().filter(|row| row.outputs > 0) {
         table.add_row(kind_cells(row));
     }
-    table.add_row(kind_cells(&evaluation.all_outputs));
-    let mean = evaluation.mean_of_kinds;
+    table.add_row(kind_cells(&measured.all_outputs));
+    let mean = measured.mean_of_kinds;
     let shares =
         [mean.reduction_percent, mean.needed_kept_percent, mean.in_sight_percent].map(|share| format!("{share:.1} %"));
-    table.add_row(["mean of kinds", "", "", "", ""].map(str::to_owned).into_iter().chain(shares));
-    lines(table, 1..9)
+    table.add_row(["mean of kinds", "", "", ""].map(str::to_owned).into_iter().chain(shares));
+    lines(table, 1..8)
 }
 
-fn kind_cells(row: &KindRow) -> [String; 9] {
+fn kind_cells(row: &KindRow) -> [String; 8] {
     [
         row.kind.clone(),
         row.outputs.to_string(),
-        row.generated.to_string(),
         row.tokens_before.to_string(),
         row.tokens_after.to_string(),
         format!("{:.1} %", row.reduction() * 100.0),

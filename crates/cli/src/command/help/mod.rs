@@ -8,9 +8,12 @@ struct Topic {
     page: &'static str,
 }
 
+/// The page about presets.
+pub const PRESETS: &str = include_str!("presets.txt");
+
 /// All topics, in the order in which the help of the program lists them.
 const TOPICS: [Topic; 4] = [
-    Topic { name: "presets", page: include_str!("presets.txt") },
+    Topic { name: "presets", page: PRESETS },
     Topic { name: "formats", page: include_str!("formats.txt") },
     Topic { name: "recall", page: include_str!("recall.txt") },
     Topic { name: "privacy", page: include_str!("privacy.txt") },

@@ -154,6 +154,12 @@ fn labels<'p, 'a>(frame: &Frame, lines: &'p [Line<'a>]) -> Vec<(&'p Line<'a>, f6
         *y = y.min(highest - LABEL_HEIGHT / 2.0);
         highest = *y - LABEL_HEIGHT / 2.0;
     }
+    // Many that end high would leave the picture above.
+    let mut lowest = TOP - LABEL_HEIGHT;
+    for (_, y) in &mut labels {
+        *y = y.max(lowest + LABEL_HEIGHT);
+        lowest = *y;
+    }
     labels
 }
 
@@ -185,6 +191,10 @@ mod tests {
         let line = |number| Line { name: "x", number, values: vec![50.0], marks: Vec::new() };
         let lines = [line(0), line(1), line(2)];
         let places: Vec<f64> = labels(&frame, &lines).iter().map(|(_, y)| *y).collect();
+        assert!(places.windows(2).all(|pair| pair[1] - pair[0] >= LABEL_HEIGHT - 0.01), "{places:?}");
+        let high: Vec<Line<'_>> = (0..7).map(|number| Line { values: vec![100.0], ..line(number) }).collect();
+        let places: Vec<f64> = labels(&frame, &high).iter().map(|(_, y)| *y).collect();
+        assert!(places.iter().all(|y| (TOP..HEIGHT - BOTTOM).contains(y)), "{places:?}");
         assert!(places.windows(2).all(|pair| pair[1] - pair[0] >= LABEL_HEIGHT - 0.01), "{places:?}");
     }
 }

@@ -2,6 +2,7 @@
 
 use super::chart::{Line, Picture, svg};
 use super::compare::{Replay, ReplayedSession};
+use crate::command::help::PRESETS;
 use crate::page::Page;
 use foldline_measure::replay::{Compacted, Metrics, Run};
 use foldline_reduce::wording::counted;
@@ -10,7 +11,7 @@ use maud::{Markup, html};
 /// A colour per policy.
 const STYLE: &str = include_str!("page.css");
 /// Colours that the style sheet has.
-const COLOURS: usize = 6;
+const COLOURS: usize = 7;
 /// Sessions that are shown open; the others are a click away.
 const OPEN: usize = 1;
 
@@ -34,6 +35,7 @@ pub fn render(replay: &Replay) -> String {
                 h2 { "Policies" }
                 (money_table(replay))
                 (cadence_table(replay))
+                details { summary { "What the presets do" } pre { (presets()) } }
             }
             section {
                 h2 { "Sessions" }
@@ -45,6 +47,11 @@ pub fn render(replay: &Replay) -> String {
         },
     };
     page.render()
+}
+
+/// The presets in a sentence each, as `foldline help presets` has them.
+fn presets() -> &'static str {
+    PRESETS.split("\n\nChoose one:").next().unwrap_or_default()
 }
 
 fn figures(replay: &Replay) -> Markup {

@@ -1,6 +1,6 @@
 //! Detects that the store's file was deleted or replaced while open: writes to it would be lost.
 
-use crate::sqlite::log_of;
+use super::connection::log_of;
 use std::path::Path;
 
 /// The files of a store that is open.
