@@ -12,7 +12,7 @@ pub fn variable(knob: &Knob) -> String {
     format!("FOLDLINE_{}_{}", knob.section(), knob.name()).to_ascii_uppercase()
 }
 
-/// Keys and tokens of services are read from variables with this end. They are secrets, never settings,
+/// Keys and tokens of services are read from variables with this end. Unless a setting is called so, they are secrets
 /// and must not be named in an error.
 const SECRET_END: &str = "_KEY";
 
@@ -28,7 +28,8 @@ pub(super) fn layer(vars: &BTreeMap<String, String>) -> Layer {
     let by_name: BTreeMap<String, &Knob> = sections().knobs().into_iter().map(|knob| (variable(knob), knob)).collect();
     let mut settings = Vec::new();
     for (name, value) in vars {
-        if value.is_empty() || name.ends_with(SECRET_END) || OTHER.contains(&name.as_str()) {
+        let is_secret = name.ends_with(SECRET_END) && !by_name.contains_key(name);
+        if value.is_empty() || is_secret || OTHER.contains(&name.as_str()) {
             continue;
         }
         let key = match by_name.get(name) {
