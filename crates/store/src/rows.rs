@@ -1,11 +1,11 @@
 //! How what is kept is written in columns and read back, whichever database it is.
 
 use crate::address::{Address, Digest};
-use crate::conversation::Key;
+use crate::conversation::{Key, NewCheckpoint};
 use crate::error::Fault;
 use crate::limits::Expiry;
 use crate::original::{Candidate, NewOriginal};
-use crate::pack::Unpacking;
+use crate::pack::{Unpacking, pack};
 use crate::seal::{Seal, What as Sealed};
 
 /// The digests of texts, each held against its handle.
@@ -35,6 +35,33 @@ pub(crate) fn read_label(seal: &Seal, place: &Digest, label: String) -> Option<(
             let (digest, tool) = label.split_at_checked(Address::MOST)?;
             Some((Digest::from_hex(digest)?, tool.to_owned()))
         }
+    }
+}
+
+/// A checkpoint as it is written: packed and sealed.
+pub(crate) struct CheckpointColumns {
+    pub(crate) key: Key,
+    pub(crate) root: Key,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) record: String,
+    pub(crate) seal: i64,
+}
+
+impl CheckpointColumns {
+    pub(crate) fn of(seal: &Seal, checkpoint: &NewCheckpoint<'_>) -> Result<CheckpointColumns, Fault> {
+        let mut packed = Vec::new();
+        pack(checkpoint.text, |piece| {
+            packed.extend_from_slice(piece);
+            Ok::<_, Fault>(())
+        })?;
+        let (key, root) = (seal.key(&checkpoint.key), seal.key(&checkpoint.root));
+        Ok(CheckpointColumns {
+            key,
+            root,
+            bytes: seal.bytes(Sealed::Text(&key), &packed)?.into_owned(),
+            record: facts(seal, &key, (&checkpoint.key, &checkpoint.root), checkpoint.record)?,
+            seal: seal.number(),
+        })
     }
 }
 

@@ -186,7 +186,7 @@ const HARMLESS: &[&str] = &[
     "order 4111-2026-000017 was paid with card ending in 4242",
     "version = \"1.0.0-rc.1+build.20260504\"",
     "user=ann role=admin mfa=true session_timeout=3600",
-    "pwd\n/home/ann/work/shop",
+    "pwd\n/srv/shop",
     "auth: none",
 ];
 

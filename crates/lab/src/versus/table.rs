@@ -2,6 +2,7 @@
 
 use super::judge::Tally;
 use super::results::{Measured, Outcome, Results, Row};
+use foldline_reduce::wording;
 use std::fmt::Write;
 
 /// A table with what has to be said about it.
@@ -57,8 +58,8 @@ fn once(results: &Results) -> Table {
          input; memory is the peak of the process that does the work.",
         results.sessions.len(),
         results.with_questions,
-        thousands(results.tokens),
-        thousands(results.window),
+        wording::grouped(results.tokens),
+        wording::grouped(results.window),
         results.share * 100.0
     );
     Table {
@@ -87,7 +88,7 @@ fn growing(results: &Results) -> Table {
         "A request before every reply, window {}. Too long: requests over the window, which a provider refuses; a peer that sends some has not \
          solved the task, whatever it costs. Rewrites: requests that did not begin with the whole request before, so that the cache was \
          lost. Dollars for input at $3 a million, cache reads at a tenth, cache writes at 1.25; beside it, the same without compaction.",
-        thousands(results.growing_window)
+        wording::grouped(results.growing_window)
     );
     let heads =
         vec!["", "requests", "too long", "rewrites", "cached", "dollars", "to no compaction", "processor a request"];
@@ -161,18 +162,6 @@ fn percent((part, all): (u64, u64)) -> String {
             if share < 10.0 && part > 0 { format!("{share:.1} %") } else { format!("{share:.0} %") }
         }
     }
-}
-
-fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 #[cfg(test)]

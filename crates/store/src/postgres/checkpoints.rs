@@ -8,9 +8,8 @@ use super::sql::{all, bytes, change, digest, first, int, text as name_of, values
 use crate::conversation::{CheckpointEntry, Kept, Key, NewFold, Precedence, Revise};
 use crate::error::Fault;
 use crate::limits::{CLEARED_PER_PUT, Limits, USE_GRAIN, millis};
-use crate::pack::pack;
-use crate::rows::{damaged, digests_of, facts, number, read_facts, read_text, whole};
-use crate::seal::{Scope, Vault, What as Sealed};
+use crate::rows::{CheckpointColumns, damaged, digests_of, number, read_facts, read_text, whole};
+use crate::seal::{Scope, Vault};
 use crate::shares::What;
 use tokio_postgres::{GenericClient, Transaction};
 
@@ -23,17 +22,9 @@ pub(super) async fn keep_fold(
 ) -> Result<Kept, Fault> {
     let NewFold { namespace, originals, checkpoint, precedence, session } = *fold;
     let digests = digests_of(originals)?;
-    let mut packed = Vec::new();
-    pack(checkpoint.text, |piece| {
-        packed.extend_from_slice(piece);
-        Ok::<_, Fault>(())
-    })?;
-    let seal = vault.writing(Scope::Namespace(namespace));
+    let columns = CheckpointColumns::of(&vault.writing(Scope::Namespace(namespace)), &checkpoint)?;
     let names = vault.writing(Scope::Sessions);
     let name = names.name(&session.id)?;
-    let (key, root) = (seal.key(&checkpoint.key), seal.key(&checkpoint.root));
-    let sealed = seal.bytes(Sealed::Text(&key), &packed)?;
-    let record = facts(&seal, &key, (&checkpoint.key, &checkpoint.root), checkpoint.record)?;
 
     let places: Vec<Vec<u8>> =
         vault.all(Scope::Namespace(namespace)).iter().map(|seal| seal.key(&checkpoint.key).0.to_vec()).collect();
@@ -64,19 +55,19 @@ pub(super) async fn keep_fold(
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10)",
         values![
             namespace.as_bytes() => BYTEA,
-            key.0.as_slice() => BYTEA,
-            root.0.as_slice() => BYTEA,
+            columns.key.0.as_slice() => BYTEA,
+            columns.root.0.as_slice() => BYTEA,
             number(checkpoint.position) => INT8,
-            record.as_bytes() => BYTEA,
+            columns.record.as_bytes() => BYTEA,
             number(checkpoint.text.len() as u64) => INT8,
-            sealed.as_ref() => BYTEA,
+            columns.bytes.as_slice() => BYTEA,
             now => INT8,
-            seal.number() => INT8,
+            columns.seal => INT8,
             name.as_bytes() => BYTEA,
         ],
     )
     .await?;
-    sweep(transaction, limits, now, key).await?;
+    sweep(transaction, limits, now, columns.key).await?;
     write_session(transaction, vault, &session).await?;
     let_sessions_go(transaction, limits).await?;
     Ok(Kept::Written)

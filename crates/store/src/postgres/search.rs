@@ -10,7 +10,7 @@ use crate::rows::{Packed, bytes_per_index_byte, number, read_label, whole};
 use crate::seal::{Scope, Seal, Vault};
 use crate::search::{
     Entries, Extent, MOST_BYTES, MOST_NAMESPACES, MOST_READ, MOST_SESSIONS, Parts, Place, Places, Query, Search,
-    Source, Term, Wanted, Whose, each_word, is_telling, lookup, weight,
+    Source, Term, Wanted, Whose, each_word, lookup, weight,
 };
 use foldline_core::reading::{Findings, Fit, Hit, Way, read};
 use std::collections::BTreeMap;
@@ -194,7 +194,7 @@ impl Looking<'_> {
             weights.push(weight(usize::try_from(parts).unwrap_or(0), holding));
         }
         let mut candidates: BTreeMap<i64, (Source, Vec<usize>)> = BTreeMap::new();
-        let expressions = self.expressions();
+        let expressions: Vec<String> = self.query.asked(self.fit).into_iter().map(|terms| self.all_of(terms)).collect();
         let share = MOST_READ / expressions.len().max(1);
         for expression in &expressions {
             for (source, part) in self.candidates(expression, share).await? {
@@ -218,18 +218,6 @@ impl Looking<'_> {
             }
         }
         Ok(())
-    }
-
-    /// What the index is asked for: parts with all groups, or with each of them.
-    fn expressions(&self) -> Vec<String> {
-        let groups = self.query.groups.iter();
-        match self.fit {
-            Fit::All => vec![self.all_of(groups.flat_map(|group| &group.terms))],
-            Fit::Some => groups
-                .filter(|group| group.terms.iter().any(is_telling))
-                .map(|group| self.all_of(&group.terms))
-                .collect(),
-        }
     }
 
     /// Every term, in the language of the index, however it may have been sealed.

@@ -7,7 +7,7 @@ mod query;
 mod rank;
 mod words;
 
-pub(crate) use entries::{Entries, is_telling, lookup};
+pub(crate) use entries::{Entries, lookup};
 pub(crate) use parts::{MOST_PARTS, Parts};
 pub(crate) use places::{
     MOST_BYTES, MOST_NAMESPACES, MOST_READ, MOST_SESSIONS, Place, Places, Source, Wanted, names_of,

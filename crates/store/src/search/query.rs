@@ -1,6 +1,8 @@
 //! What somebody types, as words to be found. Anything may be typed: signs between words only hold them together.
 
+use super::entries::is_telling;
 use super::words::{each_word, is_unspaced};
+use foldline_core::reading::Fit;
 
 /// Words that are asked for at once; more are not taken into account.
 const MOST_TERMS: usize = 32;
@@ -43,6 +45,18 @@ pub(crate) enum Extent {
 pub struct QueryError(String);
 
 impl Query {
+    /// The terms that an index is asked for together: those of all groups, or those of each.
+    pub(crate) fn asked(&self, fit: Fit) -> Vec<Vec<&Term>> {
+        let groups = self.groups.iter();
+        match fit {
+            Fit::All => vec![groups.flat_map(|group| &group.terms).collect()],
+            Fit::Some => groups
+                .filter(|group| group.terms.iter().any(is_telling))
+                .map(|group| group.terms.iter().collect())
+                .collect(),
+        }
+    }
+
     /// Reads what was typed: words apart, and phrases in double quotes.
     pub fn parse(typed: &str) -> Result<Query, QueryError> {
         let mut groups: Vec<Group> = Vec::new();

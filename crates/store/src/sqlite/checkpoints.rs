@@ -3,9 +3,8 @@
 use crate::conversation::{CheckpointEntry, Kept, Key, NewFold, Precedence, Revise};
 use crate::error::Fault;
 use crate::limits::{CLEARED_PER_PUT, Limits, USE_GRAIN, millis};
-use crate::pack::pack;
-use crate::rows::{damaged, digests_of, facts, number, read_facts, read_text, whole};
-use crate::seal::{Scope, Vault, What as Sealed};
+use crate::rows::{CheckpointColumns, damaged, digests_of, number, read_facts, read_text, whole};
+use crate::seal::{Scope, Vault};
 use crate::shares::What;
 use crate::sqlite::clock::believed;
 use crate::sqlite::lock;
@@ -28,17 +27,9 @@ pub(crate) fn keep_fold(
 ) -> Result<Kept, Fault> {
     let NewFold { namespace, originals, checkpoint, precedence, session } = *fold;
     let digests = digests_of(originals)?;
-    let mut packed = Vec::new();
-    pack(checkpoint.text, |piece| {
-        packed.extend_from_slice(piece);
-        Ok::<_, Fault>(())
-    })?;
-    let seal = vault.writing(Scope::Namespace(namespace));
+    let columns = CheckpointColumns::of(&vault.writing(Scope::Namespace(namespace)), &checkpoint)?;
     let names = vault.writing(Scope::Sessions);
     let name = names.name(&session.id)?;
-    let (key, root) = (seal.key(&checkpoint.key), seal.key(&checkpoint.root));
-    let bytes = seal.bytes(Sealed::Text(&key), &packed)?;
-    let record = facts(&seal, &key, (&checkpoint.key, &checkpoint.root), checkpoint.record)?;
     let mut writer = lock(writer);
     let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let known = known(&transaction, vault, namespace, &checkpoint.key)?;
@@ -63,20 +54,20 @@ pub(crate) fn keep_fold(
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9, ?10)",
         params![
             namespace,
-            key.0,
-            root.0,
+            columns.key.0,
+            columns.root.0,
             number(checkpoint.position),
-            record,
+            columns.record,
             number(checkpoint.text.len() as u64),
-            bytes.as_ref(),
+            columns.bytes,
             now,
-            seal.number(),
+            columns.seal,
             name,
         ],
     )?;
-    let grown = number(bytes.len() as u64) - known.map_or(0, |(_, bytes)| bytes);
+    let grown = number(columns.bytes.len() as u64) - known.map_or(0, |(_, bytes)| bytes);
     transaction.execute("UPDATE totals SET checkpoint_bytes = checkpoint_bytes + ?1", [grown])?;
-    sweep(&transaction, limits, now, key)?;
+    sweep(&transaction, limits, now, columns.key)?;
     write_session(&transaction, vault, &revised(&transaction, vault, session, revise)?)?;
     let_sessions_go(&transaction, limits)?;
     transaction.commit()?;

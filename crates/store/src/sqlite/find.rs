@@ -6,7 +6,7 @@ use crate::rows::{Packed, number, read_label, whole};
 use crate::seal::{Scope, Seal, Vault};
 use crate::search::{
     Extent, MOST_BYTES, MOST_NAMESPACES, MOST_READ, MOST_SESSIONS, Place, Places, Query, Search, Source, Term, Wanted,
-    Whose, is_telling, lookup, names_of, weight,
+    Whose, lookup, names_of, weight,
 };
 use crate::sqlite::get::{alike, unpack};
 use crate::sqlite::index::{id_of, part_of};
@@ -81,7 +81,7 @@ impl Looking<'_> {
             weights.push(weight(usize::try_from(all).unwrap_or(0), holding));
         }
         let mut candidates: BTreeMap<i64, (Source, Vec<usize>)> = BTreeMap::new();
-        let expressions = self.expressions();
+        let expressions: Vec<String> = self.query.asked(self.fit).into_iter().map(|terms| self.all_of(terms)).collect();
         let share = MOST_READ / expressions.len().max(1);
         for expression in &expressions {
             for (source, part) in self.candidates(expression, share)? {
@@ -99,18 +99,6 @@ impl Looking<'_> {
             self.read(&source, &numbers, &weights, places)?;
         }
         Ok(())
-    }
-
-    /// What the index is asked for: parts with all groups, or with each of them.
-    fn expressions(&self) -> Vec<String> {
-        let groups = self.query.groups.iter();
-        match self.fit {
-            Fit::All => vec![self.all_of(groups.flat_map(|group| &group.terms))],
-            Fit::Some => groups
-                .filter(|group| group.terms.iter().any(is_telling))
-                .map(|group| self.all_of(&group.terms))
-                .collect(),
-        }
     }
 
     /// Every term, in the language of the index, however it may have been sealed.
