@@ -17,7 +17,7 @@ import textwrap
 
 ROOT = pathlib.Path(__file__).parent.parent
 BINARY = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else ROOT / "foldline"
-COLUMNS, LINE, LEFT, TOP = 110, 18, 16, 44
+COLUMNS, LINE, LEFT, TOP = 82, 18, 16, 44  # narrow enough to be read on a phone
 CHARACTER = 7.83  # width of a character of the fonts below at 13 px
 STYLE = """
 .frame { fill: #ffffff; stroke: #cbd5e1 } .text { fill: #1e293b } .head { fill: #1d4ed8; font-weight: 600 } .dim { fill: #64748b }
@@ -34,10 +34,6 @@ def run(*args, folder, store):
     env = {**os.environ, "COLUMNS": str(COLUMNS), "NO_COLOR": "1", "FOLDLINE_STORE_PATH": store}
     done = subprocess.run(command, cwd=folder, env=env, check=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     return done.stdout.rstrip("\n").splitlines()
-
-
-def cut(line, columns=COLUMNS):
-    return line if len(line) <= columns else line[: columns - 1] + "…"
 
 
 def document(height, body, extra=""):
@@ -57,7 +53,7 @@ def document(height, body, extra=""):
 
 def text(y, kind, line):
     # SVG joins spaces unless they are hard.
-    return f'<text class="{kind}" x="{LEFT}" y="{y}">{html.escape(cut(line)).replace(" ", chr(0xA0))}</text>'
+    return f'<text class="{kind}" x="{LEFT}" y="{y}">{html.escape(line).replace(" ", chr(0xA0))}</text>'
 
 
 def handoff():
@@ -88,8 +84,8 @@ def wrapped(line):
 
 
 def draw_handoff():
-    lines = [part for line in handoff() for part in wrapped(line)]
-    body = [text(TOP + LINE * at, kind_of(line), line) for at, line in enumerate(lines)]
+    lines = [(kind_of(line), part) for line in handoff() for part in wrapped(line)]
+    body = [text(TOP + LINE * at, kind, line) for at, (kind, line) in enumerate(lines)]
     (ROOT / "docs/handoff.svg").write_text(document(TOP + LINE * len(lines) + 4, body))
 
 
@@ -108,7 +104,10 @@ def scenes(folder):
 
 def draw_recording():
     with tempfile.TemporaryDirectory() as folder:
-        shown = [(command, [line.replace(folder + "/", "") for line in lines]) for command, lines in scenes(folder)]
+        shown = [
+            (command, [part for line in lines for part in wrapped(line.replace(folder + "/", ""))])
+            for command, lines in scenes(folder)
+        ]
     seconds, whole = 5, 5 * len(shown)
     share = 100 / len(shown)
     rules = [

@@ -12,6 +12,7 @@ import signal
 import sys
 import tempfile
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -31,8 +32,9 @@ MOST_TOKENS = 2_500
 ASKED_BACK = 2
 
 
-def main(client, window, parts=(24, 30, 10), sizes=(4_000, 7_000), settings=None, shortens=True):
-    """Drives a host. `settings` are variables for Foldline; `shortens` says whether the plugin shortens outputs at birth."""
+def main(client, window, parts=(24, 30, 10), sizes=(4_000, 7_000), settings=None, shortens=True, also=None):
+    """Drives a host. `settings` are variables for Foldline; `shortens` says whether the plugin shortens outputs at birth; `also` is one
+    more check, which gets the arguments and the client and yields what is wrong."""
     arguments = read_arguments()
     try:
         client.install(arguments.room)
@@ -48,24 +50,13 @@ def main(client, window, parts=(24, 30, 10), sizes=(4_000, 7_000), settings=None
     # Whoever runs out of patience with this test must not leave the host running.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     began = time.monotonic()
-    work = Path(tempfile.mkdtemp(prefix="run-", dir=arguments.room))
-    stage = Stage(work, scenario)
-    try:
-        stage.open(str(arguments.provider), None)
-        stage.make_project(client)
-        place = Place(arguments.room, stage.home, stage.project, stage.base, window)
-        client.set_up(place)
+    with staged(arguments, client, scenario) as (stage, place):
         ends = list(converse(stage, client, place, scenario))
         result = measure(stage, scenario, ends)
-        kept = work / "last.json"
-        last = json.loads(kept.read_text()) if kept.exists() else {}
+        last = last_request(stage)
         faults = [*judge(result, ends, last, wanted), *check_summaries(stage, client), *client.faults(stage)]
         faults += check_large(stage) if shortens else []
-    finally:
-        stage.close()
-        if arguments.keep:
-            shutil.copytree(work, arguments.keep, dirs_exist_ok=True, symlinks=True, ignore=shutil.ignore_patterns("*.sock"))
-        shutil.rmtree(work, ignore_errors=True)
+    faults += also(arguments, client) if also else []
     print(
         f"{client.name} {client.version(arguments.room)}: {result['requests']} requests, {result['refused']} refused, {folds(last)} folds, "
         f"{result['summaries']} summaries by the model, {result['cached']:.1%} cached, {ends.count('killed')} × killed, "
@@ -74,6 +65,30 @@ def main(client, window, parts=(24, 30, 10), sizes=(4_000, 7_000), settings=None
     for fault in faults:
         print(f"{client.name}: {fault}", file=sys.stderr)
     sys.exit(1 if faults else 0)
+
+
+@contextmanager
+def staged(arguments, client, scenario):
+    """A provider for a scenario, and the place of a client that is set up for it."""
+    work = Path(tempfile.mkdtemp(prefix="run-", dir=arguments.room))
+    stage = Stage(work, scenario)
+    try:
+        stage.open(str(arguments.provider), None)
+        stage.make_project(client)
+        place = Place(arguments.room, stage.home, stage.project, stage.base, scenario.window)
+        client.set_up(place)
+        yield stage, place
+    finally:
+        stage.close()
+        if arguments.keep:
+            shutil.copytree(work, arguments.keep / scenario.name, dirs_exist_ok=True, symlinks=True, ignore=shutil.ignore_patterns("*.sock"))
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def last_request(stage):
+    """The latest request of the work."""
+    kept = stage.work / "last.json"
+    return json.loads(kept.read_text()) if kept.exists() else {}
 
 
 def read_arguments(choices=()):

@@ -1,51 +1,63 @@
-// Foldline in openclaw: its handoff instead of a summary by the model. Everything is done by the program `foldline`.
-import { execFile } from "node:child_process"
+// Foldline in openclaw: its handoff instead of a summary by the model, shorter tool outputs, and tools that bring originals back. Everything
+// is done by the program `foldline`.
+import { messageOf } from "./messages.js"
+import { ask, askNow, run } from "./program.js"
 
-const PROGRAM = "foldline"
-/** The name that openclaw gives to our tool; handoffs tell the agent to call it. */
-const RECALL = "tool:foldline__foldline_recall"
-const TIMEOUT_MS = 60_000
+/** Tokens of an output that is left as it is. */
+const REDUCE_ABOVE = "2k"
+/** openclaw cuts summaries at 16,000 characters. Handoffs of the half that is always left to us lost a value after three folds, so that the end
+ * of some is cut, where openclaw adds many recent turns. */
+const SUMMARY_TOKENS = 1_900
 
 export default {
   id: "foldline",
   name: "Foldline",
   description: "Compacts conversations with Foldline",
   register(api) {
-    api.registerCompactionProvider({
-      id: "foldline",
-      label: "Foldline",
-      // If this fails, openclaw asks its model.
-      summarize({ messages, previousSummary, signal }) {
-        const before = previousSummary ? [{ role: "user", content: previousSummary }] : []
-        // What openclaw keeps needs no place in the summary.
-        const command = ["compress", "--format", "anthropic", "--handoff", "--quiet", "--recall", RECALL, "--set", "compression.tail=500"]
-        return run(command, JSON.stringify({ messages: [...before, ...messages].map(messageOf) }), signal)
-      },
-    })
+    api.registerCompactionProvider({ id: "foldline", label: "Foldline", summarize })
+    api.registerAgentToolResultMiddleware(shorten, { runtimes: ["openclaw"] })
+    for (const tool of askNow("tools/list", {}).tools) api.registerTool(toolOf(tool), { name: tool.name })
   },
 }
 
-/** What the program prints for an input. */
-function run(args, input, signal) {
-  return new Promise((resolve, reject) => {
-    const options = { signal, timeout: TIMEOUT_MS, maxBuffer: 1 << 28 }
-    const child = execFile(PROGRAM, args, options, (error, stdout, stderr) => (error ? reject(new Error(stderr.trim() || error.message)) : resolve(stdout)))
-    child.stdin.on("error", () => {})
-    child.stdin.end(input)
-  })
+/** The handoff of a conversation. If this fails, openclaw asks its model. */
+function summarize({ messages, previousSummary, signal }) {
+  const before = previousSummary ? [{ role: "user", content: handoffIn(previousSummary) }] : []
+  // What openclaw keeps needs no place in the summary.
+  const limits = ["compression.tail=500", `compression.summary_max=${SUMMARY_TOKENS}`, "compression.summary_min=1500"]
+  const command = ["compress", "--format", "anthropic", "--handoff", "--quiet", "--recall", "tool", ...limits.flatMap((limit) => ["--set", limit])]
+  return run(command, JSON.stringify({ messages: [...before, ...messages].map(messageOf) }), signal)
 }
 
-/** A message of openclaw as one of the Messages API. */
-function messageOf(message) {
-  const blocks = typeof message.content === "string" ? [{ type: "text", text: message.content }] : (message.content ?? []).flatMap(blockOf)
-  if (message.role === "assistant") return { role: "assistant", content: blocks }
-  if (message.role !== "toolResult") return { role: "user", content: blocks }
-  return { role: "user", content: [{ type: "tool_result", tool_use_id: message.toolCallId, content: blocks, is_error: message.isError === true }] }
+/** Our part of a summary: openclaw adds recent turns behind it, which are among the messages that were folded. */
+function handoffIn(summary) {
+  const end = summary.indexOf("[END OF FOLDLINE HANDOFF")
+  const line = end < 0 ? -1 : summary.indexOf("\n", end)
+  return line < 0 ? summary : summary.slice(0, line)
 }
 
-function blockOf(block) {
-  if (block.type === "text") return [{ type: "text", text: block.text }]
-  if (block.type === "toolCall") return [{ type: "tool_use", id: block.id, name: block.name, input: block.arguments ?? {} }]
-  // Reasoning is not told again.
-  return []
+/** A shorter form of a tool's output; nothing to leave it as it is. */
+async function shorten({ toolName, args, result }) {
+  const [block] = result.content
+  // What was asked back is wanted whole.
+  if (result.content.length !== 1 || block.type !== "text" || toolName.startsWith("foldline_")) return
+  const command = ["reduce", "--tool", toolName, "--args", JSON.stringify(args), "--above", REDUCE_ABOVE, "--recall", "tool"]
+  const text = await run(command, block.text).catch(() => block.text)
+  return text === block.text ? undefined : { result: { ...result, content: [{ type: "text", text }] } }
+}
+
+function toolOf({ name, description, inputSchema }) {
+  return {
+    name,
+    label: name,
+    description,
+    parameters: inputSchema,
+    // Handoffs name the tool, so that the agent must see it.
+    catalogMode: "direct-only",
+    async execute(_id, args) {
+      const answer = await ask("tools/call", { name, arguments: args })
+      if (answer.isError) throw new Error(answer.content.map((block) => block.text).join("\n"))
+      return { content: answer.content, details: {} }
+    },
+  }
 }

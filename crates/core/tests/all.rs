@@ -8,6 +8,7 @@ mod common;
 
 mod suite {
     mod admission;
+    mod agents;
     mod examples;
     mod fold;
     mod forgery;

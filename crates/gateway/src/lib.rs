@@ -29,6 +29,7 @@
 //! - [`mcp`] has the tools for agents.
 //! - [`outbound`] holds connections to providers.
 //! - [`summariser`] asks a model to write a handoff.
+//! - [`telemetry`] exports spans and metrics to an OpenTelemetry collector.
 //! - [`serve`] is the gateway itself: HTTP in and out.
 
 pub mod conversation;
@@ -38,3 +39,4 @@ mod refusal;
 pub mod serve;
 pub mod settings;
 pub mod summariser;
+pub mod telemetry;

@@ -64,6 +64,8 @@ section! {
         reply_secs: u32 = count(1, 86_400), "600";
         /// Timeout in seconds for a pause in a provider's response.
         idle_secs: u32 = count(1, 86_400), "900";
+        /// Base URL of a receiver of traces and metrics (OTLP over HTTP), such as `http://127.0.0.1:4318`; null uses the `OTEL_*` variables.
+        otlp_endpoint: Option<String> = ValueKind::Text, "null";
         /// Seconds that open requests have to finish when the gateway shuts down.
         shutdown_secs: u32 = count(0, 86_400), "30";
     }

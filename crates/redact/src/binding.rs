@@ -1,6 +1,6 @@
 //! What binds a name to its value: signs, markup, calls, the next line.
 
-use crate::decoded::{CODED_QUOTE, URL_AND, URL_EQUALS, is_break};
+use crate::disguise::{CODED_QUOTE, URL_AND, URL_EQUALS, is_break};
 use crate::rule::compile;
 use crate::string_stats::is_random;
 use crate::value::{at, is_quote, skip_blanks};

@@ -3,7 +3,7 @@
 //! `password: sunshine` is a setting in a file of settings and a variable in a program. The line alone does not tell;
 //! what stands around it does.
 
-use crate::decoded::is_break;
+use crate::disguise::is_break;
 
 /// How far around a place the text is judged.
 const REACH: usize = 512;

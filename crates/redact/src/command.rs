@@ -1,7 +1,7 @@
 //! The arguments of a program, searched for options that carry a password.
 
-use crate::decoded::is_break;
-use crate::keywords::{Prepared, Secret};
+use crate::disguise::is_break;
+use crate::prepared::{Prepared, Secret};
 use crate::rule::Shape;
 use crate::scan::{Scan, is_word};
 use crate::value::{Quoting, at, is_quote};

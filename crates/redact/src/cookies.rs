@@ -1,6 +1,6 @@
 //! Cookie headers: names and attributes stay, values go.
 
-use crate::decoded::{URL_BLANK, URL_EQUALS};
+use crate::disguise::{URL_BLANK, URL_EQUALS};
 use crate::rule::{Rule, compile};
 use crate::scan::Scan;
 use crate::string_stats::{is_mixed, is_random};

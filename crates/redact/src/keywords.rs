@@ -1,17 +1,19 @@
 //! Finds the keywords of all rules in one pass.
 //!
-//! At every byte the next four are looked up in a table of bits that says whether they stand for a keyword: each keyword is
-//! searched by the part of it that other words have least. The table stays in the nearest cache, and no look has to wait for
-//! the one before, as the steps of an automaton would; an automaton of all keywords takes megabytes besides, and
-//! milliseconds to build.
+//! At every byte the next four are looked up in a table of bits (`grams.rs`) that says whether they stand for a keyword. The
+//! table stays in the nearest cache, and no look has to wait for the one before, as the steps of an automaton would; an
+//! automaton of all keywords takes megabytes besides, and milliseconds to build.
 
-use crate::rule::{Rule, Shape, compile};
+use crate::grams::{Grams, STRETCH, Window};
+use crate::prepared::Prepared;
+use crate::rule::{Rule, Shape};
 use crate::rules::RULES;
 use crate::scan::is_word;
-use regex::bytes::Regex;
 use std::collections::BTreeMap;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::LazyLock;
 
+/// Few enough keywords begin in a row that those of two bytes are soon put in their places.
+const ROW: usize = 8 * STRETCH;
 /// A block is read, then its places are checked, while its bytes are still in the processor's cache.
 const BLOCK: usize = 32 * 1024;
 
@@ -26,101 +28,11 @@ pub(crate) struct Hit {
 
 /// Which keyword.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct KeywordId(u16);
+pub(crate) struct KeywordId(pub(crate) u16);
 
 impl KeywordId {
     fn index(self) -> usize {
         usize::from(self.0)
-    }
-}
-
-/// A rule with its pattern, which is compiled when it is needed first.
-#[derive(Debug)]
-pub(crate) struct Prepared {
-    pub(crate) rule: &'static Rule,
-    regex: OnceLock<Option<Regex>>,
-    lead: OnceLock<Option<Lead>>,
-}
-
-/// What a pattern begins with: at least so many bytes of one kind. Most tries of a pattern end there, and counting bytes
-/// takes a tenth of the time that asking a pattern takes.
-#[derive(Debug)]
-pub(crate) struct Lead {
-    inside: [bool; 256],
-    pub(crate) fewest: usize,
-}
-
-impl Lead {
-    /// Reads a pattern like `[A-Z0-9]{20,}…`. Others have no lead.
-    fn of(pattern: &str) -> Option<Self> {
-        let class_end = match pattern.as_bytes() {
-            [b'[', ..] => pattern.find(']')? + 1,
-            [b'\\', b'w' | b'd', ..] => 2,
-            _ => return None,
-        };
-        let (class, rest) = pattern.split_at_checked(class_end)?;
-        let count = rest.strip_prefix('{')?;
-        let digits = count.find(|sign: char| !sign.is_ascii_digit())?;
-        let fewest = count.get(..digits)?.parse().ok().filter(|_| !rest.contains('|'))?;
-        let one = compile(&format!(r"\A{class}\z"))?;
-        let mut inside = [false; 256];
-        for (byte, inside) in (0..=u8::MAX).zip(&mut inside) {
-            *inside = one.is_match(&[byte]);
-        }
-        Some(Self { inside, fewest })
-    }
-
-    /// How many of the bytes that it needs stand at the beginning of a text.
-    pub(crate) fn count(&self, text: &[u8]) -> usize {
-        text.iter().take(self.fewest).take_while(|byte| self.inside[usize::from(**byte)]).count()
-    }
-}
-
-/// What the pattern of a rule says about the secret, as places in the text that it was matched with.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Secret {
-    /// It is this.
-    Is(usize, usize),
-    /// It is the argument or string that begins here.
-    BeginsAt(usize),
-}
-
-impl Secret {
-    pub(crate) fn moved(self, by: usize) -> Self {
-        match self {
-            Self::Is(start, end) => Self::Is(start + by, end + by),
-            Self::BeginsAt(start) => Self::BeginsAt(start + by),
-        }
-    }
-}
-
-impl Prepared {
-    fn new(rule: &'static Rule) -> Self {
-        Self { rule, regex: OnceLock::new(), lead: OnceLock::new() }
-    }
-
-    pub(crate) fn regex(&self) -> Option<&Regex> {
-        self.regex.get_or_init(|| self.rule.compile()).as_ref()
-    }
-
-    pub(crate) fn lead(&self) -> Option<&Lead> {
-        self.lead.get_or_init(|| self.rule.pattern().and_then(Lead::of)).as_ref()
-    }
-
-    /// Searches from `from` on, which may lie behind the end: a value may go on where the arguments that are searched end.
-    /// Groups cost several times as much as the end of a match; where the secret begins at the end, they are not asked for.
-    pub(crate) fn search(&self, text: &[u8], from: usize) -> Option<Secret> {
-        let regex = self.regex().filter(|_| from <= text.len())?;
-        let found = regex.find_at(text, from)?;
-        if self.rule.pattern().is_some_and(|pattern| pattern.ends_with("()")) {
-            return Some(Secret::BeginsAt(found.end()));
-        }
-        let groups = regex.captures_at(text, from)?;
-        let secret = groups.iter().skip(1).flatten().last()?;
-        Some(match secret.is_empty() {
-            true => Secret::BeginsAt(secret.start()),
-            false => Secret::Is(secret.start(), secret.end()),
-        })
     }
 }
 
@@ -133,15 +45,15 @@ pub(crate) struct KeywordSearch {
     pairs: BTreeMap<u8, BTreeMap<u8, KeywordId>>,
 }
 
-struct Keyword {
+pub(crate) struct Keyword {
     /// In lower case.
-    word: Vec<u8>,
+    pub(crate) word: Vec<u8>,
     /// The rules that it belongs to.
     rules: Vec<usize>,
     /// Whether only tokens begin with it: in one of these spellings.
-    spellings: Option<Vec<&'static str>>,
+    pub(crate) spellings: Option<Vec<&'static str>>,
     /// Whether no rule of it fits inside a word.
-    begins_word: bool,
+    pub(crate) begins_word: bool,
 }
 
 impl Keyword {
@@ -154,6 +66,12 @@ impl Keyword {
         let spellings = tokens.then(|| of.iter().flat_map(spelled).collect());
         let whole = |rule: &&Rule| matches!(rule.shape, Shape::Token(_) | Shape::Option(_) | Shape::Command(_));
         Self { begins_word: of.iter().all(whole), word, rules, spellings }
+    }
+
+    /// Its spelling, if there is only one.
+    pub(crate) fn only_spelling(&self) -> Option<&'static str> {
+        let [first, rest @ ..] = self.spellings.as_deref()? else { return None };
+        rest.iter().all(|other| other == first).then_some(*first)
     }
 
     /// Whether it stands at `start`, spelled as it has to be.
@@ -192,19 +110,14 @@ impl KeywordSearch {
             }
         }
         let keywords: Vec<Keyword> = by_word.into_iter().map(|(word, of)| Keyword::new(word, of, rules)).collect();
-        let (mut grams, mut pairs) = (Vec::new(), BTreeMap::<u8, BTreeMap<u8, KeywordId>>::new());
+        let mut pairs = BTreeMap::<u8, BTreeMap<u8, KeywordId>>::new();
         for (id, keyword) in (0..).map(KeywordId).zip(&keywords) {
-            match *keyword.word.as_slice() {
-                [a, b, c] => grams.push(([a, b, c, 0], Gram::new(id, 0, keyword), EVERY_FOURTH)),
-                [first, second] => _ = pairs.entry(first).or_default().insert(second, id),
-                _ => grams.extend(
-                    rarest_gram(&keyword.word)
-                        .map(|(gram, offset)| (gram, Gram::new(id, offset, keyword), fourth(gram))),
-                ),
+            if let [first, second] = *keyword.word.as_slice() {
+                pairs.entry(first).or_default().insert(second, id);
             }
         }
         let rules = rules.iter().map(|rule| Prepared::new(rule)).collect();
-        Self { rules, keywords, grams: Grams::new(&grams), pairs }
+        Self { rules, grams: Grams::new(&keywords), keywords, pairs }
     }
 
     /// The rules to try at a keyword.
@@ -232,25 +145,16 @@ impl KeywordSearch {
 
     /// Finds the keywords whose grams begin in a block.
     fn read(&self, text: &[u8], from: usize, to: usize, found: &mut Vec<Found>) {
-        let mut places = [0_u16; STRETCH];
-        let mut start = from;
-        while start < to {
-            let stop = to.min(start + STRETCH);
-            let stretch = text.get(start..text.len().min(stop + WINDOW - 1)).unwrap_or_default();
-            let mut count = 0;
-            // Without a branch: which places are kept cannot be foretold.
-            for (place, &window) in (0_u16..).zip(stretch.array_windows::<WINDOW>()) {
-                places[count % STRETCH] = place;
-                count += usize::from(self.grams.may_be(window));
+        let mut places = Places::default();
+        let mut row = from;
+        while row < to {
+            let stop = to.min(row + ROW);
+            places.read(&self.grams, text, row, stop);
+            for (place, window) in places.windows(text, row) {
+                self.compare(text, place, window, found);
             }
-            // The last bytes of the text begin no whole window.
-            let whole = (stretch.len() + 1).saturating_sub(WINDOW);
-            let places = places.get(..count).unwrap_or_default().iter().map(|&place| usize::from(place));
-            for place in places.chain(whole..stop - start) {
-                self.compare(text, start + place, found);
-            }
-            self.read_pairs(text, start, stop, found);
-            start = stop;
+            self.read_pairs(text, row, stop, found);
+            row = stop;
         }
     }
 
@@ -267,22 +171,15 @@ impl KeywordSearch {
         }
     }
 
-    /// Finds the keywords whose gram begins at `place`.
-    #[inline]
-    fn compare(&self, text: &[u8], place: usize, found: &mut Vec<Found>) {
-        let mut window = [0; WINDOW];
-        match text.get(place..).and_then(|rest| rest.first_chunk()) {
-            Some(whole) => window = *whole,
-            None => window.iter_mut().zip(text.get(place..).unwrap_or_default()).for_each(|(to, from)| *to = *from),
-        }
-        for gram in self.grams.of(window) {
-            let Some(start) = place.checked_sub(gram.offset.into()) else { continue };
-            match text.get(start..).and_then(|rest| rest.first_chunk()) {
-                Some(&head) if !gram.fits(head) => {}
-                Some(_) if gram.is_whole => {
-                    insert(found, Found { end: start + gram.length(), start, keyword: gram.id })
+    /// Finds the keywords whose gram stands at `place`.
+    fn compare(&self, text: &[u8], place: usize, window: Window, found: &mut Vec<Found>) {
+        for digest in window.digests() {
+            for gram in self.grams.with(digest) {
+                let Some(start) = gram.keyword_start(text, place) else { continue };
+                match gram.whole_end(text, start) {
+                    Some(end) => insert(found, Found { end, start, keyword: gram.id }),
+                    None => self.find_at(text, start, gram.id, found),
                 }
-                _ => self.find_at(text, start, gram.id, found),
             }
         }
     }
@@ -294,6 +191,76 @@ impl KeywordSearch {
     }
 }
 
+/// Where grams stand in a row.
+struct Places {
+    places: [u16; ROW + AT_ONCE],
+    count: usize,
+}
+
+/// So many places of a stretch are noted without a look at how many there are: more are rare.
+const AT_ONCE: usize = 4;
+
+impl Default for Places {
+    fn default() -> Self {
+        Self { places: [0; ROW + AT_ONCE], count: 0 }
+    }
+}
+
+impl Places {
+    /// Finds the places between `from` and `to`. Hardly a branch depends on the text: which way it goes could not be
+    /// foretold.
+    fn read(&mut self, grams: &Grams, text: &[u8], from: usize, to: usize) {
+        let mut count = 0;
+        for start in (from..to).step_by(STRETCH) {
+            let rest = text.get(start..).unwrap_or_default();
+            let mut left = match rest.first_chunk() {
+                Some(stretch) => grams.places(stretch),
+                None => grams.places(&padded(rest)),
+            };
+            let found = left.count_ones() as usize;
+            let mut to = count;
+            while let Some(next) = self.places.get_mut(to..).and_then(|places| places.first_chunk_mut::<AT_ONCE>()) {
+                for place in next {
+                    *place = (start - from + left.trailing_zeros() as usize) as u16;
+                    left &= left.wrapping_sub(1);
+                }
+                to += AT_ONCE;
+                if left == 0 {
+                    break;
+                }
+            }
+            count += found;
+        }
+        self.count = 0;
+        for index in 0..count.min(ROW) {
+            let place = self.places[index];
+            let known = window_at(text, from + usize::from(place)).is_some_and(|window| grams.has(window));
+            self.places[self.count] = place;
+            self.count += usize::from(known);
+        }
+    }
+
+    /// The places that were found from `from` on, with what stands there.
+    fn windows(&self, text: &[u8], from: usize) -> impl Iterator<Item = (usize, Window)> {
+        let places = self.places.iter().take(self.count).map(move |&place| from + usize::from(place));
+        places.filter_map(|place| Some((place, window_at(text, place)?)))
+    }
+}
+
+/// The next four bytes.
+#[inline]
+fn window_at(text: &[u8], place: usize) -> Option<Window> {
+    let rest = text.get(place..)?;
+    Some(Window::new(rest.first_chunk().copied().unwrap_or_else(|| padded(rest))))
+}
+
+/// The last bytes of a text, with zeros behind them.
+fn padded<const N: usize>(rest: &[u8]) -> [u8; N] {
+    let mut padded = [0; N];
+    padded.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+    padded
+}
+
 /// Keywords are found nearly in order.
 fn insert(found: &mut Vec<Found>, new: Found) {
     if found.last().is_none_or(|last| *last < new) {
@@ -301,135 +268,6 @@ fn insert(found: &mut Vec<Found>, new: Found) {
     }
     let place = found.iter().rposition(|earlier| *earlier < new).map_or(0, |last| last + 1);
     found.insert(place, new);
-}
-
-/// Bytes that are looked at together.
-const WINDOW: usize = 4;
-/// Bytes of a keyword that are compared at once.
-const HEAD: usize = 8;
-/// Places are collected over so many bytes, then looked at.
-const STRETCH: usize = 512;
-
-/// A part of a keyword that is searched for.
-#[derive(Debug, Clone, Copy)]
-struct Gram {
-    id: KeywordId,
-    /// Where it stands in the keyword.
-    offset: u8,
-    /// Whether nothing is left to compare where the first bytes fit.
-    is_whole: bool,
-    /// The first bytes of the keyword, in small letters.
-    head: u64,
-    /// Which of them count.
-    mask: u64,
-    /// The bit of lower case, where there are letters.
-    letters: u64,
-}
-
-impl Gram {
-    fn new(id: KeywordId, offset: u8, keyword: &Keyword) -> Self {
-        let word = &keyword.word;
-        let mut head = [0; HEAD];
-        head.iter_mut().zip(word).for_each(|(to, from)| *to = *from);
-        let counted = u32::try_from(word.len().min(HEAD)).unwrap_or(0);
-        Self {
-            id,
-            offset,
-            is_whole: word.len() <= HEAD && keyword.spellings.is_none() && !keyword.begins_word,
-            head: u64::from_le_bytes(head),
-            mask: u64::MAX >> (u64::BITS - 8 * counted),
-            letters: u64::from_le_bytes(head.map(|byte| if byte.is_ascii_lowercase() { 0x20 } else { 0 })),
-        }
-    }
-
-    /// Whether the keyword begins so.
-    #[inline]
-    fn fits(&self, head: [u8; HEAD]) -> bool {
-        ((u64::from_le_bytes(head) | self.letters) ^ self.head) & self.mask == 0
-    }
-
-    /// How many bytes of the keyword are compared.
-    fn length(&self) -> usize {
-        self.mask.count_ones() as usize / 8
-    }
-}
-
-/// Which keywords may have some bytes in them.
-struct Grams {
-    /// For each digest of three bytes, a bit for each kind of fourth byte.
-    fourths: Box<[u8; 1 << DIGEST_BITS]>,
-    /// For the upper bits of each digest, where its grams begin in `grams`.
-    starts: Vec<u16>,
-    grams: Vec<Gram>,
-}
-
-/// The table takes half of the nearest cache.
-const DIGEST_BITS: u32 = 14;
-/// Upper bits of a digest that lead to its grams: several times as many values as there are keywords.
-const SLOT_BITS: u32 = 12;
-/// For keywords of three bytes.
-const EVERY_FOURTH: u8 = u8::MAX;
-
-impl Grams {
-    fn new(entries: &[([u8; WINDOW], Gram, u8)]) -> Self {
-        let mut fourths = Box::new([0; 1 << DIGEST_BITS]);
-        for (gram, _, fourth) in entries {
-            fourths[digest(*gram)] |= fourth;
-        }
-        let slot = |gram: [u8; WINDOW]| digest(gram) >> (DIGEST_BITS - SLOT_BITS);
-        let mut grams: Vec<(usize, Gram)> = entries.iter().map(|(gram, entry, _)| (slot(*gram), *entry)).collect();
-        grams.sort_unstable_by_key(|(slot, gram)| (*slot, gram.id));
-        let start = |slot: usize| grams.partition_point(|(of, _)| *of < slot) as u16;
-        let starts = (0..=1 << SLOT_BITS).map(start).collect();
-        Self { fourths, starts, grams: grams.into_iter().map(|(_, gram)| gram).collect() }
-    }
-
-    #[inline]
-    fn may_be(&self, window: [u8; WINDOW]) -> bool {
-        self.fourths[digest(window)] & fourth(window) != 0
-    }
-
-    #[inline]
-    fn of(&self, window: [u8; WINDOW]) -> &[Gram] {
-        let slot = digest(window) >> (DIGEST_BITS - SLOT_BITS);
-        match self.starts.get(slot..slot + 2) {
-            Some(&[from, to]) => self.grams.get(usize::from(from)..usize::from(to)).unwrap_or_default(),
-            _ => &[],
-        }
-    }
-}
-
-/// The four bytes of a keyword that other words have least, and where they stand.
-fn rarest_gram(word: &[u8]) -> Option<([u8; WINDOW], u8)> {
-    /// How often signs are among a thousand of a text, about; those that are not listed are rare.
-    const OFTEN: [(&[u8], u32); 7] = [
-        (b" e", 100),
-        (b"taoinsr", 65),
-        (b"ldchu", 35),
-        (b"mfpg", 22),
-        (b"wybv", 14),
-        (b"k.,_-/\"0123456789", 9),
-        (b":;=xj", 4),
-    ];
-    let share = |byte: &u8| OFTEN.iter().find(|(signs, _)| signs.contains(byte)).map_or(2, |(_, share)| *share);
-    let cost = |gram: &[u8; WINDOW]| gram.iter().map(share).product::<u32>();
-    let rarest = word.array_windows::<WINDOW>().enumerate().min_by_key(|(_, gram)| cost(gram))?;
-    Some((*rarest.1, u8::try_from(rarest.0).ok()?))
-}
-
-/// The kind of the fourth byte, as a bit.
-#[inline]
-fn fourth([.., last]: [u8; WINDOW]) -> u8 {
-    1 << (last & 7)
-}
-
-/// A digest of the first three bytes that does not mind the case of letters.
-///
-/// The bit of lower case is set in each byte; others than letters may become the same, and differ when they are compared.
-#[inline]
-fn digest(window: [u8; WINDOW]) -> usize {
-    let three = (u32::from_le_bytes(window) | 0x2020_2020) << 8;
-    (three.wrapping_mul(0x9E37_79B1) >> (u32::BITS - DIGEST_BITS)) as usize
 }
 
 #[cfg(test)]

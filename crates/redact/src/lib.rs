@@ -11,9 +11,9 @@
 //!
 //! A text is read three times, each time less of it:
 //!
-//! 1. `decoded.rs` decodes escapes (JSON, URLs, HTML, terminal colours) and drops invisible characters. Every byte remembers
-//!    where it stood in the original.
-//! 2. `keywords.rs` finds the keywords of all rules in one pass.
+//! 1. `decoded.rs` decodes escapes (JSON, URLs, HTML, terminal colours) and drops invisible characters (`decoder.rs` writes the
+//!    result). Every byte remembers where it stood in the original.
+//! 2. `keywords.rs` finds the keywords of all rules in one pass, by the bytes of them that are rarest (`grams.rs`).
 //! 3. `scan.rs` tries the rules of a keyword on a bounded piece of text around it. Most rules are a row in a table under
 //!    `rules/`, with a pattern, checks, examples and counterexamples; [`RULES`] lists them all.
 //!
@@ -60,7 +60,10 @@ mod code_context;
 mod command;
 mod cookies;
 mod decoded;
+mod decoder;
+mod disguise;
 mod gibberish;
+mod grams;
 mod keywords;
 mod known;
 mod kubernetes;
@@ -72,6 +75,7 @@ mod name_value;
 mod named_value;
 mod parts;
 mod placeholder;
+mod prepared;
 mod private_key;
 mod random_token;
 mod repeat;

@@ -1,6 +1,6 @@
 //! Values that stand on the lines below their name: block scalars of YAML, here-documents, folded strings.
 
-use crate::decoded::is_break;
+use crate::disguise::is_break;
 use crate::gibberish::is_gibberish;
 use crate::string_stats;
 use crate::value::{Memory, Quoting, Value, at};

@@ -1,7 +1,7 @@
 //! Secrets that are known by the name beside them: assignments, fields, configuration, flags, parameters.
 
 use crate::binding::{Binding, Notation};
-use crate::decoded::{QUOTE_1, URL_AND, URL_EQUALS, is_break};
+use crate::disguise::{QUOTE_1, URL_AND, URL_EQUALS, is_break};
 use crate::gibberish::is_gibberish;
 use crate::name::{LONGEST_NAME, NameKind};
 use crate::named_value::is_secret;

@@ -1,7 +1,7 @@
 //! Decides whether the value beside a name is a secret: from the name, the notation, the value and what surrounds it.
 
 use crate::binding::{Notation, is_first, is_option};
-use crate::decoded::{URL_AND, is_break};
+use crate::disguise::{URL_AND, is_break};
 use crate::gibberish::is_gibberish;
 use crate::name::{NameKind, is_working_directory};
 use crate::name_value::NameValue;

@@ -3,7 +3,7 @@
 //! Keys appear with real line breaks, with `\n` spelled out in strings, behind line numbers, file names, diff marks and
 //! quotation marks. What stands between two lines of base64 is therefore a pattern, too.
 
-use crate::decoded::is_break;
+use crate::disguise::is_break;
 use crate::rule::{Rule, compile};
 use crate::scan::Scan;
 use crate::value::{at, is_quote};

@@ -1,9 +1,9 @@
 //! Tokens that neither a name nor a known form gives away: long strings that only a generator makes.
 //!
-//! There is no keyword to look for, so the text is read in strides: a run of at least [`SHORTEST`] characters has one at
-//! every such distance, and most strides of a text hit a blank or a sign.
+//! There is no keyword to look for, so the text is read in strides of [`STRIDE`]: a run of at least [`SHORTEST`] characters
+//! has [`LOOK`] of them at one of these places, and most places of a text have a blank or a sign.
 
-use crate::decoded::is_break;
+use crate::disguise::is_break;
 use crate::rule::compile;
 use crate::scan::Scan;
 use crate::string_stats::{has_digit, is_random, is_uuid};
@@ -29,39 +29,62 @@ pub(crate) fn check(scan: &mut Scan<'_>) {
     let mut found = 0;
     let mut tokens = Vec::new();
     let mut floor = 0;
-    let mut index = SHORTEST - 1;
-    while let Some(&byte) = text.get(index) {
-        if !is_inside(byte) || is_short(text, index) {
-            index += SHORTEST;
-            continue;
-        }
-        let before = text.get(floor..index).unwrap_or_default();
-        let start = index - before.iter().rev().take_while(|byte| is_inside(**byte)).count();
-        let after = text.get(index..).unwrap_or_default();
-        let end = index + after.iter().position(|byte| !is_inside(*byte)).unwrap_or(after.len());
+    let mut index = 0;
+    while let Some(inside) = next_inside(text, index) {
+        let before = text.get(floor..inside).unwrap_or_default();
+        let start = inside - before.iter().rev().take_while(|byte| is_inside(**byte)).count();
+        let after = text.get(inside + LOOK..).unwrap_or_default();
+        let end = inside + LOOK + after.iter().position(|byte| !is_inside(*byte)).unwrap_or(after.len());
         if (SHORTEST..=LONGEST).contains(&(end - start)) && !scan.is_found(&mut found, start, end) {
-            tokens.extend(token(text, start, end));
+            tokens.extend(token(scan, start, end));
         }
         floor = end;
-        index = end + SHORTEST;
+        index = end + 1;
     }
     for (start, end) in tokens {
         scan.report(rule, start, end);
     }
 }
 
-/// Whether the run around a place is too short, as far as a few looks tell: a run of [`SHORTEST`] characters has ten more
-/// before the place or ten behind it. Most words end here.
+/// Bytes that are looked at together.
+const LOOK: usize = 8;
+/// Every run of [`SHORTEST`] characters has a whole look in it.
+const STRIDE: usize = SHORTEST - LOOK + 1;
+
+/// The next place, in strides, where [`LOOK`] characters stand in a row that may be long enough.
 #[inline]
-fn is_short(text: &[u8], index: usize) -> bool {
-    let Some(&[a, b, c, _, d, _, e, .., f]) = text.get(index + 1..).and_then(|after| after.first_chunk::<10>()) else {
-        return false;
-    };
-    let Some(&[g, .., h, _, i, _, j, k, l]) = text.get(..index).and_then(|before| before.last_chunk::<10>()) else {
-        return false;
-    };
-    let all = |places: [u8; 6]| places.iter().fold(true, |all, &byte| all & is_inside(byte));
-    !(all([a, b, c, d, e, f]) | all([g, h, i, j, k, l]))
+fn next_inside(text: &[u8], from: usize) -> Option<usize> {
+    /// A run of [`SHORTEST`] characters has so many more of them before a look or behind it.
+    const MORE: usize = (SHORTEST - LOOK) / 2;
+    let mut index = from;
+    loop {
+        let look = text.get(index..)?.first_chunk::<LOOK>()?;
+        if !has_blank(*look) && all_inside(look) {
+            let before = index.checked_sub(MORE).and_then(|before| text.get(before..)?.first_chunk::<LOOK>());
+            let after = text.get(index + MORE..).and_then(|after| after.first_chunk::<LOOK>());
+            if before.is_none_or(all_inside) | after.is_none_or(all_inside) {
+                return Some(index);
+            }
+        }
+        index += STRIDE;
+    }
+}
+
+/// Whether all of some bytes are characters of tokens. Without a branch: where the first other one stands cannot be
+/// foretold.
+#[inline]
+fn all_inside(look: &[u8; LOOK]) -> bool {
+    look.iter().fold(true, |all, &byte| all & is_inside(byte))
+}
+
+/// Whether one of some bytes is a blank, a quote, a bracket or another sign below those of tokens: most words end here.
+#[inline]
+fn has_blank(look: [u8; LOOK]) -> bool {
+    const EACH: u64 = u64::MAX / 255;
+    const LEAST: u64 = b'+' as u64;
+    let bytes = u64::from_le_bytes(look);
+    // The highest bit of a byte that is too small is borrowed from; one of bytes beyond ASCII may stay.
+    bytes.wrapping_sub(EACH * LEAST) & !bytes & (EACH << 7) != 0
 }
 
 #[inline]
@@ -80,7 +103,8 @@ fn is_inside(byte: u8) -> bool {
 }
 
 /// The place of a token, if a run is one.
-fn token(text: &[u8], start: usize, end: usize) -> Option<(usize, usize)> {
+fn token(scan: &Scan<'_>, start: usize, end: usize) -> Option<(usize, usize)> {
+    let text = scan.text;
     let run = text.get(start..end)?;
     let (first, last) = dotted(text, start, end);
     if !has_digit(run) || !stands_alone(text, first, last) {
@@ -98,7 +122,7 @@ fn token(text: &[u8], start: usize, end: usize) -> Option<(usize, usize)> {
     };
     let (start, end) = (first, last);
     let padding = text.get(end..).unwrap_or_default().iter().take(2).take_while(|&&byte| byte == b'=').count();
-    (secret && !is_line_of_data(text, start, end) && !is_digest(text, start)).then_some((start, end + padding))
+    (secret && !is_line_of_data(scan, start, end) && !is_digest(text, start)).then_some((start, end + padding))
 }
 
 /// A token with short parts before dots and signed ones behind them: `hcp.….…`.
@@ -325,8 +349,10 @@ fn is_encoded_text(run: &[u8]) -> bool {
     std::str::from_utf8(&bytes).map_or_else(|error| error.error_len().is_none() && error.valid_up_to() > 0, |_| true)
 }
 
-/// Whether a run is a line among lines of its like: armour, and what programs print of binary data.
-fn is_line_of_data(text: &[u8], start: usize, end: usize) -> bool {
+/// Whether a run is a line among lines of its like: armour, and what programs print of binary data. A line that is masked
+/// is none of them, or the text would be judged anew without it.
+fn is_line_of_data(scan: &Scan<'_>, start: usize, end: usize) -> bool {
+    let text = scan.text;
     /// Lines of data are as long as their program makes them, up to the last.
     const LONG: usize = 40;
     const WIDEST: usize = 100;
@@ -338,17 +364,18 @@ fn is_line_of_data(text: &[u8], start: usize, end: usize) -> bool {
     if !edge((start - lead).checked_sub(1)) || !edge(Some(end + trail)) {
         return false;
     }
-    let is_run = |line: &[u8]| {
-        let run =
-            line.iter().skip_while(|byte| !byte.is_ascii_alphanumeric()).take_while(|byte| is_inside(**byte)).count();
-        run >= LONG || line.starts_with(b"-----")
+    let is_run = |from: usize, line: &[u8]| {
+        let lead = line.iter().take_while(|byte| !byte.is_ascii_alphanumeric()).count();
+        let run = line.iter().skip(lead).take_while(|byte| is_inside(**byte)).count();
+        (run >= LONG && !scan.is_masked(from + lead, from + lead + run)) || line.starts_with(b"-----")
     };
-    let above = text.get(start.saturating_sub(lead + WIDEST)..start - lead).unwrap_or_default();
-    let above = above.trim_ascii_end();
-    let above =
-        above.get(above.iter().rposition(|&byte| is_break(byte)).map_or(0, |last| last + 1)..).unwrap_or_default();
-    let below = text.get(end + trail..text.len().min(end + trail + WIDEST)).unwrap_or_default().trim_ascii_start();
-    is_run(above) || is_run(below)
+    let from = start.saturating_sub(lead + WIDEST);
+    let above = text.get(from..start - lead).unwrap_or_default().trim_ascii_end();
+    let line = above.iter().rposition(|&byte| is_break(byte)).map_or(0, |last| last + 1);
+    let behind = text.get(end + trail..text.len().min(end + trail + WIDEST)).unwrap_or_default();
+    let below = behind.trim_ascii_start();
+    is_run(from + line, above.get(line..).unwrap_or_default())
+        || is_run(end + trail + behind.len() - below.len(), below)
 }
 
 /// Whether the words before say that it is a digest, a signature or a public key.

@@ -1,11 +1,13 @@
 //! One search: from keywords to findings.
 
 use crate::code_context::CodeContext;
-use crate::decoded::{Decoded, URL_AND, URL_BLANK, URL_EQUALS, URL_QUOTE, is_break};
-use crate::keywords::{Hit, KEYWORD_SEARCH, KeywordSearch, Prepared, Secret};
+use crate::decoded::Decoded;
+use crate::disguise::{URL_AND, URL_BLANK, URL_EQUALS, URL_QUOTE, is_break};
+use crate::keywords::{Hit, KEYWORD_SEARCH, KeywordSearch};
 use crate::mask;
 use crate::name::Names;
 use crate::parts::{self, SIZES, Sizes};
+use crate::prepared::{Prepared, Secret};
 use crate::repeat::Repeat;
 use crate::rule::{Check, Confidence, Reads, Reveal, Rule, Shape};
 use crate::value::{LONGEST_VALUE, Memory, Quoting, Value, at};
@@ -35,6 +37,8 @@ pub(crate) struct Scan<'t> {
     pub(crate) manifested: usize,
     /// The keyword that is looked at.
     by: Hit,
+    /// Whether other keywords stand in its line.
+    neighbours: Neighbours,
     /// Index of the finding at which [`Self::find_again`] looked last.
     again: usize,
 }
@@ -51,6 +55,37 @@ pub(crate) struct ScanFinding {
     reveal: Reveal,
     /// The keyword that led to it. They are in order.
     pub(crate) by: Hit,
+    /// Whether no other keyword stands in the line of that one.
+    alone: bool,
+}
+
+impl ScanFinding {
+    /// Whether nothing new can come of it when it is masked and nothing of it is shown: nothing else in its line leads
+    /// to a secret, it is whole, and its mask means the same to those that read it.
+    fn is_settled(&self, text: &[u8]) -> bool {
+        let ends = !is_word(at(text, self.end)) && at(text, self.end) < 0x80;
+        let read_by_name = matches!(
+            self.rule.shape,
+            Shape::Name | Shape::Option(_) | Shape::Command(_) | Shape::Cookies | Shape::Sentence
+        );
+        self.alone && ends && read_by_name
+    }
+}
+
+/// Keywords beside the one that is looked at.
+#[derive(Debug, Default)]
+struct Neighbours {
+    /// End of the last keyword before it that does not overlap it.
+    before: Option<usize>,
+    /// Whether something was found by it that is alone as far as is known.
+    awaited: bool,
+}
+
+/// Whether a line ends between two keywords. Lines that are longer than this are taken for one line.
+fn is_apart(text: &[u8], end: usize, start: usize) -> bool {
+    const REACH: usize = 512;
+    let between = text.get(end.max(start.saturating_sub(REACH))..start).unwrap_or_default();
+    between.iter().any(|&byte| is_break(byte))
 }
 
 /// All secrets of a text, in order and without overlaps.
@@ -60,7 +95,7 @@ pub(crate) fn find(raw: &[u8], mode: Mode) -> Vec<Finding> {
 
 /// The same with parts of any size.
 pub(crate) fn find_in_parts(raw: &[u8], mode: Mode, sizes: Sizes) -> Vec<Finding> {
-    if raw.len() <= sizes.batch + sizes.margin {
+    if raw.len() <= sizes.context + sizes.batch + sizes.margin {
         return find_in_part(raw, mode);
     }
     let mut found = Vec::new();
@@ -114,6 +149,7 @@ pub(crate) fn find_with(raw: &[u8], mode: Mode, repeat: Option<Repeat>) -> Vec<F
         tabled: 0,
         manifested: 0,
         by: Hit::default(),
+        neighbours: Neighbours::default(),
         again: 0,
     };
     scan.run(&KEYWORD_SEARCH, repeat);
@@ -124,7 +160,7 @@ pub(crate) fn find_with(raw: &[u8], mode: Mode, repeat: Option<Repeat>) -> Vec<F
 impl<'t> Scan<'t> {
     fn run(&mut self, gate: &KeywordSearch, mut repeat: Option<Repeat>) {
         gate.each(self.text, |start, hit| {
-            self.by = hit;
+            self.meet(start, hit);
             if let Some(period) = repeat.as_mut().and_then(|repeat| repeat.period(self.text, hit, &self.found)) {
                 return self.find_again(period);
             }
@@ -136,18 +172,42 @@ impl<'t> Scan<'t> {
         });
     }
 
+    /// Goes on to the next keyword. One in the line of the last finding may be judged anew when that is masked.
+    fn meet(&mut self, start: usize, hit: Hit) {
+        if start >= self.by.end {
+            self.neighbours.before = Some(self.by.end).filter(|&end| end > 0);
+            if self.neighbours.awaited && !is_apart(self.text, self.by.end, start) {
+                let same = |found: &&mut ScanFinding| found.by.end == self.by.end;
+                self.found.iter_mut().rev().take_while(same).for_each(|found| found.alone = false);
+            }
+            self.neighbours.awaited = false;
+        }
+        self.by = hit;
+    }
+
     /// Reports what the same keyword led to a period before.
     fn find_again(&mut self, period: usize) {
         let earlier = self.by.end - period;
         let mut index = self.first_by(earlier);
         self.again = index;
         while let Some(&found) = self.found.get(index).filter(|found| found.by.end == earlier) {
-            if found.by.keyword == self.by.keyword {
-                let (start, end) = (found.start + period, found.end + period);
-                self.found.push(ScanFinding { start, end, by: self.by, ..found });
+            let (start, end) = (found.start + period, found.end + period);
+            let again = ScanFinding { start, end, by: self.by, ..found };
+            if found.by.keyword == self.by.keyword && !self.is_reported(&again) {
+                self.found.push(again);
             }
             index += 1;
         }
+    }
+
+    /// Whether the keyword before has led to the same: a command reports what stands behind the next ones, too.
+    fn is_reported(&self, again: &ScanFinding) -> bool {
+        /// More secrets do not fit into the arguments of a command.
+        const MOST: usize = 64;
+        let same = |found: &ScanFinding| {
+            found.start == again.start && found.end == again.end && std::ptr::eq(found.rule, again.rule)
+        };
+        self.found.last().is_some_and(|last| again.start <= last.start) && self.found.iter().rev().take(MOST).any(same)
     }
 
     /// Index of the first finding whose keyword ends at `end` or later. It is nearly always beside the last one asked for.
@@ -349,6 +409,12 @@ impl<'t> Scan<'t> {
         self.found.get(*from).is_some_and(|found| found.start <= start && end <= found.end)
     }
 
+    /// Whether a finding covers part of a stretch. What was found is sorted, and findings are shorter than this is wide.
+    pub(crate) fn is_masked(&self, start: usize, end: usize) -> bool {
+        let behind = self.found.partition_point(|found| found.start < end);
+        self.found.get(..behind).unwrap_or_default().iter().rev().take(RECENT).any(|found| found.end > start)
+    }
+
     pub(crate) fn report(&mut self, rule: &'static Rule, start: usize, end: usize) {
         self.report_as(rule, start, end, rule.reveal);
     }
@@ -365,7 +431,12 @@ impl<'t> Scan<'t> {
                     (found.rule, found.reveal) = (rule, reveal);
                 }
             }
-            None => self.found.push(ScanFinding { rule, start, end, reveal, by: self.by }),
+            None => {
+                let begin = self.by.end.min(start);
+                let alone = self.neighbours.before.is_none_or(|before| is_apart(self.text, before, begin));
+                self.neighbours.awaited = alone;
+                self.found.push(ScanFinding { rule, start, end, reveal, by: self.by, alone });
+            }
         }
     }
 
@@ -396,15 +467,7 @@ impl<'t> Scan<'t> {
                     start,
                     end,
                     reveal: found.reveal,
-                    settled: matches!(
-                        found.rule.shape,
-                        Shape::Name
-                            | Shape::Option(_)
-                            | Shape::Command(_)
-                            | Shape::Cookies
-                            | Shape::Sentence
-                            | Shape::Random
-                    ),
+                    settled: found.is_settled(self.text),
                 }),
                 _ => {}
             }

@@ -3,7 +3,7 @@
 //! A word after "is" is a secret when no language has it: it has digits, signs or capitals inside, or stands in quotes. A
 //! plain word counts only at the end of its sentence, and only if it does not describe: "required", "stored", "valid".
 
-use crate::decoded::is_break;
+use crate::disguise::is_break;
 use crate::gibberish::is_gibberish;
 use crate::name::NameKind;
 use crate::rule::{Rule, compile};

@@ -1,7 +1,7 @@
 //! Tables: a column whose heading names a secret. Bars as databases print them, commas and tabulators as files have them,
 //! blanks as commands align them.
 
-use crate::decoded::{BREAK_1, BREAK_2, QUOTE_1, QUOTE_2, QUOTE_3, is_break};
+use crate::disguise::{BREAK_1, BREAK_2, QUOTE_1, QUOTE_2, QUOTE_3, is_break};
 use crate::gibberish::is_gibberish;
 use crate::name::{self, NameKind};
 use crate::rule::Rule;

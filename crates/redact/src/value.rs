@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use crate::decoded::{
+use crate::disguise::{
     APOSTROPHE, BREAK_1, CODED_QUOTE, QUOTE_1, QUOTE_2, QUOTE_3, URL_AND, URL_BLANK, URL_EQUALS, URL_QUOTE, is_break,
 };
 

@@ -1,6 +1,6 @@
 //! Secrets that go on in the next line, as terminals, mail programs and editors wrap them.
 
-use crate::decoded::is_break;
+use crate::disguise::is_break;
 use crate::string_stats;
 use crate::value::{Memory, at};
 

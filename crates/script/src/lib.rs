@@ -29,6 +29,7 @@ mod worker;
 pub use act::Act;
 pub use agent::{Agent, RULE, breaks};
 pub use dialect::Dialect;
+pub use prompt::Prompt;
 pub use server::{Provider, Received};
 pub use strict::Strict;
-pub use worker::{DONE, Entry, Plan, Purpose, Worker};
+pub use worker::{DONE, Entry, Plan, PlannedCall, Purpose, Worker};

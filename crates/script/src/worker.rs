@@ -32,11 +32,24 @@ pub struct Plan {
     /// At these calls the model asks an original back instead: the first that its request names, and lines that match this.
     #[serde(default)]
     pub recalls: BTreeMap<usize, String>,
+    /// At these calls the model calls another tool instead, where the request offers it.
+    #[serde(default)]
+    pub tools: BTreeMap<usize, PlannedCall>,
     /// What the model says besides, at these calls.
     #[serde(default)]
     pub words: BTreeMap<usize, String>,
     /// What a client gets that asks for a summary.
     pub summary: String,
+}
+
+/// A call of a tool that is not the shell.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlannedCall {
+    /// How its name ends: clients put the name of a server before it.
+    pub tool: String,
+    /// What it is given.
+    pub arguments: Value,
 }
 
 /// What a request was for.
@@ -143,7 +156,8 @@ impl Worker {
                 let words = self.plan.words.get(&self.calls).cloned();
                 let text = words.unwrap_or_else(|| format!("Step {} is next.", self.calls));
                 let recall = self.plan.recalls.get(&self.calls).and_then(|grep| recall(request, grep));
-                Reply { number, text, call: Some(recall.unwrap_or_else(|| shell.call(&command))) }
+                let planned = || self.plan.tools.get(&self.calls).and_then(|planned| planned.call(request));
+                Reply { number, text, call: Some(recall.or_else(planned).unwrap_or_else(|| shell.call(&command))) }
             }
             _ if request.text().contains("application/json") => {
                 say(r#"{"reasoning":"Nothing is left.","next_speaker":"user"}"#.to_owned())
@@ -178,6 +192,9 @@ const SUMMARY: [&str; 9] = [
     "context summarization assistant",
 ];
 
+/// With these words Hermes asks, in the background and with its conversation and tools, what is worth keeping of it.
+const REVIEW: &str = "Review the conversation above and ";
+
 fn purpose(request: &Received) -> Purpose {
     let body = request.json();
     let has_shell = shell(request).is_some();
@@ -185,8 +202,8 @@ fn purpose(request: &Received) -> Purpose {
     let asks = SUMMARY.iter().any(|words| asked.contains(words));
     match (asks, has_shell) {
         (true, _) => Purpose::Summary,
-        (false, true) => Purpose::Step,
-        (false, false) => Purpose::Aside,
+        (false, true) if !asked.starts_with(REVIEW) => Purpose::Step,
+        (false, _) => Purpose::Aside,
     }
 }
 
@@ -222,11 +239,21 @@ const RECALL: &str = "foldline_recall";
 
 /// A call of that tool, where the request offers it and names an original.
 fn recall(request: &Received, grep: &str) -> Option<Call> {
-    let tool = declared(&request.json())
-        .iter()
-        .find_map(|tool| tool["name"].as_str().map(str::to_owned).filter(|name| name.ends_with(RECALL)))?;
+    let tool = offered(request, RECALL)?;
     let handle = handle_in(&request.text(), &tool)?;
     Some(Call { tool, arguments: json!({ "handle": handle, "grep": grep }) })
+}
+
+impl PlannedCall {
+    fn call(&self, request: &Received) -> Option<Call> {
+        Some(Call { tool: offered(request, &self.tool)?, arguments: self.arguments.clone() })
+    }
+}
+
+/// The tool of a request whose name ends so.
+fn offered(request: &Received, end: &str) -> Option<String> {
+    let tools = declared(&request.json());
+    tools.iter().find_map(|tool| tool["name"].as_str().map(str::to_owned).filter(|name| name.ends_with(end)))
 }
 
 /// The first handle of a handoff: it names the tool after its handles.
@@ -292,5 +319,36 @@ impl Shell {
             arguments.entry(key).or_insert(value);
         }
         Call { tool: self.tool.clone(), arguments: Value::Object(arguments) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::{HeaderMap, Uri};
+
+    fn asked(words: &str) -> Received {
+        let shell = json!({"type": "function", "function": {"name": "terminal", "parameters": {"properties": {"command": {"type": "string"}}}}});
+        let body = json!({"model": "m", "messages": [{"role": "user", "content": words}], "tools": [shell]});
+        Received {
+            method: Method::POST,
+            uri: Uri::from_static("/v1/chat/completions"),
+            headers: HeaderMap::new(),
+            body: body.to_string().into(),
+        }
+    }
+
+    /// Hermes ends while its review is under way or not: the work must be the same.
+    #[test]
+    fn a_review_in_the_background_takes_no_call_of_the_work() {
+        let plan = json!({"window": 32_000, "parts": [1, 1], "command": "./step {n}", "summary": ""});
+        let mut worker = Worker::new(serde_json::from_value(plan).unwrap());
+        let mut ask = |words: &str| worker.answer(&asked(words)).1.map(|entry| (entry.purpose, entry.calls));
+        assert_eq!(ask("Work through the steps."), Some((Purpose::Step, 1)));
+        let review = "Review the conversation above and update the skill library. Be ACTIVE.";
+        assert_eq!(ask(review), Some((Purpose::Aside, 1)));
+        assert_eq!(ask("Go on."), Some((Purpose::Step, 1)), "the end of the first part");
+        assert_eq!(ask(review), Some((Purpose::Aside, 1)));
+        assert_eq!(ask("Go on."), Some((Purpose::Step, 2)));
     }
 }

@@ -60,7 +60,7 @@ fn seal(vault: &Vault, key: Option<&Bytes>, namespace: &str) -> Option<Seal> {
 }
 
 fn unpacked(seal: &Seal, place: &Digest, size: i64, pieces: &[Bytes]) -> Option<Digest> {
-    let mut unpacking = Unpacking::of_size(usize::try_from(size).ok()?).ok()?;
+    let mut unpacking = Unpacking::of_size(usize::try_from(size).ok()?);
     for (part, piece) in (0..).zip(pieces) {
         unpacking.piece(seal.open_bytes(What::Piece(place, part), &piece.0)?.as_ref()).ok()?;
     }

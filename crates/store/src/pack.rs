@@ -1,6 +1,7 @@
 //! Packing: a text as zstd in pieces, and back. Memory beside the text itself is one piece and the
 //! compressor's window, whatever the size.
 
+use std::cell::RefCell;
 use std::io::{self, Read, Write};
 
 /// Three is where zstd's ratio stops rising faster than its time; tool output shrinks 4 to 10 times.
@@ -26,7 +27,22 @@ pub(crate) fn pack<E: From<io::Error>>(text: &str, mut keep: impl FnMut(&[u8]) -
 }
 
 /// Unpacks pieces, given in order.
-pub(crate) struct Unpacking(zstd::stream::write::Decoder<'static, Bounded>);
+pub(crate) struct Unpacking {
+    size: usize,
+    state: State,
+}
+
+/// What is known of the pieces. Nearly every text has one, which is unpacked in one go, without a stream and its buffers.
+enum State {
+    Empty,
+    One(Vec<u8>),
+    Stream(zstd::stream::write::Decoder<'static, Bounded>),
+}
+
+thread_local! {
+    /// Made once per thread: that takes longer than unpacking a small text.
+    static DECOMPRESSOR: RefCell<Option<zstd::bulk::Decompressor<'static>>> = const { RefCell::new(None) };
+}
 
 /// A buffer that takes no more than it was promised, so that a damaged file cannot fill the memory.
 struct Bounded {
@@ -36,26 +52,63 @@ struct Bounded {
 
 impl Unpacking {
     /// Prepares for a text of `size` bytes.
-    pub(crate) fn of_size(size: usize) -> io::Result<Unpacking> {
-        let mut bytes = Vec::new();
-        bytes.try_reserve_exact(size)?;
-        zstd::stream::write::Decoder::new(Bounded { bytes, size }).map(Unpacking)
+    pub(crate) fn of_size(size: usize) -> Unpacking {
+        Unpacking { size, state: State::Empty }
     }
 
     /// Takes the next piece.
     pub(crate) fn piece(&mut self, piece: &[u8]) -> io::Result<()> {
-        self.0.write_all(piece)
+        self.state = match std::mem::replace(&mut self.state, State::Empty) {
+            State::Empty => State::One(piece.to_vec()),
+            State::One(first) => {
+                let mut stream = self.stream()?;
+                stream.write_all(&first)?;
+                stream.write_all(piece)?;
+                State::Stream(stream)
+            }
+            State::Stream(mut stream) => {
+                stream.write_all(piece)?;
+                State::Stream(stream)
+            }
+        };
+        Ok(())
+    }
+
+    fn stream(&self) -> io::Result<zstd::stream::write::Decoder<'static, Bounded>> {
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(self.size)?;
+        zstd::stream::write::Decoder::new(Bounded { bytes, size: self.size })
     }
 
     /// The text, if all of it arrived.
-    pub(crate) fn finish(mut self) -> io::Result<String> {
-        self.0.flush()?;
-        let Bounded { bytes, size } = self.0.into_inner();
-        if bytes.len() != size {
+    pub(crate) fn finish(self) -> io::Result<String> {
+        let bytes = match self.state {
+            State::Empty => Vec::new(),
+            State::One(piece) => unpack_one(&piece, self.size)?,
+            State::Stream(mut stream) => {
+                stream.flush()?;
+                stream.into_inner().bytes
+            }
+        };
+        if bytes.len() != self.size {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         String::from_utf8(bytes).map_err(io::Error::other)
     }
+}
+
+/// Unpacks a text that is one piece; fails when it is longer than promised.
+fn unpack_one(piece: &[u8], size: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(size)?;
+    DECOMPRESSOR.with_borrow_mut(|decompressor| {
+        let decompressor = match decompressor {
+            Some(decompressor) => decompressor,
+            None => decompressor.insert(zstd::bulk::Decompressor::new()?),
+        };
+        decompressor.decompress_to_buffer(piece, &mut bytes)?;
+        Ok(bytes)
+    })
 }
 
 impl Write for Bounded {
@@ -88,7 +141,7 @@ mod tests {
     }
 
     fn unpack(pieces: &[Vec<u8>], size: usize) -> io::Result<String> {
-        let mut unpacking = Unpacking::of_size(size)?;
+        let mut unpacking = Unpacking::of_size(size);
         pieces.iter().try_for_each(|piece| unpacking.piece(piece))?;
         unpacking.finish()
     }

@@ -93,7 +93,7 @@ pub(crate) fn read_facts(seal: &Seal, (key, root): (&Key, &Key), record: String)
 
 /// The text of a checkpoint; `None` when it is not what was written there.
 pub(crate) fn read_text(seal: &Seal, place: &Key, size: i64, bytes: &[u8]) -> Option<String> {
-    let mut unpacking = Unpacking::of_size(usize::try_from(size).ok()?).ok()?;
+    let mut unpacking = Unpacking::of_size(usize::try_from(size).ok()?);
     unpacking.piece(seal.open_bytes(Sealed::Text(place), bytes)?.as_ref()).ok()?;
     unpacking.finish().ok()
 }

@@ -23,6 +23,7 @@ mod store;
 mod tenants;
 mod totals;
 mod transfer;
+mod transfer_keys;
 mod windows;
 
 pub(crate) use check::check;

@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
 /// One thing that is kept, as it stands in the database.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Record {
     /// A text that was removed.
@@ -119,6 +119,53 @@ pub enum Record {
         /// When it was made.
         made_at: i64,
     },
+    /// A key of a client.
+    ClientKey {
+        /// The digest of the key.
+        digest: Bytes,
+        /// What people call it.
+        name: String,
+        /// What it may be used for.
+        scopes: String,
+        /// Providers, and the variables that hold their keys.
+        upstream: String,
+        /// When it ends.
+        expires_at: Option<i64>,
+        /// Tokens per day.
+        tokens_per_day: Option<i64>,
+        /// Dollars per day.
+        dollars_per_day: Option<f64>,
+        /// When it was added.
+        created_at: i64,
+        /// When it was revoked.
+        revoked_at: Option<i64>,
+        /// When it was last used.
+        used_at: Option<i64>,
+    },
+    /// What a key used on a day.
+    KeyUsage {
+        /// The digest of the key.
+        digest: Bytes,
+        /// The day.
+        day: i64,
+        /// Requests.
+        requests: i64,
+        /// Tokens of prompts.
+        tokens_in: i64,
+        /// Tokens of replies.
+        tokens_out: i64,
+        /// Dollars.
+        dollars: f64,
+    },
+    /// Something that happened to a key.
+    KeyEvent {
+        /// When.
+        at: i64,
+        /// The name of the key.
+        name: String,
+        /// What.
+        event: String,
+    },
 }
 
 /// A session that removed an original.
@@ -174,10 +221,16 @@ pub enum Kind {
     Windows,
     /// Whose objects are.
     Objects,
+    /// Keys of clients.
+    ClientKeys,
+    /// What they used.
+    KeyUsage,
+    /// What happened to them.
+    KeyEvents,
 }
 
 impl Kind {
-    const ALL: [Kind; 7] = [
+    const ALL: [Kind; 10] = [
         Kind::Originals,
         Kind::Tombstones,
         Kind::Checkpoints,
@@ -185,6 +238,9 @@ impl Kind {
         Kind::Events,
         Kind::Windows,
         Kind::Objects,
+        Kind::ClientKeys,
+        Kind::KeyUsage,
+        Kind::KeyEvents,
     ];
 }
 
@@ -227,7 +283,12 @@ impl Record {
             Record::Original { pieces, .. } => pieces.iter().map(|piece| piece.0.len()).sum(),
             Record::Checkpoint { bytes, .. } => bytes.0.len(),
             Record::Session { record, .. } | Record::Event { record, .. } => record.len(),
-            Record::Tombstone { .. } | Record::Window { .. } | Record::Object { .. } => 0,
+            Record::Tombstone { .. }
+            | Record::Window { .. }
+            | Record::Object { .. }
+            | Record::ClientKey { .. }
+            | Record::KeyUsage { .. }
+            | Record::KeyEvent { .. } => 0,
         };
         held + 256
     }

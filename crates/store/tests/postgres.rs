@@ -199,3 +199,42 @@ fn what_two_nodes_write_about_one_session_is_not_lost() {
     assert_eq!(store.session("s").unwrap().unwrap().record, (NODES * EACH).to_string());
     assert_eq!(store.revise_session(NOW, &session("1".into()), &revise, 1).unwrap(), None, "something was forgotten");
 }
+
+/// What a later release may do to the database while this one runs: add.
+const LATER: &str = "ALTER TABLE foldline.originals ADD COLUMN later BIGINT NOT NULL DEFAULT 0;
+    ALTER TABLE foldline.sessions ADD COLUMN later TEXT;
+    CREATE TABLE foldline.later (id BIGINT PRIMARY KEY);
+    UPDATE foldline.format SET number = 99";
+
+#[test]
+fn a_node_goes_on_while_a_later_release_adds_to_the_format_and_one_can_start() {
+    let Some(server) = server() else { return };
+    let name = server.database().unwrap();
+    let url = server.url(&name);
+    let works = |store: &Store, text: &str| {
+        store.put(NOW, "a", &[new(text, "bash")]).unwrap();
+        assert_eq!(found(store.get(NOW, "a", Handle::of(text)).unwrap()).text, text);
+        let row = SessionRow { id: text.into(), namespace: "a".into(), last_at: NOW, record: "{}".into() };
+        store.write_sessions(NOW, std::slice::from_ref(&row), &[]).unwrap();
+        assert_eq!(store.session(text).unwrap(), Some(row));
+    };
+    let running = Store::open(&url, Limits::default()).unwrap();
+    works(&running, "before");
+    server.answer(&name, LATER).unwrap();
+    works(&running, "meanwhile");
+    let fresh = Store::open(&url, Limits::default()).unwrap();
+    works(&fresh, "after");
+    let format = server.answer(&name, "SELECT number FROM foldline.format").unwrap();
+    assert_eq!(format, "99", "an earlier release does not take the format back");
+}
+
+#[test]
+fn a_database_that_only_later_releases_can_use_is_refused_and_left_alone() {
+    let Some(server) = server() else { return };
+    let name = server.database().unwrap();
+    let url = server.url(&name);
+    drop(Store::open(&url, Limits::default()).unwrap());
+    server.answer(&name, "UPDATE foldline.format SET number = 99, readable_from = 99").unwrap();
+    let error = Store::open(&url, Limits::default()).unwrap_err();
+    assert!(matches!(error.fault, Fault::Newer { found: 99, .. }), "{error}");
+}

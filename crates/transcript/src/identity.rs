@@ -45,7 +45,7 @@ pub fn opening(transcript: &Transcript<'_>, seed: &Digest) -> Digest {
     hasher.update(seed);
     if let Some(system) = transcript.system {
         // What the reader accepted it accepts again.
-        let _ = take_system(&mut hasher, &mut Scanner::new(transcript.text, system.start as usize));
+        let _ = take_system(&mut hasher, &mut Scanner::again(transcript.text, system.start as usize));
     }
     let lead = leading_instructions(transcript);
     let rest = || transcript.messages.iter().skip(lead).skip_while(|message| message.role != Role::User);
@@ -72,7 +72,7 @@ fn piece(hasher: &mut Hasher, tag: u8, text: &str) {
 
 fn take_message(hasher: &mut Hasher, text: &str, span: Span, role: Role) {
     hasher.update(b"{");
-    let mut scanner = Scanner::new(text, span.start as usize);
+    let mut scanner = Scanner::again(text, span.start as usize);
     // What the reader accepted it accepts again.
     let _ = match scanner.peek() {
         Ok(JsonKind::Object) => scanner
@@ -169,7 +169,7 @@ fn take_system(hasher: &mut Hasher, scanner: &mut Scanner<'_>) -> json::Result<(
             let block = scanner.skip()?.of(scanner.text());
             match block.contains(VOLATILE) {
                 true => Ok(()),
-                false => take_block(hasher, &mut Scanner::new(scanner.text(), start), Depth::Block),
+                false => take_block(hasher, &mut Scanner::again(scanner.text(), start), Depth::Block),
             }
         })
         .map(drop)

@@ -24,7 +24,8 @@ export const register = (on) => {
     if (report.outcome === 'unchanged' || report.outcome === 'aborted') return next(e)
     folds += 1
     saved += report.tokens.before - report.tokens.after
-    $.ui.status(`foldline: ${folds} ${folds === 1 ? 'fold' : 'folds'}, ${Math.round(saved / 1000)}k tokens saved`)
+    // Claude Code puts the name of the plugin before it.
+    $.ui.status(`${folds} ${folds === 1 ? 'fold' : 'folds'}, ${Math.round(saved / 1000)}k tokens saved`)
     return {
       messages: messagesOf(JSON.parse(ran.stdout).messages, e.messages),
       tokensBefore: report.tokens.before,

@@ -5,6 +5,7 @@ use crate::args::Tuning;
 use crate::failure::{Failure, Verdict};
 use crate::output;
 use foldline_gateway::conversation::Totals;
+use foldline_reduce::wording::{counted, grouped};
 use serde_json::json;
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -188,7 +189,27 @@ fn told(totals: &Totals) -> String {
         false => String::new(),
     };
     format!(
-        "foldline: {} requests, {} folds, {} prunes; {saved} of {} tokens saved ({share} %){money}\n",
-        sums.requests, sums.folds, sums.prunes, sums.tokens_before
+        "foldline: {}, {}, {}; {} of {} tokens saved ({share} %){money}\n",
+        counted(sums.requests, "request"),
+        counted(sums.folds, "fold"),
+        counted(sums.prunes, "prune"),
+        grouped(saved),
+        grouped(sums.tokens_before)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_saved_is_said_for_people() {
+        let mut totals = Totals::default();
+        assert_eq!(told(&totals), "foldline: no request of the agent came through the gateway\n");
+        totals.sums.requests = 1;
+        totals.sums.prunes = 2;
+        totals.sums.tokens_before = 172_619;
+        totals.sums.tokens_after = 32_264;
+        assert_eq!(told(&totals), "foldline: 1 request, 0 folds, 2 prunes; 140,355 of 172,619 tokens saved (81 %)\n");
+    }
 }

@@ -7,7 +7,7 @@ use super::sentences::sentences;
 use super::terms::Voice;
 use super::{Gathering, GroupKind, Source};
 use crate::inserted::Section;
-use foldline_transcript::{PartKind, Role, Transcript};
+use foldline_transcript::{Format, PartKind, Role, Transcript};
 
 /// Words in the middle of work that are longer than this explain something.
 const LONGEST_NARRATION: usize = 280;
@@ -119,10 +119,12 @@ impl Gathering<'_, '_> {
         }
     }
 
-    /// Whether calls follow in the same message.
+    /// Whether calls follow in the same message. In Chat Completions words come before calls, wherever they are written.
     fn calls_follow(&self, index: usize, part_index: usize) -> bool {
+        let is_unordered = self.transcript.format == Format::OpenAiChat;
         self.transcript.messages.get(index).is_some_and(|message| {
-            (part_index..message.parts.end as usize)
+            let first = if is_unordered { message.parts.start as usize } else { part_index };
+            (first..message.parts.end as usize)
                 .any(|part| self.transcript.parts.get(part).is_some_and(|part| part.kind == PartKind::ToolCall))
         })
     }

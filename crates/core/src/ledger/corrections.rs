@@ -11,6 +11,13 @@ const SAME_VALUE: f32 = 0.4;
 const FEWEST_SHARED: usize = 2;
 /// How much likelier that makes it that the later sentence lays something down.
 const CHANGED_VALUE: f32 = 0.5;
+/// What is added to a rule with such a value.
+const OUTDATED: &str = " (a value was changed later)";
+/// A sentence with more numbers is a table or a plan, and no value of it is told from the others.
+const MOST_VALUES: usize = 4;
+/// An old value and the new one stand at most so many words apart, and what they are about so many aside.
+const CLOSE: usize = 8;
+const ASIDE: usize = 3;
 /// So many of the latest sentences are compared with each other.
 const MOST_COMPARED: usize = 600;
 
@@ -21,6 +28,8 @@ enum Later {
     Replaces,
     /// It may give a new value for the same thing.
     MayChange,
+    /// It names a value of the earlier one and gives another.
+    NamesOldValue,
     /// It is about something else.
     Other,
 }
@@ -37,11 +46,13 @@ impl Gathering<'_, '_> {
             (0..self.ledger.entries.len()).filter(|&at| self.ledger.entries.get(at).is_some_and(is_held)).collect();
         let said = said.get(said.len().saturating_sub(MOST_COMPARED)..).unwrap_or_default();
         let mut replaced = Vec::new();
+        let mut outdated = Vec::new();
         let mut changes = Vec::new();
         for (place, &at) in said.iter().enumerate() {
             for &later in said.iter().skip(place + 1) {
                 match self.compare(at, later) {
                     Later::Replaces => replaced.push(at),
+                    Later::NamesOldValue => outdated.push(at),
                     Later::MayChange => {}
                     Later::Other => continue,
                 }
@@ -56,12 +67,65 @@ impl Gathering<'_, '_> {
                 entry.worth += self.weights.statement * CHANGED_VALUE * length.sqrt() * length.sqrt().sqrt();
             }
         }
+        outdated.extend(self.outdated_rules());
+        self.mark_outdated(outdated);
         for at in replaced {
             if let Some(entry) = self.ledger.entries.get_mut(at) {
                 entry.terms = Stretch::default();
                 entry.worth = 0.0;
             }
         }
+    }
+
+    /// Rules with a value that the user named later, in whatever they asked for, and changed.
+    fn outdated_rules(&self) -> Vec<usize> {
+        let entries = || self.ledger.entries.iter().enumerate();
+        let said: Vec<&Entry> =
+            entries().map(|(_, entry)| entry).filter(|entry| entry.source == Some(Source::User)).collect();
+        let said = said.get(said.len().saturating_sub(MOST_COMPARED)..).unwrap_or_default();
+        let rules = entries().filter(|(_, entry)| entry.source.is_none() && entry.section == Section::Constraints);
+        let is_changed =
+            |rule: &Entry| said.iter().any(|later| later.message > rule.message && self.names_old_value(rule, later));
+        rules.filter(|(_, rule)| is_changed(rule)).map(|(at, _)| at).collect()
+    }
+
+    /// Says of rules that a value in them is no longer the current one.
+    fn mark_outdated(&mut self, mut rules: Vec<usize>) {
+        rules.sort_unstable();
+        rules.dedup();
+        for at in rules {
+            let Some(text) = self.ledger.entries.get(at).map(|entry| self.ledger.text(entry).to_owned()) else {
+                continue;
+            };
+            if text.ends_with(OUTDATED) {
+                continue;
+            }
+            let text = self.ledger.store(&format!("{text}{OUTDATED}"));
+            self.ledger.entries.get_mut(at).into_iter().for_each(|entry| entry.text = text);
+        }
+    }
+
+    /// Whether a later sentence names a number of an earlier one and close to it another, about the same thing.
+    fn names_old_value(&self, entry: &Entry, later: &Entry) -> bool {
+        let own: Vec<&str> = self.ledger.text(entry).split_whitespace().filter_map(number).collect();
+        if own.is_empty() || own.len() > MOST_VALUES {
+            return false;
+        }
+        let words: Vec<&str> = self.ledger.text(later).split_whitespace().collect();
+        let named = || words.iter().enumerate().filter_map(|(at, word)| Some((at, number(word)?)));
+        let (old, new): (Vec<_>, Vec<_>) = named().partition(|(_, number)| own.contains(number));
+        let terms = self.ledger.terms(entry);
+        let is_about_it = |from: usize, to: usize| {
+            let around = words.get(from.saturating_sub(ASIDE)..(to + ASIDE + 1).min(words.len())).unwrap_or_default();
+            let mut known = Vec::new();
+            self.terms.known(&around.join(" "), &mut known);
+            let is_telling = |term: &&u32| !self.terms.is_common(**term) && !self.terms.is_number(**term);
+            known.iter().filter(is_telling).any(|term| terms.binary_search(term).is_ok())
+        };
+        old.iter().any(|&(one, _)| {
+            let near = new.iter().map(|&(other, _)| (one.min(other), one.max(other)));
+            near.filter(|(from, to)| to - from <= CLOSE).any(|(from, to)| is_about_it(from, to))
+        })
     }
 
     /// Compares a sentence with one that was said later. Rules and other sentences stand apart.
@@ -83,6 +147,9 @@ impl Gathering<'_, '_> {
         let is_number = |term: &u32| self.terms.is_number(*term);
         let changes_value = own.iter().any(|term| is_number(term) && !is_shared(term))
             && others.iter().any(|term| is_number(term) && own.binary_search(term).is_err());
+        if entry.source.is_none() && self.names_old_value(entry, next) {
+            return Later::NamesOldValue;
+        }
         if !self.is_chat || !changes_value {
             return Later::Other;
         }
@@ -94,4 +161,10 @@ impl Gathering<'_, '_> {
             false => Later::Other,
         }
     }
+}
+
+/// The number that a word is, without what surrounds it.
+fn number(word: &str) -> Option<&str> {
+    let number = word.trim_matches(|c: char| !c.is_alphanumeric());
+    (!number.is_empty() && !number.contains(char::is_alphabetic)).then_some(number)
 }

@@ -1,7 +1,7 @@
 //! What an edit changed: the lines that went and the lines that came, in pieces that can be told alone.
 
 use super::code;
-use super::tool::Arguments;
+use super::tool::{Arguments, Call};
 use serde_json::Value;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::ops::Range;
@@ -61,9 +61,9 @@ impl Piece {
 }
 
 /// The changes that a call makes to a file, by its arguments: an old and a new text, several of them, or a patch.
-pub(super) fn pieces(arguments: &Arguments<'_>) -> Vec<Piece> {
-    if let Some(patch) = arguments.first(&["patch", "input", "diff"]).filter(|patch| is_patch(patch)) {
-        return patched(&patch);
+pub(super) fn pieces(call: &Call<'_>, arguments: &Arguments<'_>) -> Vec<Piece> {
+    if let Some(patch) = &call.patch {
+        return patched(patch);
     }
     let mut all = Vec::new();
     let old = arguments.first(&["old_string", "old_str", "old_text", "search", "old", "oldText"]);
@@ -87,10 +87,6 @@ pub(super) fn pieces(arguments: &Arguments<'_>) -> Vec<Piece> {
         compare("", &content, &mut all);
     }
     all
-}
-
-fn is_patch(text: &str) -> bool {
-    text.contains("*** Begin Patch") || text.contains("\n@@") || text.starts_with("@@") || text.starts_with("--- ")
 }
 
 fn patched(patch: &str) -> Vec<Piece> {

@@ -2,7 +2,7 @@
 
 use super::assistant::goes_on_behind;
 use super::paragraphs;
-use super::reply::{is_short_reply, named_option, offered};
+use super::reply::{is_short_reply, named_option, names_option_of, offered};
 use super::sentences::sentences;
 use super::statement::SentencePlace;
 use super::terms::Voice;
@@ -25,6 +25,8 @@ const OPENING_SENTENCES: usize = 5;
 /// What was agreed on comes right after the state, with at most so many bytes of the reply.
 pub(super) const DECISION_WORTH: f32 = 36.0;
 const LONGEST_CHOICE: usize = 80;
+/// A longer message is a request of its own, also where it opens with a few words to a question.
+const LONGEST_DECISION: usize = 200;
 /// A request alone, without its words.
 const BARE_REQUEST_WORTH: f32 = 4.0;
 
@@ -59,6 +61,8 @@ pub(super) struct Talk {
     pub(super) carried: Option<(u32, String)>,
     /// The latest request that stood above the first handoff: its group, and how it would be quoted.
     pub(super) ahead: Option<(u32, String)>,
+    /// Whether the latest words have headings: a plan or a report, whose sentences lay nothing down for good.
+    is_document: bool,
     /// Whether what is read comes from an earlier handoff.
     pub(super) is_remembering: bool,
     /// Whether what is read stood before an earlier handoff: its episodes come before the numbered ones.
@@ -238,29 +242,40 @@ impl Gathering<'_, '_> {
     /// What a user said, sentence by sentence; pasted material by paragraphs.
     pub(super) fn user_words(&mut self, index: usize, group: u32, words: &str, worth: f32) {
         let is_long = words.len() > LONGEST_TYPED;
+        self.talk.is_document = words.lines().any(|line| line.starts_with("# ") || line.starts_with("## "));
         let mut places = Vec::new();
         paragraphs::each(words, |range| places.push(range));
         for (at, range) in places.into_iter().enumerate() {
             let paragraph = words.get(range).unwrap_or_default();
             let source = if is_long && at >= OPENING_PARAGRAPHS { Source::Pasted } else { Source::User };
-            if source == Source::Pasted || paragraph.contains('\n') {
+            if source == Source::Pasted || !paragraph.lines().all(is_prose) {
                 self.passage(index, group, source, paragraph, worth);
                 continue;
             }
-            self.sentences(index, group, source, paragraph, worth);
+            for line in paragraph.lines() {
+                match paragraphs::item_number(line) {
+                    // An item of a list is a whole.
+                    Some(_) => self.statements(index, group, source, &[line], worth),
+                    None => self.sentences(index, group, source, line, worth),
+                }
+            }
         }
     }
 
     /// A paragraph, sentence by sentence.
     pub(super) fn sentences(&mut self, index: usize, group: u32, source: Source, paragraph: &str, worth: f32) {
-        let all: Vec<&str> = sentences(paragraph).collect();
+        self.statements(index, group, source, &sentences(paragraph).collect::<Vec<_>>(), worth);
+    }
+
+    /// Passages that stand in one line; what a user lays down is noted.
+    fn statements(&mut self, index: usize, group: u32, source: Source, all: &[&str], worth: f32) {
         for (at, sentence) in all.iter().enumerate() {
             let place = self.passage(index, group, source, sentence, worth);
             let answers = self.talk.asked;
             let super::Ledger { entries, statements, .. } = &mut self.ledger;
             if let Some(entry) = place.and_then(|place| entries.get_mut(place)) {
                 entry.joined = at > 0;
-                if source == Source::User {
+                if source == Source::User && !self.talk.is_document {
                     let is_first = at == 0 && !self.talk.is_remembering;
                     entry.statement = Some(statements.len() as u32);
                     let statement =
@@ -285,11 +300,15 @@ impl Gathering<'_, '_> {
         if !is_short_reply(reply) {
             return;
         }
-        // A remark that follows no question and names no option agrees to nothing.
-        let asks = self.talk.asked || named_option(reply).is_some();
+        // A remark that follows no question and names none of the options agrees to nothing.
+        let asks = self.talk.asked || names_option_of(&self.talk.latest_words, reply);
         let Some(answered) = offered(&self.talk.latest_words, reply).filter(|_| asks) else {
             return;
         };
+        // Who goes on to say much more asks for something, and is understood without the question.
+        if words.chars().count() > LONGEST_DECISION && named_option(reply).is_none() {
+            return;
+        }
         // Who names what was offered chooses; who says something else may only talk on.
         let chooses = named_option(reply).is_some() || answered.iter().any(|offer| self.shares_terms(offer, reply));
         if self.is_chat && !chooses {
@@ -423,6 +442,20 @@ impl Gathering<'_, '_> {
         }
     }
 }
+
+/// Whether a line is written for people, and not by or for a program: mostly letters and spaces, at the margin.
+fn is_prose(line: &str) -> bool {
+    let all = line.chars().count();
+    let plain = line.chars().filter(|c| c.is_alphabetic() || *c == ' ').count();
+    all <= LONGEST_LINE
+        && plain * 100 >= all * LEAST_PROSE
+        && !line.starts_with(['\t', '>', '$', '|', '`', '{', '@', '+'])
+}
+
+/// A longer line is pasted.
+const LONGEST_LINE: usize = 600;
+/// The share of letters and spaces in prose, in per cent: addresses, logs and code have less.
+const LEAST_PROSE: usize = 75;
 
 fn beside_title(words: &str) -> String {
     format!("{REQUEST_BESIDE}, \"{}\"", first_line(words, LONGEST_BESIDE))

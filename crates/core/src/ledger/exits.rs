@@ -51,6 +51,27 @@ pub(super) fn trouble(output: &str, most: usize) -> Vec<&str> {
     lines.split_off(lines.len().saturating_sub(most))
 }
 
+/// Whether an output says of itself that the call failed: formats without a mark for that leave it to the words.
+pub(super) fn reports_error(output: &str) -> bool {
+    let output = output.trim_start();
+    if let Some(word) = output.get(..ERROR.len()).filter(|word| word.eq_ignore_ascii_case(ERROR)) {
+        return output.get(word.len()..).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric));
+    }
+    if !output.starts_with('{') || output.len() > LONGEST_ERROR {
+        return false;
+    }
+    let fields: serde_json::Map<String, serde_json::Value> = serde_json::from_str(output).unwrap_or_default();
+    let is = |name: &str, value: bool| fields.get(name).and_then(serde_json::Value::as_bool) == Some(value);
+    let has_error = fields
+        .get("error")
+        .is_some_and(|error| error.is_object() || error.as_str().is_some_and(|error| !error.is_empty()));
+    has_error || is("ok", false) || is("success", false) || is("isError", true)
+}
+
+const ERROR: &str = "error";
+/// An object of more bytes is an answer.
+const LONGEST_ERROR: usize = 2_000;
+
 /// What clients put around the words of a failure, and what they say of a call that another one took down with it.
 const FRAME: (&str, &str) = ("<tool_use_error>", "</tool_use_error>");
 const TAKEN_DOWN: &str = "Sibling tool call errored";
@@ -110,7 +131,7 @@ pub(super) fn packages(output: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Act, complaint, packages, test_summary, unframed};
+    use super::{Act, complaint, packages, reports_error, test_summary, unframed};
 
     #[test]
     fn a_failure_without_a_word_of_trouble_is_told_by_its_first_line() {
@@ -121,6 +142,20 @@ mod tests {
         assert_eq!(complaint(said, Act::Run), Some("And more."));
         assert_eq!(unframed("<tool_use_error>Sibling tool call errored</tool_use_error>"), "");
         assert_eq!(complaint(" \n", Act::Run), None);
+    }
+
+    #[test]
+    fn outputs_say_of_themselves_that_a_call_failed() {
+        for failed in
+            ["Error: user not found", "ERROR 404", "{\"error\": \"no seat left\"}", "{\"ok\": false, \"id\": 3}"]
+        {
+            assert!(reports_error(failed), "{failed}");
+        }
+        for worked in
+            ["Errors are counted below", "{\"error\": null, \"id\": 3}", "{\"ok\": true}", "No error: done", ""]
+        {
+            assert!(!reports_error(worked), "{worked}");
+        }
     }
 
     #[test]

@@ -58,16 +58,16 @@ pub fn scan<'a>(text: &'a str, mut found: impl FnMut(&'a str, NameKind)) {
 }
 
 /// What a byte is to a name; nothing of it is no part of a name.
-const fn class(byte: u8) -> u8 {
+pub(super) const fn class(byte: u8) -> u8 {
     CLASSES[byte as usize]
 }
 
-const LOWER: u8 = 1;
-const UPPER: u8 = 2;
-const DIGIT: u8 = 4;
-const UNDER: u8 = 8;
+pub(super) const LOWER: u8 = 1;
+pub(super) const UPPER: u8 = 2;
+pub(super) const DIGIT: u8 = 4;
+pub(super) const UNDER: u8 = 8;
 /// Joins words: dot, dash, slash.
-const JOIN: u8 = 16;
+pub(super) const JOIN: u8 = 16;
 
 const CLASSES: [u8; 256] = {
     let mut classes = [0; 256];

@@ -67,6 +67,11 @@ pub(super) fn named_option(reply: &str) -> Option<ItemMark> {
     })
 }
 
+/// Whether a reply names one of the options that were listed.
+pub(super) fn names_option_of(words: &str, reply: &str) -> bool {
+    named_option(reply).is_some_and(|named| words.lines().any(|line| option_mark(line) == Some(named)))
+}
+
 /// Question marks of all scripts.
 pub(super) fn has_question(text: &str) -> bool {
     text.contains(['?', '？', '؟', '\u{37e}', '՞', '⁇', '፧'])

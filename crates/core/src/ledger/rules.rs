@@ -1,5 +1,6 @@
 //! Rules: standing instructions of the user, kept word for word for as long as they hold.
 
+use super::paragraphs::{ItemMark, item_number};
 use super::reply::has_question;
 use super::{Entry, Gathering, Statement};
 use crate::inserted::Section;
@@ -8,12 +9,23 @@ use crate::inserted::Section;
 const LONGEST_RULE: usize = 300;
 /// A rule with fewer words of some length says too little alone: the sentence before it gives it its object.
 const FEWEST_WORDS: usize = 4;
+/// A reply of at most so many bytes names what was offered.
+const LONGEST_REPLY: usize = 20;
 /// A sentence that says what a rule is about is not longer.
 const LONGEST_OBJECT: usize = 120;
 /// The logarithm of the odds from which on it lays something down.
 const LEAST_OBJECT: f32 = -0.4;
 /// Rules come before everything else.
 pub(super) const RULE_WORTH: f32 = 400.0;
+
+/// A rule on its way to its section.
+struct Rule {
+    message: usize,
+    text: String,
+    worth: f32,
+    /// The entry that announces the list it stands in.
+    heading: Option<usize>,
+}
 
 impl Gathering<'_, '_> {
     /// Tells each rule once, in its newest wording.
@@ -22,37 +34,29 @@ impl Gathering<'_, '_> {
         let held = self.ledger.entries.iter().filter(|entry| entry.section == Section::Constraints);
         let mut told: Vec<String> =
             held.map(|entry| self.ledger.text(entry).trim_start_matches("- ").to_owned()).collect();
-        let mut rules = Vec::new();
+        let mut rules: Vec<Rule> = Vec::new();
         for at in (0..self.ledger.entries.len()).rev() {
             let Some(entry) = self.ledger.entries.get(at) else {
                 continue;
             };
-            let text = self.ledger.text(entry);
-            let message = entry.message as usize;
             let Some(&statement) = self.ledger.statement(entry) else {
                 continue;
             };
-            let least = if self.is_chat { LEAST_RULE_IN_CHAT } else { LEAST_RULE };
-            let Statement { rule: odds, keep, .. } = statement;
-            // Amid work most sentences that order something order it for now.
-            let is_for_now = !self.is_chat && statement.sounds_once() > MOST_ONCE;
-            let is_rule =
-                odds > least && keep > LEAST_KEEP && !is_for_now || !self.is_chat && self.is_order(entry, &statement);
-            if !is_rule
-                || text.chars().count() > LONGEST_RULE
-                || has_question(text)
-                || told.iter().any(|known| known.contains(text))
-            {
+            let (said, message) = (self.ledger.text(entry), entry.message as usize);
+            let (text, is_item) = (without_bullet(said), item_number(said).is_some());
+            if !self.is_rule(entry, &statement, text) || told.iter().any(|known| known.contains(text)) {
                 continue;
             }
-            let object =
-                self.object_of(at).filter(|&before| is_bare(text) || self.is_chat && self.gives_object(before));
+            let object = self
+                .object_of(at)
+                .filter(|&before| !is_item && (is_bare(text) || self.is_chat && self.gives_object(before)));
             let rule = match object.and_then(|at| self.ledger.entries.get(at)) {
-                Some(object) => format!("{} {text}", self.ledger.text(object)),
+                Some(object) => format!("{} {text}", without_bullet(self.ledger.text(object))),
                 None => text.to_owned(),
             };
+            let heading = if is_item { self.heading_of_list(at) } else { None };
             // It is told once, unless it is all that was asked for: then it says what the work that followed was for.
-            let is_told_once = self.is_chat || self.is_among_others(at);
+            let is_told_once = self.is_chat || self.says_more(at, object);
             for told in [Some(at), object].into_iter().flatten().filter(|_| is_told_once) {
                 if let Some(entry) = self.ledger.entries.get_mut(told) {
                     entry.statement = None;
@@ -60,30 +64,73 @@ impl Gathering<'_, '_> {
                     entry.terms = super::Stretch::default();
                 }
             }
+            told.push(rule.clone());
             // The likeliest come first where there is no room for all.
-            rules.push((message, format!("- {rule}"), RULE_WORTH + odds));
-            told.push(rule);
+            rules.push(Rule { message, text: rule, worth: RULE_WORTH + statement.rule, heading });
         }
-        // Those of one message stand in the order in which they were said.
-        for (message, rule, worth) in rules.into_iter().rev() {
-            self.fact(message, Section::Constraints, &rule, worth);
+        // Those of one message stand in the order in which they were said, those of a list under what announces it.
+        let mut last = None;
+        for Rule { message, text, worth, heading } in rules.into_iter().rev() {
+            let announced = heading.filter(|_| last != heading).and_then(|at| self.ledger.entries.get(at));
+            let text = match announced {
+                Some(heading) => format!("- {} {text}", self.ledger.text(heading)),
+                None => format!("- {text}"),
+            };
+            last = heading;
+            self.fact(message, Section::Constraints, &text, worth);
         }
     }
 
-    /// Whether a sentence was said amid work and asked for none, so that it was said to be remembered.
+    /// Whether a sentence of the user is a standing instruction.
+    fn is_rule(&self, entry: &Entry, statement: &Statement, text: &str) -> bool {
+        // What announces rules is none.
+        if text.ends_with([':', '：']) || text.chars().count() > LONGEST_RULE || has_question(text) {
+            return false;
+        }
+        if self.is_chat {
+            return statement.rule > LEAST_RULE_IN_CHAT && statement.keep > LEAST_KEEP;
+        }
+        // "The second one" lays nothing down without what it answers; "no mocks" does.
+        let is_loud = statement.sounds_like_rule() >= RULE_BY_LETTERS;
+        if text.len() <= LONGEST_REPLY && (statement.answers() || !is_loud) {
+            return false;
+        }
+        // Amid work most sentences that order something order it for now, and many explain.
+        let is_lasting = statement.sounds_once() <= MOST_ONCE && statement.has_clause_of_rule() > LEAST_CLAUSE;
+        statement.rule > LEAST_RULE && statement.keep > LEAST_KEEP && is_lasting || self.is_order(entry, statement)
+    }
+
+    /// What announces the list that an item stands in.
+    fn heading_of_list(&self, at: usize) -> Option<usize> {
+        let own = self.ledger.entries.get(at)?.group;
+        let before =
+            (0..at).rev().take_while(|&place| self.ledger.entries.get(place).is_some_and(|one| one.group == own));
+        let text = |place: usize| self.ledger.entries.get(place).map(|one| self.ledger.text(one)).unwrap_or_default();
+        let place = before.into_iter().find(|&place| item_number(text(place)).is_none())?;
+        (text(place).ends_with([':', '：']) && text(place).chars().count() <= LONGEST_OBJECT).then_some(place)
+    }
+
+    /// Whether a sentence was said amid work and asked for nothing, so that it was said to be remembered.
     fn is_order(&self, entry: &Entry, statement: &Statement) -> bool {
         let group = entry.group.and_then(|group| self.ledger.groups.get(group as usize));
-        let asks_for_nothing = || group.is_some_and(|group| !self.is_served(group.episode));
+        let asks = |other: &Entry| other.group == entry.group && has_question(self.ledger.text(other));
+        let asks_for_nothing =
+            || group.is_some_and(|group| !self.is_served(group.episode)) && !self.ledger.entries.iter().any(asks);
         (statement.sounds_like_rule() > RULE_BY_LETTERS || statement.sounds_kept() > KEPT_BY_LETTERS)
             && asks_for_nothing()
     }
 
-    /// Whether more was said in the same message.
-    fn is_among_others(&self, at: usize) -> bool {
+    /// Whether more was said in the same message than a rule and its object that is told where it was said.
+    fn says_more(&self, at: usize, object: Option<usize>) -> bool {
         let group = |at: usize| self.ledger.entries.get(at).and_then(|entry| entry.group);
-        let is_same =
-            |other: Option<usize>| other.is_some_and(|other| group(other).is_some() && group(other) == group(at));
-        is_same(at.checked_sub(1)) || is_same(Some(at + 1))
+        let own = group(at);
+        let is_left = |place: usize| {
+            Some(place) != object
+                && self.ledger.entries.get(place).is_some_and(|entry| !self.ledger.terms(entry).is_empty())
+        };
+        let ahead = (0..at).rev().take_while(|&place| group(place) == own);
+        let behind = (at + 1..self.ledger.entries.len()).take_while(|&place| group(place) == own);
+        own.is_some() && ahead.chain(behind).any(is_left)
     }
 
     /// The sentence before one in the same message.
@@ -110,6 +157,8 @@ impl Gathering<'_, '_> {
 /// was said.
 const LEAST_RULE: f32 = -1.0;
 const LEAST_KEEP: f32 = -1.5;
+/// Amid work a clause of a rule must sound like one by more than this.
+const LEAST_CLAUSE: f32 = 0.3;
 /// Where nothing was done about a sentence, its letters alone make it a rule from here on, or something to be remembered.
 const RULE_BY_LETTERS: f32 = 0.6;
 const KEPT_BY_LETTERS: f32 = 1.2;
@@ -117,6 +166,15 @@ const KEPT_BY_LETTERS: f32 = 1.2;
 const MOST_ONCE: f32 = -1.0;
 /// Who only talks tells many things that sound like rules.
 const LEAST_RULE_IN_CHAT: f32 = -0.3;
+
+/// An item of a list without its bullet; a number may be referred to, and stays.
+fn without_bullet(text: &str) -> &str {
+    let text = text.trim_start();
+    match item_number(text) {
+        Some(ItemMark::Bullet) => text.trim_start_matches(['-', '*', '•']).trim_start(),
+        _ => text,
+    }
+}
 
 /// Whether a sentence has too few words to be understood alone.
 fn is_bare(sentence: &str) -> bool {

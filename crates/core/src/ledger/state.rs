@@ -233,6 +233,7 @@ impl Gathering<'_, '_> {
         if failed {
             self.record.forget_place();
         }
+        let mut is_committed = false;
         for line in output.lines().take(40) {
             if let Some(directory) = line.strip_prefix(super::exits::PLACE) {
                 self.record.place.directory = Some(directory.trim().to_owned());
@@ -247,15 +248,16 @@ impl Gathering<'_, '_> {
                 if let Some((branch, _)) = line.trim_start_matches('[').split_once(' ') {
                     self.record.place.branch = Some(branch.to_owned());
                 }
-                self.record.commits.retain(|(_, known)| *known != commit);
-                // An amended commit takes the place of the one before it.
-                if command.contains("--amend") {
-                    self.record.commits.pop();
-                }
-                self.record.commits.push((index, commit));
-                self.record.last_commit = index;
-                self.record.changed.clear();
+                self.note_commit(index, command, commit);
+                is_committed = true;
             }
+        }
+        if !failed && !is_committed && shell::invocations(command).any(|part| part.starts_with("git commit")) {
+            output
+                .lines()
+                .find_map(logged_commit)
+                .into_iter()
+                .for_each(|commit| self.note_commit(index, command, commit));
         }
         let lines = || output.lines().map(str::trim).filter(|line| !line.is_empty());
         let last = lines().next_back().unwrap_or_default();
@@ -266,6 +268,15 @@ impl Gathering<'_, '_> {
         let summary = match is_short {
             true => whole.as_str(),
             false => packages.as_deref().or(super::exits::test_summary(output)).unwrap_or(last),
+        };
+        // Tests can pass in a command line that fails by what follows them.
+        let trouble = super::exits::trouble(output, 1)
+            .into_iter()
+            .next_back()
+            .filter(|trouble| failed && !is_short && !summary.contains(trouble.trim()));
+        let summary = match trouble {
+            Some(trouble) => format!("{} · {summary}", trouble.trim()),
+            None => summary.to_owned(),
         };
         let key = first_line(shell::untrimmed(command), LONGEST_KEY);
         let runs = self.record.runs.entry(key).or_insert(Runs {
@@ -281,7 +292,18 @@ impl Gathering<'_, '_> {
         runs.failed = failed;
         runs.has_failed |= failed;
         runs.told = runs.told.map(|_| Age::Current);
-        runs.said = first_line(summary, LONGEST_RESULT + 40);
+        runs.said = first_line(&summary, LONGEST_RESULT + 40);
+    }
+
+    fn note_commit(&mut self, index: usize, command: &str, commit: String) {
+        self.record.commits.retain(|(_, known)| *known != commit);
+        // An amended commit takes the place of the one before it.
+        if command.contains("--amend") {
+            self.record.commits.pop();
+        }
+        self.record.commits.push((index, commit));
+        self.record.last_commit = index;
+        self.record.changed.clear();
     }
 
     /// Tells how things stand, and what stands in the way.
@@ -417,15 +439,18 @@ impl Gathering<'_, '_> {
         self.drop_settled_blockers(&steps);
         let mut tries: FxHashMap<&str, u32> = FxHashMap::default();
         steps.iter().filter(|step| step.act == Act::Run).for_each(|step| *tries.entry(&step.target).or_default() += 1);
-        // What was tried again later, and the programs that worked later.
+        // What was tried again later, and the programs and files that worked later.
         let mut tried: FxHashSet<(Act, &str)> = FxHashSet::default();
-        let mut worked: FxHashSet<[&str; 2]> = FxHashSet::default();
+        let mut worked: FxHashSet<(Act, &str)> = FxHashSet::default();
+        let mut programs: FxHashSet<[&str; 2]> = FxHashSet::default();
         let mut blockers: Vec<(usize, String)> = Vec::new();
         for step in steps.iter().rev() {
             if blockers.len() >= MOST_BLOCKERS {
                 break;
             }
-            let is_settled = worked.contains(&step.program()) || tried.contains(&(step.act, &step.target));
+            let is_settled = programs.contains(&step.program())
+                || tried.contains(&(step.act, &step.target))
+                || step.parts().last().is_some_and(|last| worked.contains(&(step.act, last)));
             // Who looks for something that is not there looks elsewhere.
             let is_lookup = matches!(step.act, Act::Read | Act::List | Act::Search | Act::Fetch);
             if step.failed && !is_lookup && !step.trouble.is_empty() && !is_settled {
@@ -438,8 +463,11 @@ impl Gathering<'_, '_> {
                 }
             }
             tried.insert((step.act, &step.target));
+            if !step.failed {
+                worked.extend(step.parts().into_iter().map(|part| (step.act, part)));
+            }
             if !step.failed && step.act == Act::Run {
-                worked.insert(step.program());
+                programs.insert(step.program());
             }
         }
         for (message, text) in blockers.into_iter().rev() {
@@ -494,6 +522,16 @@ impl Step {
         }
     }
 
+    /// What it does that can be done again in another way: the programs of a command line, the last of which is the one
+    /// that failed; the name of a file, which may be written elsewhere.
+    fn parts(&self) -> Vec<&str> {
+        match self.act {
+            Act::Run => shell::invocations(&self.target).collect(),
+            Act::Write | Act::Edit => self.target.rsplit('/').next().into_iter().collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// The first words of a command; nothing for other calls, which no command settles.
     fn program(&self) -> [&str; 2] {
         let mut words = self.target.split_whitespace().filter(|_| self.act == Act::Run);
@@ -505,8 +543,17 @@ impl Step {
 fn commit_line(line: &str) -> Option<String> {
     let (inside, subject) = line.strip_prefix('[')?.split_once("] ")?;
     let hash = inside.split_whitespace().next_back()?;
-    let is_hash = (7..=40).contains(&hash.len()) && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
-    (is_hash && inside.contains(' ')).then(|| format!("{hash} {}", first_line(subject, 120)))
+    (is_hash(hash) && inside.contains(' ')).then(|| format!("{hash} {}", first_line(subject, 120)))
+}
+
+/// The line of a log that shows a commit: `1234567 subject`.
+fn logged_commit(line: &str) -> Option<String> {
+    let (hash, subject) = line.split_once(' ')?;
+    is_hash(hash).then(|| format!("{hash} {}", first_line(subject, 120)))
+}
+
+fn is_hash(word: &str) -> bool {
+    (7..=40).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 #[cfg(test)]
@@ -519,5 +566,7 @@ mod tests {
         assert_eq!(commit_line("[dev/x (root-commit) 1a2b3c4d] First"), Some("1a2b3c4d First".to_owned()));
         assert_eq!(commit_line("[lint:go] 0 issues."), None);
         assert_eq!(commit_line("[1] done"), None);
+        assert_eq!(super::logged_commit("1a2b3c4 Mend it"), Some("1a2b3c4 Mend it".to_owned()));
+        assert_eq!(super::logged_commit("50 passed, 1 warning"), None);
     }
 }

@@ -27,6 +27,8 @@ pub const SIGNS: [&str; 15] = [
 ];
 /// How many of the signs behind the first are told by the letters.
 pub const BY_LETTERS: usize = 2 * KINDS;
+/// The place of what says that it answers a question.
+const ANSWERS: usize = 10;
 /// The place of what is only known when the conversation has been read.
 const TAKEN_UP: usize = SIGNS.len() - 1;
 
@@ -108,6 +110,11 @@ impl Statement {
         self.seen.get(1).copied().unwrap_or_default()
     }
 
+    /// How much the letters of the clause that speaks most for a rule do.
+    pub(super) fn has_clause_of_rule(&self) -> f32 {
+        self.seen.get(1 + KINDS).copied().unwrap_or_default()
+    }
+
     /// How much its letters speak for anything worth keeping.
     pub(super) fn sounds_kept(&self) -> f32 {
         self.seen.get(2).copied().unwrap_or_default()
@@ -116,6 +123,11 @@ impl Statement {
     /// How much its letters speak for a request for now.
     pub(super) fn sounds_once(&self) -> f32 {
         self.seen.get(3).copied().unwrap_or_default()
+    }
+
+    /// Whether it opens a reply to a question.
+    pub(super) fn answers(&self) -> bool {
+        self.seen.get(ANSWERS).is_some_and(|&answers| answers > 0.0)
     }
 
     /// The odds that it is a rule.

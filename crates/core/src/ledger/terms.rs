@@ -4,6 +4,7 @@
 //! Thai and their neighbours) give pairs of neighbouring characters instead: two characters tell topics apart about as
 //! well as a word does. Terms are interned as small numbers; what one is worth follows from who used it and how often.
 
+use super::names::{self, DIGIT, JOIN, LOWER, UNDER, UPPER};
 use super::weights::Weights;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::Hasher;
@@ -21,9 +22,10 @@ pub(super) enum Voice {
     Tool,
 }
 
-/// One term in a text.
-struct FoundTerm<'a> {
-    word: &'a str,
+/// What is seen of a term in a text.
+struct FoundTerm {
+    /// The same for the same letters in any case.
+    digest: u64,
     /// Written as programs write: `snake_case`, `camelCase`.
     coined: bool,
     /// Has a digit.
@@ -59,7 +61,7 @@ impl Terms {
     /// Notes the terms of a stretch of the current text; appends each of them once to `into`.
     pub(super) fn note(&mut self, text: &str, voice: Voice, into: &mut Vec<u32>) {
         let start = into.len();
-        scan(text, &mut |found| {
+        scan(text, &mut |_, found| {
             let id = self.intern(&found);
             if let Some(usage) = self.usage.get_mut(id as usize)
                 && usage.last != self.texts
@@ -77,7 +79,7 @@ impl Terms {
     /// The known terms of a text.
     pub(super) fn known(&self, text: &str, into: &mut Vec<u32>) {
         let start = into.len();
-        scan(text, &mut |found| into.extend(self.ids.get(&digest(&found)).copied()));
+        scan(text, &mut |_, found| into.extend(self.ids.get(&found.digest).copied()));
         dedup_from(into, start);
     }
 
@@ -97,9 +99,9 @@ impl Terms {
         self.usage.get(term as usize).is_some_and(|usage| usage.number)
     }
 
-    fn intern(&mut self, found: &FoundTerm<'_>) -> u32 {
+    fn intern(&mut self, found: &FoundTerm) -> u32 {
         let next = self.usage.len() as u32;
-        let id = *self.ids.entry(digest(found)).or_insert(next);
+        let id = *self.ids.entry(found.digest).or_insert(next);
         if id == next {
             self.usage.push(Usage { coined: found.coined, number: found.number, ..Usage::default() });
         } else if found.coined
@@ -161,74 +163,92 @@ fn dedup_from(terms: &mut Vec<u32>, start: usize) {
     terms.truncate(kept);
 }
 
-/// A digest that does not mind the case.
-fn digest(found: &FoundTerm<'_>) -> u64 {
+/// The digest of a word in any letters.
+fn digest(word: &str) -> u64 {
     let mut hasher = FxHasher::default();
-    if found.word.is_ascii() {
-        // In letters, digits and `_` this bit is the case of a letter or says nothing.
-        let (chunks, rest) = found.word.as_bytes().as_chunks::<8>();
-        chunks.iter().for_each(|chunk| hasher.write_u64(u64::from_le_bytes(*chunk) | LOWER));
-        let mut last = [0; 8];
-        last.iter_mut().zip(rest).for_each(|(slot, byte)| *slot = byte | 0x20);
-        hasher.write_u64(u64::from_le_bytes(last));
-    } else {
-        found.word.chars().flat_map(char::to_lowercase).for_each(|c| hasher.write_u32(c as u32));
-    }
+    word.chars().flat_map(char::to_lowercase).for_each(|c| hasher.write_u32(c as u32));
     hasher.finish()
 }
 
-/// The bit of lower case in each of eight bytes.
-const LOWER: u64 = 0x2020_2020_2020_2020;
+/// The digest of the word at `start..end`, which is letters, digits and `_` of ASCII. In these one bit is the case of a
+/// letter or says nothing.
+fn ascii_digest(bytes: &[u8], start: usize, end: usize) -> u64 {
+    let mut hasher = FxHasher::default();
+    let mut at = start;
+    while at + 8 <= end {
+        hasher.write_u64(eight(bytes, at) | LOWER_BITS);
+        at += 8;
+    }
+    // What stands behind the word does not count, nor does its case.
+    let rest = (1 << (8 * (end - at))) - 1;
+    hasher.write_u64((eight(bytes, at) | LOWER_BITS) & rest);
+    hasher.finish()
+}
 
+/// Eight bytes as a number; zeros stand behind the end of the text.
+fn eight(bytes: &[u8], at: usize) -> u64 {
+    let ahead = bytes.get(at..).unwrap_or_default();
+    let whole = ahead.first_chunk::<8>().copied();
+    u64::from_le_bytes(whole.unwrap_or_else(|| {
+        let mut last = [0; 8];
+        last.iter_mut().zip(ahead).for_each(|(slot, byte)| *slot = *byte);
+        last
+    }))
+}
+
+/// The bit of lower case in each of eight bytes.
+const LOWER_BITS: u64 = 0x2020_2020_2020_2020;
+
+/// A single letter is no word.
+const SHORTEST: usize = 2;
 /// Longer runs are payload (base64, minified text), not words.
 const LONGEST: usize = 64;
 
-/// Calls `found` for every term of a text.
-fn scan<'a>(text: &'a str, found: &mut impl FnMut(FoundTerm<'a>)) {
+/// Calls `found` with every term of a text.
+fn scan<'a>(text: &'a str, found: &mut impl FnMut(&'a str, FoundTerm)) {
     let bytes = text.as_bytes();
+    let class_at = |at: usize| bytes.get(at).map_or(0, |&byte| class(byte));
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
-        if byte.is_ascii() {
-            if !is_word_byte(byte) {
-                at += 1;
-                continue;
-            }
-            let end = ascii_end(bytes, at);
-            // A word that goes on in other letters is read with them.
-            if bytes.get(end).is_none_or(u8::is_ascii) {
-                word(text, at, end, found);
-                at = end;
-                continue;
-            }
+        let start = at;
+        let mut seen = class(byte);
+        if seen == 0 && byte.is_ascii() {
+            at += 1;
+            continue;
         }
-        at = scan_letters(text, at, found);
+        loop {
+            match class_at(at) {
+                0 => break,
+                class => seen |= class,
+            }
+            at += 1;
+        }
+        // A word that goes on in other letters is read with them.
+        if bytes.get(at).is_some_and(|byte| !byte.is_ascii()) {
+            at = scan_letters(text, start, found);
+        } else if (SHORTEST..=LONGEST).contains(&(at - start))
+            && let Some(word) = text.get(start..at)
+        {
+            let digest = ascii_digest(bytes, start, at);
+            let coined = seen & UNDER != 0 || (seen & LOWER != 0 && seen & UPPER != 0 && has_hump(word));
+            found(word, FoundTerm { digest, coined, number: seen & DIGIT != 0 });
+        }
     }
 }
 
-fn ascii_end(bytes: &[u8], start: usize) -> usize {
-    bytes
-        .get(start..)
-        .unwrap_or_default()
-        .iter()
-        .position(|&byte| !is_word_byte(byte))
-        .map_or(bytes.len(), |n| start + n)
+/// What a byte is to a word; nothing of it is no part of one, or beyond ASCII.
+const fn class(byte: u8) -> u8 {
+    names::class(byte) & !JOIN
 }
 
-fn is_word_byte(byte: u8) -> bool {
-    const IS_WORD: [bool; 256] = {
-        let mut table = [false; 256];
-        let mut byte = 0;
-        while byte < 128 {
-            table[byte] = (byte as u8).is_ascii_alphanumeric() || byte as u8 == b'_';
-            byte += 1;
-        }
-        table
-    };
-    IS_WORD.get(byte as usize).copied().unwrap_or_default()
+/// Whether a capital stands behind a small letter.
+fn has_hump(word: &str) -> bool {
+    let mut behind = word.bytes().skip_while(|byte| !byte.is_ascii_lowercase());
+    behind.any(|byte| byte.is_ascii_uppercase())
 }
 
 /// Reads a run that has letters beyond ASCII; returns where it ends.
-fn scan_letters<'a>(text: &'a str, start: usize, found: &mut impl FnMut(FoundTerm<'a>)) -> usize {
+fn scan_letters<'a>(text: &'a str, start: usize, found: &mut impl FnMut(&'a str, FoundTerm)) -> usize {
     let mut end = start;
     let mut previous: Option<(usize, char)> = None;
     let mut begun = start;
@@ -249,7 +269,7 @@ fn scan_letters<'a>(text: &'a str, start: usize, found: &mut impl FnMut(FoundTer
             if let Some((before, _)) = previous
                 && let Some(pair) = text.get(before..at + c.len_utf8())
             {
-                found(FoundTerm { word: pair, coined: false, number: false });
+                found(pair, FoundTerm { digest: digest(pair), coined: false, number: false });
             }
             previous = Some((at, c));
             begun = at + c.len_utf8();
@@ -281,22 +301,14 @@ fn is_joined_mark(c: char) -> bool {
     matches!(c as u32, 0x0300..=0x036F | 0x064B..=0x065F | 0x0900..=0x0DFF | 0x200C..=0x200D)
 }
 
-fn word<'a>(text: &'a str, start: usize, end: usize, found: &mut impl FnMut(FoundTerm<'a>)) {
-    let Some(word) = text.get(start..end).filter(|word| (2..=LONGEST).contains(&word.len())) else {
+fn word<'a>(text: &'a str, start: usize, end: usize, found: &mut impl FnMut(&'a str, FoundTerm)) {
+    let Some(word) = text.get(start..end).filter(|word| (SHORTEST..=LONGEST).contains(&word.len())) else {
         return;
     };
-    let mut seen_lower = false;
-    let (mut coined, mut number) = (false, false);
-    for byte in word.bytes() {
-        match byte {
-            b'a'..=b'z' => seen_lower = true,
-            b'A'..=b'Z' => coined |= seen_lower,
-            b'_' => coined = true,
-            b'0'..=b'9' => number = true,
-            _ => {}
-        }
-    }
-    found(FoundTerm { word, coined, number });
+    let digest = if word.is_ascii() { ascii_digest(text.as_bytes(), start, end) } else { digest(word) };
+    let coined = word.contains('_') || has_hump(word);
+    let number = word.bytes().any(|byte| byte.is_ascii_digit());
+    found(word, FoundTerm { digest, coined, number });
 }
 
 #[cfg(test)]
@@ -305,7 +317,7 @@ mod tests {
 
     fn words(text: &str) -> Vec<String> {
         let mut all = Vec::new();
-        scan(text, &mut |found| all.push(found.word.to_owned()));
+        scan(text, &mut |word, _| all.push(word.to_owned()));
         all
     }
 

@@ -114,6 +114,8 @@ pub struct Call<'a> {
     pub target: Cow<'a, str>,
     /// The file it is about, if it is about one.
     pub path: Option<Cow<'a, str>>,
+    /// The patch that it applies, if it applies one.
+    pub patch: Option<Cow<'a, str>>,
 }
 
 /// Understands a tool call.
@@ -124,12 +126,19 @@ pub fn understand<'a>(transcript: &Transcript<'a>, part: &Part) -> Call<'a> {
 /// Understands a call of `tool` with these arguments.
 pub fn understand_with<'a>(tool: &'a str, arguments: &Arguments<'a>) -> Call<'a> {
     let act = act_of(tool, arguments);
+    let patch = match act {
+        Act::Edit => patch_of(arguments),
+        Act::Run => patch_in_command(arguments),
+        _ => None,
+    };
+    // Some agents apply patches by a program of their shell.
+    let act = if patch.is_some() { Act::Edit } else { act };
     let path = arguments.first(&PATHS);
     let target = match act {
         Act::Run => arguments.first(&COMMANDS),
         Act::Search | Act::List => arguments.first(&PATTERNS).or_else(|| arguments.first(&PATHS)),
         Act::Fetch => arguments.first(&URLS).or_else(|| arguments.first(&PATTERNS)),
-        Act::Read | Act::Write | Act::Edit => path.clone().or_else(|| patched_file(arguments)),
+        Act::Read | Act::Write | Act::Edit => path.clone().or_else(|| patch.as_deref().and_then(patched_file)),
         Act::Todo => None,
         Act::Delegate | Act::Use => None,
     };
@@ -144,7 +153,7 @@ pub fn understand_with<'a>(tool: &'a str, arguments: &Arguments<'a>) -> Call<'a>
         Act::Read | Act::Write | Act::Edit => Some(target.clone()).filter(|target| !target.is_empty()),
         _ => path,
     };
-    Call { act, tool, target, path }
+    Call { act, tool, target, path, patch }
 }
 
 fn act_of(tool: &str, arguments: &Arguments<'_>) -> Act {
@@ -168,9 +177,31 @@ fn act_of(tool: &str, arguments: &Arguments<'_>) -> Act {
 static FINDER: LazyLock<Option<AhoCorasick>> =
     LazyLock::new(|| AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).build(WORDS.map(|(word, _)| word)).ok());
 
+/// The patch that an edit hands over as an argument.
+fn patch_of<'a>(arguments: &Arguments<'a>) -> Option<Cow<'a, str>> {
+    let is_patch = |text: &Cow<'a, str>| {
+        text.contains(PATCH_BEGINS) || text.contains("\n@@") || text.starts_with("@@") || text.starts_with("--- ")
+    };
+    arguments.first(&["patch", "input", "diff"]).filter(is_patch)
+}
+
+/// The patch that a command hands to the program that applies it, if it does nothing else.
+fn patch_in_command<'a>(arguments: &Arguments<'a>) -> Option<Cow<'a, str>> {
+    // Most commands are not decoded for this.
+    memchr::memmem::find(arguments.source.as_bytes(), PATCH_BEGINS.as_bytes())?;
+    let command = arguments.first(&COMMANDS)?;
+    let (before, patch) = command.split_once(PATCH_BEGINS)?;
+    let (patch, behind) = patch.split_once(PATCH_ENDS)?;
+    // Behind the patch stands at most the word that ends the text typed in; whatever else is run has an output.
+    let is_all = before.trim_start().starts_with("apply_patch") && behind.split_whitespace().count() <= 1;
+    is_all.then(|| Cow::Owned(format!("{PATCH_BEGINS}{patch}{PATCH_ENDS}")))
+}
+
+const PATCH_BEGINS: &str = "*** Begin Patch";
+const PATCH_ENDS: &str = "*** End Patch";
+
 /// The file that a patch text names first.
-fn patched_file<'a>(arguments: &Arguments<'a>) -> Option<Cow<'a, str>> {
-    let patch = arguments.get("input").or_else(|| arguments.get("patch"))?;
+fn patched_file<'a>(patch: &str) -> Option<Cow<'a, str>> {
     patch.lines().take(20).find_map(|line| {
         ["*** Update File: ", "*** Add File: ", "*** Delete File: ", "+++ b/"]
             .iter()

@@ -7,6 +7,7 @@ use crate::inserted::Section;
 use foldline_reduce as reduce;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::hash::BuildHasher;
 
 /// A command longer than this is cut in its heading; the rest can be told as passages.
@@ -91,10 +92,8 @@ impl Gathering<'_, '_> {
         if call.act == Act::Run {
             self.touch_files(index, &call.target);
         }
-        if call.act == Act::Edit
-            && let Some(patch) = arguments.first(&["patch", "input", "diff"])
-        {
-            shell::patched(&patch).for_each(|path| self.note_file(index, path, Act::Edit));
+        if let Some(patch) = &call.patch {
+            shell::patched(patch).for_each(|path| self.note_file(index, path, Act::Edit));
         }
         let start = self.ledger.entries.len();
         if let Some(group) = group {
@@ -130,7 +129,7 @@ impl Gathering<'_, '_> {
                 let path = call.path.as_deref().filter(|path| path.len() < LONGEST_COMMAND)?;
                 return Some(self.file(index, path));
             }
-            Act::Edit => format!("EDIT {}", first_line(&call.target, LONGEST_COMMAND)),
+            Act::Edit => format!("EDIT {}", first_line(&edited(call), LONGEST_COMMAND)),
             Act::Write => format!("WRITE {}", first_line(&call.target, LONGEST_COMMAND)),
             Act::Run => format!("$ {}", first_line(shell::untrimmed(&call.target), LONGEST_COMMAND)),
             Act::Search => format!("SEARCH {}", first_line(&call.target, LONGEST_COMMAND)),
@@ -142,12 +141,13 @@ impl Gathering<'_, '_> {
     }
 
     fn tell_call(&mut self, index: usize, group: u32, call: &Call<'_>, arguments: &Arguments<'_>, quotable: bool) {
-        if let Some(path) = call.path.as_deref().filter(|path| path.len() < LONGEST_COMMAND) {
+        let path = call.path.as_deref().filter(|path| path.len() < LONGEST_COMMAND && call.patch.is_none());
+        if let Some(path) = path {
             self.note_file(index, path, call.act);
         }
         match call.act {
             Act::Edit => {
-                let pieces = if quotable { diff::pieces(arguments) } else { Vec::new() };
+                let pieces = if quotable { diff::pieces(call, arguments) } else { Vec::new() };
                 for piece in pieces {
                     let source = if piece.is_inside { Source::Written } else { Source::Edit };
                     let place = self.passage(index, group, source, &piece.text, 0.0);
@@ -296,7 +296,11 @@ impl Gathering<'_, '_> {
             self.said_aside(index, printed, "User, asked by the assistant:");
             return;
         }
-        let failed = part.failed || code.is_some_and(|code| code != 0);
+        // What a file says of errors is no error of the call that reads it.
+        let speaks_for_itself = matches!(act, Act::Use | Act::Edit | Act::Write | Act::Fetch | Act::Delegate);
+        let failed = part.failed
+            || code.is_some_and(|code| code != 0)
+            || code.is_none() && speaks_for_itself && exits::reports_error(printed);
         let outcome = self.note_outcome(index, place, printed, code, failed);
         let Some(group) = place.and_then(|at| self.work.steps.get(at)).and_then(|step| step.group) else {
             return;
@@ -522,6 +526,12 @@ pub(super) fn first_line(text: &str, longest: usize) -> String {
         return line.to_owned();
     }
     format!("{} …", line.get(..line.floor_char_boundary(longest)).unwrap_or_default())
+}
+
+/// The files that an edit is about.
+fn edited<'c>(call: &'c Call<'_>) -> Cow<'c, str> {
+    let files: Vec<&str> = call.patch.as_deref().into_iter().flat_map(shell::patched).collect();
+    if files.len() < 2 { Cow::Borrowed(&call.target) } else { Cow::Owned(files.join(", ")) }
 }
 
 /// What the heading of a command does not say of it.

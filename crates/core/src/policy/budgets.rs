@@ -130,9 +130,9 @@ impl Budgets {
             None => effective_f,
         };
         let base = base(knobs, inputs.outside, used).min(plain_trigger * MOST_OUTSIDE);
-        let room = trigger - base;
-        let working = (room / Level::PLAIN.at(knobs, used)).min(used - base);
-        let minimum = prune_minimum(knobs, working, room);
+        let (room, plain_room) = (trigger - base, plain_trigger - base);
+        let working = (plain_room / Level::PLAIN.at(knobs, used)).min(used - base);
+        let minimum = prune_minimum(knobs, working, plain_room);
         let tail = tail(knobs, room, inputs.tail_need);
         let (handoff_min, handoff_max) = handoff(knobs, window_f, room);
         let protect = knobs.protect_tool_tokens.fixed().map(f64::from);
@@ -150,7 +150,7 @@ impl Budgets {
             growth: whole(room * knobs.min_growth.fixed().unwrap_or(0.0)),
             tail: whole(tail),
             tail_ceiling: whole(tail_ceiling(knobs, room, tail)),
-            low_water: whole(base + low_water(knobs, effective_f - base, room, minimum)),
+            low_water: whole(base + low_water(knobs, effective_f - base, plain_room, minimum)),
             prune_minimum: whole(minimum),
             protect_tool_tokens: whole(protect.unwrap_or_else(|| curve::at(curve::TOOL_PROTECTION, working)).min(room)),
             handoff_min: whole(handoff_min).max(1),

@@ -344,10 +344,9 @@ impl Memory {
         self.tick
     }
 
-    /// Other nodes write to the store that was opened: from now on changes are remembered.
-    pub(super) fn is_shared_from_now(&mut self) {
-        self.is_shared = true;
-        self.sessions.values_mut().for_each(|session| session.changes = Some(Changes::default()));
+    /// An empty one for a store that other nodes write to: changes are remembered.
+    pub(super) fn beside_nodes() -> Memory {
+        Memory { is_shared: true, ..Memory::default() }
     }
 
     /// A session that is held.

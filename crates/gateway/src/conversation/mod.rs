@@ -13,6 +13,7 @@ mod fold;
 mod fold_details;
 mod folds;
 mod incoming;
+mod left_alone;
 mod memory;
 mod observe;
 mod overflow;
@@ -60,6 +61,7 @@ use foldline_core::reading::{Findings, Way};
 use foldline_core::summary::Summary;
 use foldline_store::{Address, Forget, Gone, Key, Keyring, NewOriginal, Query, Recall, Search, StoreError, Whose};
 use memory::Bounds;
+use prepare::Reach;
 use shared::Shared;
 use std::sync::Arc;
 
@@ -116,12 +118,23 @@ impl Conversations {
 
     /// Makes a request ready to be forwarded. On a fault, forward it as it came.
     pub fn prepare<'a>(&self, ask: &IncomingTurn<'a>) -> Result<Prepared<'a>, PrepareError> {
-        prepare::prepare(&self.shared, ask)
+        prepare::prepare(&self.shared, ask, Reach::Store)?.ok_or(PrepareError::NoConversation)
+    }
+
+    /// Makes a request ready with what is in memory, on a thread that must not block. `None` where that is not enough, or
+    /// it cannot be read, or a fold is due.
+    pub fn prepare_at_once<'a>(&self, ask: &IncomingTurn<'a>) -> Option<Prepared<'a>> {
+        prepare::prepare(&self.shared, ask, Reach::Memory).ok().flatten()
     }
 
     /// Takes note of what the provider reported for a forwarded request.
     pub fn observe(&self, turn: &Turn, usage: ReportedUsage, now: Timestamp) {
         observe::observe(&self.shared, turn, usage, now);
+    }
+
+    /// The same on a thread that must not block. `false` where it would have to be written down at once: nothing is noted.
+    pub fn observe_at_once(&self, turn: &Turn, usage: ReportedUsage, now: Timestamp) -> bool {
+        observe::observe_at_once(&self.shared, turn, usage, now)
     }
 
     /// Folds a request harder that the provider refused for its size. `attempt` is 1, then 2; `None` when

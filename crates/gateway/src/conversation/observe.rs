@@ -58,6 +58,16 @@ pub(super) fn observe(shared: &Shared, turn: &Turn, usage: ReportedUsage, now: T
     shared.share(&turn.session, now.0);
 }
 
+/// The same, where it only changes what is in memory.
+pub(super) fn observe_at_once(shared: &Shared, turn: &Turn, usage: ReportedUsage, now: Timestamp) -> bool {
+    let is_memory_only =
+        !shared.shares_store() && !windows::is_contradicted(shared, turn.credential, &turn.asked_model, usage.prompt());
+    if is_memory_only {
+        observe(shared, turn, usage, now);
+    }
+    is_memory_only
+}
+
 /// What corrects counts and ends the wait after a fold.
 fn learnt(conversation: &Conversation, turn: &Turn, prompt: u64) -> Option<(SessionEvent, Base)> {
     if prompt == 0 {

@@ -4,7 +4,8 @@ use super::checkpoint::{Checkpoint, Marks, SignedReasoningState};
 use super::compacted::Compacted;
 use super::error::PrepareError;
 use super::fold::{Attempt, Fold, FoldEvents};
-use super::incoming::{Bypass, IncomingTurn};
+use super::incoming::IncomingTurn;
+use super::left_alone::left_alone;
 use super::parsed_request::ParsedRequest;
 use super::prepared::{Durability, OriginalSize, Outcome, Prepared, Recovery, Turn};
 use super::purpose::{Purpose, purpose};
@@ -24,10 +25,17 @@ use foldline_store::{Key, Precedence};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Makes a request ready to be forwarded.
-pub(super) fn prepare<'a>(shared: &Arc<Shared>, ask: &IncomingTurn<'a>) -> Result<Prepared<'a>, PrepareError> {
+/// Makes a request ready to be forwarded, if that is possible within `reach`; within [`Reach::Store`] it always is.
+pub(super) fn prepare<'a>(
+    shared: &Arc<Shared>,
+    ask: &IncomingTurn<'a>,
+    reach: Reach,
+) -> Result<Option<Prepared<'a>>, PrepareError> {
     let rules = shared.rules();
     let parsed = ParsedRequest::of(ask)?;
+    if reach == Reach::Memory && !shared.holds(ask, &parsed) {
+        return Ok(None);
+    }
     let purpose = purpose(ask.purpose, &parsed.transcript);
     let alone = left_alone(&rules, ask, &parsed, purpose);
     let root = parsed.root().filter(|_| alone != Some(Outcome::Bypassed) && purpose != Purpose::Side);
@@ -57,55 +65,22 @@ pub(super) fn prepare<'a>(shared: &Arc<Shared>, ask: &IncomingTurn<'a>) -> Resul
         compacted: None,
         events: Vec::new(),
         was_asked: false,
+        reach,
     };
     let passed = match (root, alone) {
         (Some(root), None) => path.go(root, purpose)?,
-        _ => Passed { outcome: alone.unwrap_or(Outcome::Unchanged), checkpoint: None, task: None },
+        _ => Some(Passed { outcome: alone.unwrap_or(Outcome::Unchanged), checkpoint: None, task: None }),
     };
-    Ok(path.leave(root, purpose, alone, passed))
+    Ok(passed.map(|passed| path.leave(root, purpose, alone, passed)))
 }
 
-/// Why a request is left alone, if it is.
-fn left_alone(rules: &Rules, ask: &IncomingTurn<'_>, parsed: &ParsedRequest<'_>, purpose: Purpose) -> Option<Outcome> {
-    let settings = &rules.settings;
-    if ask.bypass == Bypass::Wanted
-        || purpose == Purpose::Side
-        || parsed.is_continued
-        || settings.bypass_models.iter().any(|pattern| matches(pattern, parsed.model()))
-        || offers(parsed, &settings.bypass_tools)
-    {
-        return Some(Outcome::Bypassed);
-    }
-    if !settings.policy.compression.enabled {
-        return Some(Outcome::Unchanged);
-    }
-    (settings.holdout > 0.0 && share(parsed.session.as_str()) < settings.holdout).then_some(Outcome::Holdout)
-}
-
-/// Whether a name is meant: the same, or the same up to a final `*`.
-fn matches(pattern: &str, name: &str) -> bool {
-    match pattern.strip_suffix('*') {
-        Some(stem) => name.starts_with(stem),
-        None => name == pattern,
-    }
-}
-
-/// Whether a request offers one of these tools.
-fn offers(parsed: &ParsedRequest<'_>, tools: &[String]) -> bool {
-    let Some(span) = parsed.transcript.tools.filter(|_| !tools.is_empty()) else {
-        return false;
-    };
-    let offered: serde_json::Value = serde_json::from_str(parsed.transcript.raw(span)).unwrap_or_default();
-    let names =
-        offered.as_array().into_iter().flatten().flat_map(|tool| [tool.get("name"), tool.pointer("/function/name")]);
-    names.flatten().filter_map(|name| name.as_str()).any(|name| tools.iter().any(|tool| tool == name))
-}
-
-/// A number between 0 and 1 that a session always gets.
-fn share(session: &str) -> f64 {
-    let digest = blake3::hash(session.as_bytes());
-    let bytes = digest.as_bytes().first_chunk::<4>().copied().unwrap_or_default();
-    f64::from(u32::from_le_bytes(bytes)) / (f64::from(u32::MAX) + 1.0)
+/// What may be used to make a request ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// What is in memory: the thread must not block, nor work for long.
+    Memory,
+    /// Everything.
+    Store,
 }
 
 /// What the engine may take as reported: usage of a request that this one extends.
@@ -138,6 +113,7 @@ struct Path<'p, 'a> {
     events: Vec<ConversationEvent>,
     /// Whether the engine has made a fold that is remembered already.
     was_asked: bool,
+    reach: Reach,
 }
 
 /// What was decided.
@@ -148,24 +124,38 @@ struct Passed {
 }
 
 impl<'a> Path<'_, 'a> {
-    /// Swaps what is known, and folds if it is time.
-    fn go(&mut self, root: Key, purpose: Purpose) -> Result<Passed, PrepareError> {
+    /// Swaps what is known, and folds if it is time. `None` where that takes more than is in reach.
+    fn go(&mut self, root: Key, purpose: Purpose) -> Result<Option<Passed>, PrepareError> {
         let undone = &self.conversation.undone;
-        let mut checkpoint = self.shared.best(self.rules, self.ask, self.parsed, undone)?;
-        {
+        let checkpoint = self.shared.best(self.rules, self.ask, self.parsed, undone)?;
+        let is_hit = checkpoint.is_some();
+        let passed = self.decide(root, purpose, checkpoint);
+        if !matches!(passed, Ok(None)) {
             let mut memory = self.shared.memory();
-            match checkpoint {
-                Some(_) => memory.totals.checkpoint_hits += 1,
-                None => memory.totals.checkpoint_misses += 1,
+            match is_hit {
+                true => memory.totals.checkpoint_hits += 1,
+                false => memory.totals.checkpoint_misses += 1,
             }
         }
+        passed
+    }
+
+    fn decide(
+        &mut self,
+        root: Key,
+        purpose: Purpose,
+        mut checkpoint: Option<Arc<Checkpoint>>,
+    ) -> Result<Option<Passed>, PrepareError> {
         // A client that compacts should see everything, as long as it fits.
         if purpose == Purpose::Compaction && self.tokens(None) < u64::from(self.setting.budgets.effective_window) {
-            return Ok(Passed { outcome: Outcome::Bypassed, checkpoint: None, task: None });
+            return Ok(Some(Passed { outcome: Outcome::Bypassed, checkpoint: None, task: None }));
         }
         if let Some(stale) =
             checkpoint.clone().filter(|checkpoint| checkpoint.facts.seals == SignedReasoningState::Stale)
         {
+            if self.reach == Reach::Memory {
+                return Ok(None);
+            }
             let fold = self.fold(root, Some(&stale), Request::default(), None);
             match fold.adopt(self.setting.budgets.image_tokens)? {
                 Attempt::Made(done) => {
@@ -186,7 +176,7 @@ impl<'a> Path<'_, 'a> {
         root: Key,
         purpose: Purpose,
         mut checkpoint: Option<Arc<Checkpoint>>,
-    ) -> Result<Passed, PrepareError> {
+    ) -> Result<Option<Passed>, PrepareError> {
         let manual =
             self.shared.memory().session(&self.parsed.session).and_then(|session| session.record.manual.clone());
         let choose = |checkpoint: Option<&Checkpoint>| {
@@ -205,6 +195,9 @@ impl<'a> Path<'_, 'a> {
             }
         };
         let mut next = choose(checkpoint.as_deref());
+        if next != Schedule::Never && self.reach == Reach::Memory {
+            return Ok(None);
+        }
         let mut doubt = None;
         let can_ask = self.shared.store_for(self.rules).is_some() && !self.shared.store_rests(self.ask.now.0);
         if next != Schedule::Never && can_ask {
@@ -231,7 +224,7 @@ impl<'a> Path<'_, 'a> {
         self.warnings.extend(doubt);
         let can_wait = next != Schedule::Never && !matches!(next.now(), Some(Trigger::TooLarge | Trigger::Manual));
         if can_wait && self.shared.store_rests(self.ask.now.0) {
-            return Ok(Passed { outcome: Outcome::FailedOpen, checkpoint, task: None });
+            return Ok(Some(Passed { outcome: Outcome::FailedOpen, checkpoint, task: None }));
         }
         if next == Schedule::Never
             && purpose == Purpose::Turn
@@ -241,8 +234,8 @@ impl<'a> Path<'_, 'a> {
             self.note(vec![ConversationEvent::AfterUndo { tokens }]);
         }
         let swapped = if checkpoint.is_some() { Outcome::Checkpoint } else { Outcome::Unchanged };
-        match next {
-            Schedule::Never => Ok(Passed { outcome: swapped, checkpoint, task: None }),
+        Ok(Some(match next {
+            Schedule::Never => Passed { outcome: swapped, checkpoint, task: None },
             Schedule::InBackground(due) => {
                 let start = Start {
                     request: self.request(due.trigger),
@@ -257,13 +250,13 @@ impl<'a> Path<'_, 'a> {
                     window: self.window,
                 };
                 let task = FoldTask::start(self.shared, start);
-                Ok(Passed { outcome: swapped, checkpoint, task })
+                Passed { outcome: swapped, checkpoint, task }
             }
             Schedule::Now(due) => {
                 let focus = manual.flatten().or_else(|| self.ask.focus.map(str::to_owned));
-                self.fold_now(root, checkpoint, due, focus, swapped)
+                self.fold_now(root, checkpoint, due, focus, swapped)?
             }
-        }
+        }))
     }
 
     /// Whether a fold of the conversation is under way.

@@ -131,6 +131,11 @@ impl Turn {
         cost::charged(&self.model, usage)
     }
 
+    /// The model as the request spells it.
+    pub fn model(&self) -> &str {
+        &self.asked_model
+    }
+
     /// What it took if nobody reports it: the prompt as it was counted.
     pub fn assumed_usage(&self) -> ReportedUsage {
         ReportedUsage { input: self.tokens.1, ..ReportedUsage::default() }

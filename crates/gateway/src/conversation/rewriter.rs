@@ -12,6 +12,10 @@ use foldline_core::summary::Summary;
 pub trait Rewriter: Send + Sync {
     /// Makes a request ready to be forwarded.
     fn prepare<'a>(&self, ask: &IncomingTurn<'a>) -> Result<Prepared<'a>, PrepareError>;
+    /// The same on a thread that must not block; `None` where that takes more than what is in memory.
+    fn prepare_at_once<'a>(&self, _ask: &IncomingTurn<'a>) -> Option<Prepared<'a>> {
+        None
+    }
     /// Folds a request harder that the provider refused for its size.
     fn overflow<'a>(
         &self,
@@ -24,6 +28,10 @@ pub trait Rewriter: Send + Sync {
     fn reject(&self, turn: &Turn);
     /// Takes note of what the provider reported for a forwarded request.
     fn observe(&self, turn: &Turn, usage: ReportedUsage, now: Timestamp);
+    /// The same on a thread that must not block; `false` where it has to, and nothing was noted.
+    fn observe_at_once(&self, _turn: &Turn, _usage: ReportedUsage, _now: Timestamp) -> bool {
+        false
+    }
     /// Plans a fold in the background.
     fn plan(&self, task: &mut FoldTask) -> Result<Planned, PrepareError>;
     /// Finishes a fold in the background.
@@ -33,6 +41,10 @@ pub trait Rewriter: Send + Sync {
 impl Rewriter for Conversations {
     fn prepare<'a>(&self, ask: &IncomingTurn<'a>) -> Result<Prepared<'a>, PrepareError> {
         Conversations::prepare(self, ask)
+    }
+
+    fn prepare_at_once<'a>(&self, ask: &IncomingTurn<'a>) -> Option<Prepared<'a>> {
+        Conversations::prepare_at_once(self, ask)
     }
 
     fn overflow<'a>(
@@ -51,6 +63,10 @@ impl Rewriter for Conversations {
 
     fn observe(&self, turn: &Turn, usage: ReportedUsage, now: Timestamp) {
         Conversations::observe(self, turn, usage, now);
+    }
+
+    fn observe_at_once(&self, turn: &Turn, usage: ReportedUsage, now: Timestamp) -> bool {
+        Conversations::observe_at_once(self, turn, usage, now)
     }
 
     fn plan(&self, task: &mut FoldTask) -> Result<Planned, PrepareError> {

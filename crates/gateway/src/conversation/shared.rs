@@ -42,6 +42,8 @@ pub(super) struct Shared {
     settings: RwLock<Arc<Rules>>,
     store: OnceLock<Store>,
     waiting: Mutex<Option<UnopenedStore>>,
+    /// Whether the store is a database that other nodes use, open or not.
+    is_shared: bool,
     memory: Mutex<Memory>,
     /// The latest time that anybody told us; the last flush needs one.
     clock: AtomicI64,
@@ -195,12 +197,14 @@ impl Shared {
     fn waiting(settings: ConversationSettings) -> Shared {
         let limits = Limits { wait: settings.store_wait, ..settings.limits };
         let how = Opening { limits, keys: settings.keys.clone() };
+        let is_shared = settings.store.as_deref().is_some_and(foldline_store::is_url);
         let waiting = settings.store.clone().map(|place| UnopenedStore { place, how, why: String::new(), tried_at: 0 });
         Shared {
             settings: RwLock::new(Arc::new(Rules::of(settings))),
             store: OnceLock::new(),
             waiting: Mutex::new(waiting),
-            memory: Mutex::new(Memory::default()),
+            is_shared,
+            memory: Mutex::new(if is_shared { Memory::beside_nodes() } else { Memory::default() }),
             clock: AtomicI64::new(0),
             rests_until: AtomicI64::new(0),
             forgotten: AtomicU64::new(0),
@@ -219,9 +223,6 @@ impl Shared {
         match Store::open(&wanted.place, wanted.how.clone()) {
             Ok(store) => {
                 self.forgotten.store(store.forgotten().unwrap_or(0), Ordering::Relaxed);
-                if store.is_shared() {
-                    self.memory().is_shared_from_now();
-                }
                 let _first = self.store.set(store);
                 *waiting = None;
                 Ok(())
@@ -285,9 +286,14 @@ impl Shared {
         self.rests_until.fetch_max(now.saturating_add(REST), Ordering::Relaxed);
     }
 
-    /// Whether the store failed a moment ago.
+    /// Whether the store failed a moment ago, or is one that other nodes use and could not be opened yet: what this node
+    /// decides without it would be something else than what they decide.
     pub(super) fn store_rests(&self, now: i64) -> bool {
-        now < self.rests_until.load(Ordering::Relaxed)
+        now < self.rests_until.load(Ordering::Relaxed) || self.awaits_shared_store()
+    }
+
+    fn awaits_shared_store(&self) -> bool {
+        self.is_shared && self.store().is_none()
     }
 
     /// The store, once it is open.
@@ -362,8 +368,25 @@ impl Shared {
         Ok(session.conversation_for_a_turn(&name(root)))
     }
 
-    fn shares_store(&self) -> bool {
-        self.store().is_some_and(Store::is_shared)
+    /// Whether a request can be made ready without the store, as far as it only has to be looked up: nobody else writes
+    /// there, and its session, its checkpoints and the window of its model are in memory.
+    pub(super) fn holds(&self, ask: &IncomingTurn<'_>, parsed: &ParsedRequest<'_>) -> bool {
+        if self.store().is_none() && !self.shares_store() {
+            return true;
+        }
+        let mut memory = self.memory();
+        !self.shares_store()
+            && memory.windows.holds(ask.credential, parsed.model())
+            && parsed.root().is_none_or(|root| {
+                let fitting = memory.fitting(&root, |position| parsed.key(position));
+                memory.session(&parsed.session).is_some()
+                    && memory.knows_root(&root)
+                    && fitting.iter().all(|(key, _)| memory.text(key).is_some())
+            })
+    }
+
+    pub(super) fn shares_store(&self) -> bool {
+        self.is_shared
     }
 
     /// A session as the store has it. From a shared store that does not answer, as if it had none: it is asked again with
@@ -565,7 +588,8 @@ impl Shared {
         memory.readmit(&checkpoint.key);
         memory.admit_root(root, vec![(checkpoint.key, checkpoint.facts)], rules.bounds());
         memory.admit_text(Arc::clone(&checkpoint), rules.bounds());
-        if store.is_some() && durability == Durability::Memory {
+        let is_kept_later = store.is_some() || (self.awaits_shared_store() && rules.settings.mode == Mode::Live);
+        if is_kept_later && durability == Durability::Memory {
             let (session, checkpoint) = (session.id().clone(), Arc::clone(&checkpoint));
             memory.unkept.add(UnkeptFold { credential, session, dialect, root, checkpoint, record });
         }

@@ -89,12 +89,16 @@ impl WindowEvidence {
     /// Takes note of a prompt that was accepted. Says whether that contradicts what was learnt.
     fn accept(&mut self, prompt: u64) -> bool {
         self.accepted = self.accepted.max(prompt);
-        let is_wrong = self.named.is_some_and(|named| prompt > u64::from(named))
-            || self.refused.is_some_and(|refused| prompt >= refused);
+        let is_wrong = self.is_contradicted_by(prompt);
         if is_wrong {
             *self = WindowEvidence { accepted: self.accepted, ..WindowEvidence::default() };
         }
         is_wrong
+    }
+
+    fn is_contradicted_by(&self, prompt: u64) -> bool {
+        self.named.is_some_and(|named| prompt > u64::from(named))
+            || self.refused.is_some_and(|refused| prompt >= refused)
     }
 
     fn window(&self, now: i64) -> Option<Window> {
@@ -118,6 +122,11 @@ pub(super) struct Windows {
 }
 
 impl Windows {
+    /// Whether something is held about a model, be it that nothing is known.
+    pub(super) fn holds(&self, credential: CredentialId, model: &str) -> bool {
+        self.seen.contains_key(&(credential, model.to_owned()))
+    }
+
     fn get(&mut self, credential: CredentialId, model: &str) -> &mut WindowEvidence {
         let key = (credential, model.to_owned());
         if self.seen.len() >= MOST && !self.seen.contains_key(&key) {
@@ -181,6 +190,11 @@ pub(super) fn accept(shared: &Shared, credential: CredentialId, model: &str, pro
     if let Some(row) = row {
         keep(shared, row, now);
     }
+}
+
+/// Whether a prompt that is accepted contradicts what was learnt for a model.
+pub(super) fn is_contradicted(shared: &Shared, credential: CredentialId, model: &str, prompt: u64) -> bool {
+    shared.memory().windows.get(credential, model).is_contradicted_by(prompt)
 }
 
 fn row(credential: CredentialId, model: &str, seen: &WindowEvidence) -> WindowRow {

@@ -3,8 +3,10 @@
 use super::gateway::{Gateway, now};
 use super::log_lines::{self, Applied, Figures, Totals};
 use super::rewrite::RewriteError;
+use super::spans;
 use crate::conversation::{FoldTask, Planned};
 use crate::summariser::{Spent, Summary, SummaryJob};
+use crate::telemetry::{Source, Span, SpanKind};
 use foldline_core::summary::{Failure, FailureClass};
 use foldline_store::KeyUsage;
 use std::sync::Arc;
@@ -14,24 +16,31 @@ use tracing::{info, warn};
 /// How often sums and events are written down: a crash loses at most this much of them.
 const FLUSH_EVERY: Duration = Duration::from_millis(250);
 
-/// Makes a fold in the background. The next request of the conversation finds it.
-pub fn fold(gateway: &Arc<Gateway>, task: FoldTask) {
+/// Reports that come after a flush wait so many times as long as it took: writing them takes at most this part of a core.
+const FLUSH_PART: u32 = 10;
+
+/// Makes a fold in the background. The next request of the conversation finds it. `request` is the span of the request
+/// that began it.
+pub fn fold(gateway: &Arc<Gateway>, task: FoldTask, request: &Span) {
     let Ok(place) = gateway.folds.clone().try_acquire_owned() else {
         gateway.metrics.fallback("fold_limit");
         return;
     };
     let gateway = gateway.clone();
+    let span = request.child("fold", SpanKind::Internal);
+    span.set("foldline.session", task.session().as_str());
     tokio::spawn(async move {
         let _place = place;
         let session = task.session().clone();
-        if let Err(trouble) = fold_now(&gateway, task).await {
+        if let Err(trouble) = fold_now(&gateway, task, &span).await {
+            span.fail("background");
             trouble.record(&gateway, "background");
             warn!(session = session.as_str(), "background fold failed");
         }
     });
 }
 
-async fn fold_now(gateway: &Arc<Gateway>, mut task: FoldTask) -> Result<(), RewriteError> {
+async fn fold_now(gateway: &Arc<Gateway>, mut task: FoldTask, span: &Span) -> Result<(), RewriteError> {
     let began = Instant::now();
     let rewriter = gateway.rewriter.clone();
     let (task, planned) = tokio::task::spawn_blocking(move || {
@@ -43,7 +52,14 @@ async fn fold_now(gateway: &Arc<Gateway>, mut task: FoldTask) -> Result<(), Rewr
     let summary = match planned.map_err(RewriteError::Prepare)? {
         Planned::Nothing => return Ok(()),
         Planned::Ready => None,
-        Planned::NeedsSummary(job) => summarise(gateway, &task, &job).await,
+        Planned::NeedsSummary(job) => {
+            let summarising = span.child("summarise", SpanKind::Client);
+            let summary = summarise(gateway, &task, &job).await;
+            if matches!(summary, Some(Summary::Failed(_))) {
+                summarising.fail("summariser");
+            }
+            summary
+        }
     };
     let rewriter = gateway.rewriter.clone();
     let session = task.session().clone();
@@ -52,6 +68,7 @@ async fn fold_now(gateway: &Arc<Gateway>, mut task: FoldTask) -> Result<(), Rewr
         .map_err(|_| RewriteError::Panic)?
         .map_err(RewriteError::Prepare)?;
     if let Some(done) = done {
+        spans::compacted(span, &done);
         log_lines::compacted(&session, &done, Applied::InBackground, began.elapsed());
     }
     Ok(())
@@ -96,18 +113,25 @@ fn without_words(failure: Failure) -> Failure {
 }
 
 /// Writes down what was reported as soon as it is, what may wait every moment, and all once more when `stop` is done.
-/// Reports that come while one is being written go down together, so a busy gateway writes no more often.
+/// Reports that come while one is being written, or right after it, go down together: a busy gateway does not write all the
+/// time.
 pub async fn write_statistics(gateway: Arc<Gateway>, stop: impl Future<Output = ()>) {
     tokio::pin!(stop);
     // Said when it begins and when it ends, not four times a second.
     let mut statistics = StatisticsState::Written;
     let mut totals = Totals::new(Instant::now());
+    let mut pause = Duration::ZERO;
     loop {
+        let reported = async {
+            tokio::time::sleep(pause).await;
+            gateway.reported.notified().await;
+        };
         let stopped = tokio::select! {
             () = tokio::time::sleep(FLUSH_EVERY) => false,
-            () = gateway.reported.notified() => false,
+            () = reported => false,
             () = &mut stop => true,
         };
+        let began = Instant::now();
         let worker = gateway.clone();
         let flushed = tokio::task::spawn_blocking(move || {
             let conversations = &worker.conversations;
@@ -123,6 +147,7 @@ pub async fn write_statistics(gateway: Arc<Gateway>, stop: impl Future<Output = 
             flushed
         });
         let flushed = flushed.await;
+        pause = FLUSH_PART * began.elapsed();
         if let Ok(flushed) = flushed {
             statistics = statistics.after(&gateway, flushed.err());
         }
@@ -130,6 +155,23 @@ pub async fn write_statistics(gateway: Arc<Gateway>, stop: impl Future<Output = 
         if stopped {
             return;
         }
+    }
+}
+
+/// What telemetry is made of.
+pub struct Telemetry(pub Arc<Gateway>);
+
+impl Source for Telemetry {
+    fn page(&self) -> String {
+        self.0.metrics.page()
+    }
+
+    fn exported(&self, spans: u64) {
+        self.0.metrics.spans("exported", spans);
+    }
+
+    fn dropped(&self, spans: u64) {
+        self.0.metrics.spans("dropped", spans);
     }
 }
 

@@ -1,6 +1,7 @@
 //! The state of one connection: its stage, how long it has been idle, and how to close it.
 
 use super::Body;
+use crate::telemetry::Span;
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use http_body_util::BodyExt;
@@ -229,9 +230,9 @@ impl RequestGuard {
         ReceivingGuard(self.0.clone())
     }
 
-    /// The reply body, which holds this guard until it ends.
-    pub fn hold_until_end_of(self, body: Body) -> Body {
-        GuardedBody { body, _visit: self }.boxed_unsync()
+    /// The reply body, which holds this guard and the request's span until it ends.
+    pub fn hold_until_end_of(self, body: Body, span: Span) -> Body {
+        GuardedBody { body, _visit: self, _span: span }.boxed_unsync()
     }
 }
 
@@ -255,6 +256,7 @@ impl Drop for ReceivingGuard {
 struct GuardedBody {
     body: Body,
     _visit: RequestGuard,
+    _span: Span,
 }
 
 impl http_body::Body for GuardedBody {

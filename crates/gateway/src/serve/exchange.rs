@@ -14,13 +14,15 @@ use super::setup::Setup;
 use super::stream_start::{Preamble, StreamStart};
 use super::upload::{ChunkedBody, UploadProgress};
 use super::{Body, background};
-use super::{headers, mapped_keys};
+use super::{headers, mapped_keys, spans};
 use crate::conversation::{self, CredentialId, Dialect, SessionId, Turn, read_refusal};
+use crate::telemetry::{Span, SpanKind};
 use bytes::Bytes;
 use foldline_store::KeyUsage;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, header, response};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -51,6 +53,8 @@ pub struct Exchange {
     pub wire: AccountedBytes,
     /// The request as the rewriter reads it.
     pub turn_request: TurnRequest,
+    /// What traces tell about it.
+    pub span: Span,
 }
 
 /// An exchange whose request has been made ready.
@@ -66,6 +70,8 @@ struct Sent {
     /// Bytes of the body that went out.
     length: usize,
     attempt: u8,
+    /// The span of asking the provider, the last time.
+    upstream: Span,
 }
 
 /// How to send a request again that was refused for its size.
@@ -89,7 +95,10 @@ impl Exchange {
     /// Serves the request.
     pub async fn serve(self, place: RequestPermit) -> Result<Response<Body>, Refusal> {
         let began = Instant::now();
+        let rewriting = self.span.child("rewrite", SpanKind::Internal);
         let mut rewritten = self.turn_request.prepare(&self.gateway).await;
+        spans::rewritten(&[&rewriting, &self.span], &rewritten);
+        drop(rewriting);
         let tokens = rewritten.details.as_ref().map(|details| details.tokens);
         self.gateway.metrics.turn(
             self.turn_request.dialect,
@@ -104,7 +113,7 @@ impl Exchange {
         let mut sent = Sent::new(self, &rewritten);
         let first = sent.send(rewritten.body.clone()).await;
         if let Some(task) = background {
-            background::fold(&gateway, task);
+            background::fold(&gateway, task, &sent.exchange.span);
         }
         let answer = sent.settle(first?, rewritten.body.is_some()).await?;
         Ok(sent.respond(answer, place))
@@ -129,6 +138,7 @@ impl Sent {
             usage: rewritten.usage,
             length: 0,
             attempt: 0,
+            upstream: Span::default(),
         };
         sent.take_note(rewritten);
         sent
@@ -157,6 +167,12 @@ impl Sent {
             // What is to be taken out of the reply must be readable in it.
             headers.remove(header::ACCEPT_ENCODING);
         }
+        let upstream = spans::upstream(&exchange.span, &exchange.method, &exchange.target);
+        spans::asked(&upstream, exchange.provider, exchange.turn_request.dialect, self.turn.as_ref());
+        upstream.put_into(&mut headers);
+        if self.attempt > 0 {
+            upstream.set("http.request.resend_count", self.attempt);
+        }
         let body = body.unwrap_or_else(|| (*exchange.wire).clone());
         self.length = body.len();
         let upload = UploadProgress::new();
@@ -170,9 +186,18 @@ impl Sent {
         let reply = upload
             .answered(exchange.gateway.outbound.send(request), patience)
             .await
-            .ok_or_else(|| Refusal::UpstreamTimeout { host: host(), seconds: patience.as_secs() })?
-            .map_err(|error| Refusal::UpstreamUnreachable { host: host(), reason: error.to_string() })?;
+            .ok_or_else(|| {
+                upstream.fail("timeout");
+                Refusal::UpstreamTimeout { host: host(), seconds: patience.as_secs() }
+            })?
+            .map_err(|error| {
+                upstream.fail("connection");
+                Refusal::UpstreamUnreachable { host: host(), reason: error.to_string() }
+            })?;
         let status = reply.status();
+        spans::replied(&upstream, status, began.elapsed());
+        self.upstream = upstream;
+        let exchange = &self.exchange;
         exchange.gateway.book(exchange.admitted, &KeyUsage { requests: 1, ..KeyUsage::default() });
         exchange.gateway.metrics.reply(exchange.provider, status.as_u16(), began.elapsed());
         if status.is_client_error() || status.is_server_error() {
@@ -230,11 +255,14 @@ impl Sent {
         let turn = self.turn.clone()?;
         self.attempt += 1;
         let gateway = self.exchange.gateway.clone();
+        let recovering = self.exchange.span.child("recover", SpanKind::Internal);
         let rewritten = self.exchange.turn_request.shorten(&gateway, &turn, refusal, self.attempt, self.usage).await?;
+        spans::rewritten(&[&recovering, &self.exchange.span], &rewritten);
+        drop(recovering);
         gateway.metrics.retry("too_large");
         self.take_note(&rewritten);
         if let Some(task) = rewritten.details.and_then(|details| details.background) {
-            background::fold(&gateway, task);
+            background::fold(&gateway, task, &self.exchange.span);
         }
         Some(rewritten.body)
     }
@@ -338,6 +366,7 @@ impl Sent {
                 headers: exchange.headers.clone(),
                 wire: exchange.wire.clone(),
                 turn_request: exchange.turn_request.clone(),
+                span: exchange.span.clone(),
             },
             turn: self.turn.clone(),
             rejected: None,
@@ -347,6 +376,7 @@ impl Sent {
             usage: self.usage,
             length: self.length,
             attempt: self.attempt,
+            upstream: Span::default(),
         }
     }
 
@@ -354,15 +384,22 @@ impl Sent {
     fn watch(&self, status: StatusCode, headers: &HeaderMap) -> ReplyObserver {
         let (gateway, turn) = (self.exchange.gateway.clone(), self.turn.clone());
         let admitted = self.exchange.admitted;
+        let (request, upstream) = (self.exchange.span.clone(), self.upstream.clone());
         let runtime = tokio::runtime::Handle::current();
         let report = move |ending: Ending, usage: Option<conversation::ReportedUsage>| -> Option<Settled> {
             gateway.metrics.ending(ending.name());
+            spans::ended(&[&request, &upstream], ending, usage);
             if let Some(used) = used(usage, turn.as_ref().filter(|_| status.is_success())) {
                 gateway.book(admitted, &used);
             }
             let usage = usage?;
             gateway.metrics.used(usage);
             let (turn, observer) = (turn?, gateway.rewriter.clone());
+            let noted = catch_unwind(AssertUnwindSafe(|| observer.observe_at_once(&turn, usage, now())));
+            if let Ok(true) = noted {
+                gateway.reported.notify_one();
+                return None;
+            }
             // The client's next request may go to another node, which decides by what this one wrote down.
             let is_awaited = gateway.conversations.shares_store();
             let noted = runtime.spawn_blocking(move || observer.observe(&turn, usage, now()));

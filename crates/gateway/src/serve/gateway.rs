@@ -12,6 +12,7 @@ use super::stored_keys::StoredKeys;
 use crate::conversation::{ConversationSettings, Conversations, CredentialId, Mode, Rewriter, Timestamp, Totals};
 use crate::outbound::{Outbound, OutboundError, OutboundSettings};
 use crate::settings::GatewaySettings;
+use crate::telemetry::{Exporter, Spans, Target, TargetError};
 use arc_swap::ArcSwap;
 use foldline_core::Policy;
 use foldline_core::models::ModelTable;
@@ -19,7 +20,7 @@ use foldline_store::{KeyUsage, Keyring, Limits, StoreSettings};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
@@ -108,6 +109,9 @@ pub struct Gateway {
     bound: OnceLock<SocketAddr>,
     /// Where the settings of the start wanted to listen.
     listen: Option<String>,
+    /// Where the spans of requests end, if they are exported.
+    pub(super) spans: Option<Arc<Spans>>,
+    exporter: Mutex<Option<Exporter>>,
 }
 
 /// Why a gateway cannot start.
@@ -120,6 +124,9 @@ pub enum StartError {
     /// Connections to providers.
     #[error("failed to set up connections to providers: {0}")]
     Outbound(#[from] OutboundError),
+    /// Where telemetry goes.
+    #[error(transparent)]
+    Telemetry(#[from] TargetError),
     /// The address is taken or not ours.
     #[error("cannot listen on {address}: {error}")]
     Listen {
@@ -172,6 +179,7 @@ impl Gateway {
         // A rewrite keeps a core busy: more at once than a few per core only take memory from each other.
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         let metrics = Metrics::new(conversations.clone());
+        let exporter = telemetry_target(&config.gateway)?.map(|target| Exporter::new(target, outbound.clone()));
         let most = config.gateway.max_requests as usize;
         Ok(Arc::new(Gateway {
             uploads: Arc::new(Semaphore::new((most / UPLOADS_PART).max(1))),
@@ -196,6 +204,8 @@ impl Gateway {
             is_open: AtomicBool::new(true),
             bound: OnceLock::new(),
             listen: config.gateway.listen.clone(),
+            spans: exporter.as_ref().and_then(Exporter::spans),
+            exporter: Mutex::new(exporter),
         }))
     }
 
@@ -214,6 +224,11 @@ impl Gateway {
         if let Some(name) = self.stored_keys.book(credential, usage, now().0) {
             self.metrics.key_used(&name, usage);
         }
+    }
+
+    /// What exports telemetry, for the first who asks.
+    pub(super) fn take_exporter(&self) -> Option<Exporter> {
+        self.exporter.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// The settings in force.
@@ -280,6 +295,18 @@ impl Gateway {
             Ok(Ok(permit)) => Ok(RequestPermit::new(permit, &self.metrics)),
             _ => Err(Refusal::TooManyRequests { limit: self.setup().gateway.max_requests }),
         }
+    }
+}
+
+/// Where telemetry goes. Variables that are meant for other programs on this machine must not keep this one from
+/// starting.
+fn telemetry_target(settings: &GatewaySettings) -> Result<Option<Target>, TargetError> {
+    match Target::of(settings.otlp_endpoint.as_deref(), &|name| std::env::var(name).ok()) {
+        Err(error) if settings.otlp_endpoint.is_none() => {
+            tracing::warn!(%error, "no telemetry is exported");
+            Ok(None)
+        }
+        target => target,
     }
 }
 

@@ -4,7 +4,8 @@ use super::answer::{Refusal, text_answer};
 use super::connection::RequestGuard;
 use super::gateway::Gateway;
 use super::route::{Route, route};
-use super::{Body, credentials, endpoints, inbound, log_lines, outputs, pass_through, path, turn};
+use super::{Body, credentials, endpoints, inbound, log_lines, outputs, pass_through, path, spans, turn};
+use crate::telemetry::Span;
 use http::request::Parts;
 use http::{Request, Response, StatusCode, Uri};
 use hyper::body::Incoming;
@@ -18,16 +19,19 @@ pub async fn handle(gateway: Arc<Gateway>, request: Request<Incoming>, guard: Re
     let route = route(&parts);
     let provider = route.provider();
     let what = route.name();
+    let span = spans::of_request(&gateway, &route, &parts);
     let answer = match straight.and_then(|()| gateway.setup().names.check(&parts, guard.connection().local_address)) {
-        Ok(()) => dispatch(&gateway, route, parts, body, &guard).await,
+        Ok(()) => dispatch(&gateway, route, parts, body, (&guard, &span)).await,
         Err(refusal) => Err(refusal),
     };
     let answer = answer.unwrap_or_else(|refusal| {
         gateway.metrics.refusal(refusal.name());
         log_lines::refused(&refusal, what);
+        span.set("error.type", refusal.name());
         refusal.answer(provider)
     });
-    answer.map(|body| guard.hold_until_end_of(body))
+    spans::answered(&span, answer.status());
+    answer.map(|body| guard.hold_until_end_of(body, span))
 }
 
 /// Normalises the path before anything is decided by it.
@@ -48,7 +52,7 @@ async fn dispatch(
     route: Route,
     parts: Parts,
     body: Incoming,
-    guard: &RequestGuard,
+    (guard, span): (&RequestGuard, &Span),
 ) -> Result<Response<Body>, Refusal> {
     match route {
         Route::Own(path) => own_endpoint(gateway, path, parts, body, guard).await,
@@ -58,8 +62,8 @@ async fn dispatch(
         Route::Upgrade => Err(Refusal::WebSocket),
         Route::Ambiguous => Err(Refusal::AmbiguousProvider),
         Route::Foreign => Err(Refusal::NotFound),
-        Route::Turn(dialect) => turn::serve(gateway, dialect, parts, body, guard).await,
-        Route::Pass(provider) => pass_through::serve(gateway, provider, parts, body, guard).await,
+        Route::Turn(dialect) => turn::serve(gateway, dialect, parts, body, (guard, span)).await,
+        Route::Pass(provider) => pass_through::serve(gateway, provider, parts, body, (guard, span)).await,
     }
 }
 

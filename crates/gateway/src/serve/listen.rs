@@ -46,6 +46,11 @@ pub async fn serve(gateway: Arc<Gateway>, listener: TcpListener, stop: impl Futu
     let statistics = tokio::spawn(background::write_statistics(gateway.clone(), async move {
         let _ = statistics_stopped.await;
     }));
+    let (export_stop, export_stopped) = oneshot::channel::<()>();
+    let export = gateway.take_exporter().map(|exporter| {
+        let stopped = async move { drop(export_stopped.await) };
+        tokio::spawn(exporter.run(background::Telemetry(gateway.clone()), stopped))
+    });
     if let Ok(address) = listener.local_addr() {
         gateway.is_bound_to(address);
     }
@@ -82,6 +87,11 @@ pub async fn serve(gateway: Arc<Gateway>, listener: TcpListener, stop: impl Futu
     };
     let _ = statistics_stop.send(());
     let _ = statistics.await;
+    // Last, so that it tells everything.
+    let _ = export_stop.send(());
+    if let Some(export) = export {
+        let _ = export.await;
+    }
     stopped
 }
 

@@ -69,6 +69,7 @@ pub struct Metrics {
     tokens: Histogram,
     saved: Histogram,
     reloads: Family<Kind, Counter>,
+    spans: Family<Kind, Counter>,
     key_requests: Family<KeyLabel, Counter>,
     key_tokens: Family<KeyTokens, Counter>,
     key_dollars: Family<KeyLabel, Counter<f64, AtomicU64>>,
@@ -107,6 +108,7 @@ impl Metrics {
             tokens: tokens(),
             saved: tokens(),
             reloads: Family::default(),
+            spans: Family::default(),
             key_requests: Family::default(),
             key_tokens: Family::default(),
             key_dollars: Family::default(),
@@ -144,6 +146,7 @@ impl Metrics {
         r.register("request_tokens", "Tokens of incoming requests", metrics.tokens.clone());
         r.register("saved_tokens", "Tokens saved in rewritten requests", metrics.saved.clone());
         r.register("config_reloads", "Settings reloads by result", metrics.reloads.clone());
+        r.register("trace_spans", "Spans of traces by whether they were exported", metrics.spans.clone());
         r.register("key_requests", "Requests forwarded by client key of the store", metrics.key_requests.clone());
         r.register("key_tokens", "Tokens by client key of the store", metrics.key_tokens.clone());
         r.register(
@@ -225,6 +228,13 @@ impl Metrics {
     /// A summary was asked for.
     pub fn summary(&self, kind: &'static str) {
         self.summaries.get_or_create(&Kind { kind }).inc();
+    }
+
+    /// Spans were exported or dropped.
+    pub fn spans(&self, kind: &'static str, count: u64) {
+        if count > 0 {
+            self.spans.get_or_create(&Kind { kind }).inc_by(count);
+        }
     }
 
     /// The settings were read again.

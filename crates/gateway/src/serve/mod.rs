@@ -9,6 +9,7 @@
 //! | rewrite the turn | `rewrite`, then `cache_marks` and `usage` |
 //! | send it; shorten and resend it when the provider refuses its size | `exchange` |
 //! | stream the reply and read its usage | `stream_start`, `reply`, `reply_observer` |
+//! | what traces tell about it | `spans` |
 //!
 //! When a step of ours fails, the request is forwarded as it came.
 
@@ -54,6 +55,7 @@ mod rewrite;
 mod route;
 mod setup;
 mod slash_commands;
+mod spans;
 mod stored_keys;
 mod stream_start;
 mod tools;

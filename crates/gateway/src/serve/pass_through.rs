@@ -8,7 +8,8 @@ use super::reply::Reply;
 use super::route::Provider;
 use super::turn::{may_forward, unpack};
 use super::upload::{ChunkedBody, LimitedUpload, UploadProgress};
-use super::{Body, headers, inbound, log_lines, mapped_keys};
+use super::{Body, headers, inbound, log_lines, mapped_keys, spans};
+use crate::telemetry::Span;
 use foldline_store::{KeyScope, KeyUsage};
 use http::request::Parts;
 use http::{HeaderMap, Request, Response, header};
@@ -30,7 +31,7 @@ pub async fn serve(
     provider: Provider,
     parts: Parts,
     body: Incoming,
-    guard: &RequestGuard,
+    (guard, span): (&RequestGuard, &Span),
 ) -> Result<Response<Body>, Refusal> {
     use http_body::Body as _;
     may_forward(gateway, guard)?;
@@ -71,6 +72,8 @@ pub async fn serve(
         let place = gateway.acquire_for_upload().await?;
         (place, LimitedUpload::new(body, setup.bounds, upload.clone(), Some(receiving)).boxed_unsync())
     };
+    let upstream = spans::upstream(span, &parts.method, &target);
+    upstream.put_into(&mut headers);
     let mut request = Request::new(body);
     *request.method_mut() = parts.method;
     *request.uri_mut() = target;
@@ -80,12 +83,17 @@ pub async fn serve(
     let reply = upload
         .answered(gateway.outbound.send(request), patience)
         .await
-        .ok_or_else(|| Refusal::UpstreamTimeout { host: host.clone(), seconds: patience.as_secs() })?
+        .ok_or_else(|| {
+            upstream.fail("timeout");
+            Refusal::UpstreamTimeout { host: host.clone(), seconds: patience.as_secs() }
+        })?
         .map_err(|error| {
+            upstream.fail("connection");
             upload.refusal().unwrap_or_else(|| Refusal::UpstreamUnreachable { host, reason: error.to_string() })
         })?;
     drop(held);
     let status = reply.status();
+    spans::replied(&upstream, status, began.elapsed());
     gateway.metrics.reply(provider, status.as_u16(), began.elapsed());
     gateway.book(credential, &KeyUsage { requests: 1, ..KeyUsage::default() });
     if status.is_client_error() || status.is_server_error() {
@@ -93,7 +101,7 @@ pub async fn serve(
     }
     let (mut reply, source) = reply.into_parts();
     headers::end_hop(&mut reply.headers);
-    let mut passed = Reply::new(source, setup.patience.idle).placed(place);
+    let mut passed = Reply::new(source, setup.patience.idle).placed(place).traced(upstream);
     if trace == Trace::Objects && reply.status.is_success() {
         passed = passed.watched(mapped_keys::watch(gateway, credential, &reply.headers));
     }

@@ -7,6 +7,7 @@ use super::gateway::RequestPermit;
 use super::reply_observer::{Ending, ReplyObserver, Settled};
 use super::stream_start::{Beginning, StreamStart};
 use super::usage::Strip;
+use crate::telemetry::Span;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
@@ -33,6 +34,8 @@ pub struct Reply {
     broken: Option<BoxError>,
     has_waited: bool,
     _place: Option<RequestPermit>,
+    /// The span of asking the provider.
+    _span: Span,
 }
 
 /// The beginning of a stream, and how to begin again.
@@ -77,6 +80,7 @@ impl Reply {
             broken: None,
             has_waited: false,
             _place: None,
+            _span: Span::default(),
         }
     }
 
@@ -101,6 +105,12 @@ impl Reply {
     /// Keeps the request's place until the end.
     pub(super) fn placed(mut self, place: RequestPermit) -> Reply {
         self._place = Some(place);
+        self
+    }
+
+    /// Ends the span with the reply.
+    pub fn traced(mut self, span: Span) -> Reply {
+        self._span = span;
         self
     }
 

@@ -17,6 +17,7 @@ use foldline_core::reading::Site;
 use foldline_transcript::{Structure, Transcript, wire};
 use http::Uri;
 use std::borrow::Cow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -135,17 +136,16 @@ impl TurnRequest {
             && self.dialect == Dialect::Chat
             && self.hints.bypass == Bypass::No
             && !gateway.usage_refused.load(Ordering::Relaxed);
-        let (turn_request, rewriter) = (self.clone(), gateway.rewriter.clone());
+        let wanted = if wants_usage { UsageRequestedBy::Gateway } else { UsageRequestedBy::Client };
         let marking = Marking::of(&gateway.setup());
+        if let Some(rewritten) = self.prepare_at_once(gateway, marking, wanted) {
+            return rewritten;
+        }
+        let (turn_request, rewriter) = (self.clone(), gateway.rewriter.clone());
         let work = move || {
             let text = std::str::from_utf8(&turn_request.body).map_err(|_| RewriteError::NotUtf8)?;
             let prepared = rewriter.prepare(&turn_request.ask(text)).map_err(RewriteError::Prepare)?;
-            Ok(finish(
-                prepared,
-                turn_request.dialect,
-                marking,
-                if wants_usage { UsageRequestedBy::Gateway } else { UsageRequestedBy::Client },
-            ))
+            Ok(finish(prepared, turn_request.dialect, marking, wanted))
         };
         match guarded(gateway, limit, work).await {
             Ok(rewritten) => {
@@ -164,6 +164,18 @@ impl TurnRequest {
                 }
             }
         }
+    }
+
+    /// Makes a small request ready here and now where everything is in memory: to hand it to another thread and back takes
+    /// longer than to read it.
+    fn prepare_at_once(&self, gateway: &Gateway, marking: Marking, wanted: UsageRequestedBy) -> Option<Rewritten> {
+        let text = std::str::from_utf8(&self.body).ok().filter(|text| text.len() <= SMALL_BODY)?;
+        // What panics does so again on a thread of its own, and is counted there.
+        let prepared = catch_unwind(AssertUnwindSafe(|| {
+            let prepared = gateway.rewriter.prepare_at_once(&self.ask(text))?;
+            Some(finish(prepared, self.dialect, marking, wanted))
+        }));
+        prepared.ok().flatten()
     }
 
     /// Makes a request shorter that the provider refused for its size. `None` when that cannot be done.
@@ -229,6 +241,9 @@ impl TurnRequest {
         }
     }
 }
+
+/// Bodies up to this size are read in a tenth of a millisecond.
+const SMALL_BODY: usize = 16 << 10;
 
 /// How long a request that was refused may take to be made shorter.
 const SHORTEN_PATIENCE: Duration = Duration::from_secs(20);

@@ -78,6 +78,19 @@ impl Route {
         }
     }
 
+    /// Its address, without what differs from request to request; for traces.
+    pub fn pattern(&self) -> Option<&'static str> {
+        match self {
+            Route::Turn(Dialect::Chat) => Some("/v1/chat/completions"),
+            Route::Turn(Dialect::Responses) => Some("/v1/responses"),
+            Route::Turn(Dialect::Messages) => Some("/v1/messages"),
+            Route::Turn(Dialect::Gemini) => Some("/v1beta/models/{model}:generateContent"),
+            Route::Compress => Some("/v1/compress"),
+            Route::Retrieve(_) => Some("/v1/retrieve/{hash}"),
+            Route::Own(_) | Route::Pass(_) | Route::Alive | Route::Upgrade | Route::Ambiguous | Route::Foreign => None,
+        }
+    }
+
     /// What was asked for, as logs tell it.
     pub fn name(&self) -> &'static str {
         match self {

@@ -10,6 +10,7 @@ use super::rewrite::{TurnRequest, UrlParameters};
 use super::route::provider_of;
 use super::{Body, compaction, identity, inbound, mapped_keys, recall_endpoint, slash_commands};
 use crate::conversation::Dialect;
+use crate::telemetry::{Span, SpanKind};
 use foldline_store::KeyScope;
 use http::request::Parts;
 use http::{Response, header};
@@ -22,7 +23,7 @@ pub async fn serve(
     dialect: Dialect,
     mut parts: Parts,
     body: Incoming,
-    guard: &RequestGuard,
+    (guard, span): (&RequestGuard, &Span),
 ) -> Result<Response<Body>, Refusal> {
     may_forward(gateway, guard)?;
     let setup = gateway.setup();
@@ -30,11 +31,13 @@ pub async fn serve(
     let credential = setup.keys.authorise(&parts.headers, &[KeyScope::Generate])?;
     // A place is for requests that are there: bodies that come slowly must not keep others waiting.
     let receiving = guard.receive();
+    let received = span.child("receive", SpanKind::Internal);
     let wire = inbound::read(body, setup.bounds, &gateway.memory).await?;
     drop(receiving);
     let place = gateway.acquire().await?;
     let mut wire = wire;
     let mut plain = unpack(gateway, &parts, wire.clone(), setup.bounds).await?;
+    drop(received);
     let expanded = if dialect == Dialect::Responses { compaction::expand(&plain) } else { None };
     if let Some(expanded) = expanded {
         // From here on this is the request as it came.
@@ -86,6 +89,7 @@ pub async fn serve(
         headers,
         wire,
         turn_request,
+        span: span.clone(),
     };
     let answer = exchange.serve(place).await?;
     match asked {

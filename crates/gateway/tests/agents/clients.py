@@ -186,7 +186,8 @@ class OpenCode(Client):
 
 class Pi(Client):
     name, program = "pi", "pi"
-    packages = ["@earendil-works/pi-coding-agent", "@mariozechner/pi-coding-agent"]
+    # Newer ones ask for a package that was not published, in November 2026.
+    packages = ["@earendil-works/pi-coding-agent", "@earendil-works/pi-coding-agent@0.87.1", "@mariozechner/pi-coding-agent"]
 
     def environment(self, place):
         return {"PI_CODING_AGENT_DIR": str(place.home / ".pi"), "PI_OFFLINE": "1"}

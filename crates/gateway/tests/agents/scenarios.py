@@ -58,6 +58,7 @@ class Scenario:
     least_share: float = 0.0  # of the input that has to come from the cache
     commands: dict = field(default_factory=dict)  # at these calls: what is run instead, besides `COMMANDS`
     recalls: dict = field(default_factory=dict)  # at these calls: an original is asked back, lines that match
+    tools: dict = field(default_factory=dict)  # at these calls: another tool and its arguments
 
     def prompts(self):
         """What the user says before each part."""
@@ -84,6 +85,7 @@ class Scenario:
             "command": "./step {n}",
             "commands": {**COMMANDS, **self.commands},
             "recalls": self.recalls,
+            "tools": self.tools,
             "words": WORDS,
             "summary": SUMMARY,
         }

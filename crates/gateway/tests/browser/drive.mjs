@@ -1,7 +1,7 @@
 // Uses the dashboard as a person would: a scripted provider, a working agent, and a real browser.
 // usage: node drive.mjs FOLDLINE CHROMIUM [--shots FOLDER] [--plain]
 // `--plain`: without injected text, and pictures of one screen each, for the documentation.
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { createServer } from "node:http";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -42,19 +42,26 @@ const provider = createServer((request, reply) => {
 await new Promise((ready) => provider.listen(0, "127.0.0.1", ready));
 const upstream = `http://127.0.0.1:${provider.address().port}`;
 
-const gateway = spawn(foldline, ["serve", "--listen", "127.0.0.1:0", "--log", "warn", "--log-format", "json", "--window", "64000", "--set", "compression.threshold=0.5", "--store", join(folder, "store.db"), "--upstream-anthropic", upstream, "--upstream-openai", upstream], {
-  env: { PATH: process.env.PATH, HOME: folder },
-  stdio: ["ignore", "pipe", "inherit"],
-});
-const address = await new Promise((found, lost) => {
-  let text = "";
-  gateway.stdout.on("data", (piece) => {
-    text += piece;
-    const line = text.split("\n").find((line) => line.startsWith("{"));
-    if (line) found(JSON.parse(line).address);
+const env = { PATH: process.env.PATH, HOME: folder };
+const gateways = [];
+const served = async (store, ...settings) => {
+  const sets = settings.flatMap((setting) => ["--set", setting]);
+  const gateway = spawn(foldline, ["serve", "--listen", "127.0.0.1:0", "--log", "warn", "--log-format", "json", "--window", "64000", ...sets, "--store", join(folder, store), "--upstream-anthropic", upstream, "--upstream-openai", upstream], {
+    env,
+    stdio: ["ignore", "pipe", "inherit"],
   });
-  gateway.on("exit", () => lost(new Error("the gateway ended")));
-});
+  gateways.push(gateway);
+  return new Promise((found, lost) => {
+    let text = "";
+    gateway.stdout.on("data", (piece) => {
+      text += piece;
+      const line = text.split("\n").find((line) => line.startsWith("{"));
+      if (line) found(JSON.parse(line).address);
+    });
+    gateway.on("exit", () => lost(new Error("the gateway ended")));
+  });
+};
+const address = await served("store.db", "compression.threshold=0.5");
 
 // An agent that reads files and is told rules.
 const messages = [{ role: "user", content: `Repair the importer. ${INJECTED}` }];
@@ -66,10 +73,10 @@ const work = (n) => {
   const said = { 3: "Never push to main. Always run the tests first. Go on with the writers.", 8: "Now repair the reports." };
   if (said[n]) messages.push({ role: "assistant", content: "That part is repaired." }, { role: "user", content: said[n] });
 };
-const ask = async () => {
-  const reply = await fetch(`${address}/v1/messages`, {
+const ask = async (where = address, key = KEY) => {
+  const reply = await fetch(`${where}/v1/messages`, {
     method: "POST",
-    headers: { "content-type": "application/json", "x-api-key": KEY, "x-foldline-session": `importer ${INJECTED}`.trim() },
+    headers: { "content-type": "application/json", "x-api-key": key, "x-foldline-session": `importer ${INJECTED}`.trim() },
     body: JSON.stringify({ model: "claude-sonnet-4-5", max_tokens: 99, messages }),
   });
   await reply.text();
@@ -235,6 +242,53 @@ try {
   check(after.outcome === "unchanged", "the next request is forwarded unfolded", after.outcome);
   check(sent.at(-1).includes("part_1_1"), "with everything that was removed");
 
+  // Client keys: for operators, with status, usage and budget of the day, and events.
+  const keyed = await served("keys.db", "gateway.require_key=true");
+  const keys = (...args) => execFileSync(foldline, ["keys", ...args, "--store", join(folder, "keys.db")], { env, encoding: "utf8" });
+  const added = (...args) => JSON.parse(keys("add", ...args, "--json")).key;
+  const boss = added("boss", "--scope", "operator");
+  const build = added("build-farm", "--tokens-per-day", "500k", "--dollars-per-day", "5", "--expires", "30d");
+  added("old-laptop");
+  keys("revoke", "old-laptop");
+  const signIn = async (page, key) => {
+    await page.goto(`${keyed}/foldline/login`);
+    await page.fill("#key", key);
+    await Promise.all([page.waitForURL("**/foldline/"), page.click("form.login button")]);
+  };
+  const known = async (key) => {
+    // A gateway reads the keys of its store once a second.
+    for (let n = 0; n < 50; n += 1) {
+      if ((await ask(keyed, key)).status === 200) return true;
+      await new Promise((done) => setTimeout(done, 100));
+    }
+    return false;
+  };
+  check(await known(build), "a key of the store is accepted");
+  check((await ask(keyed, KEY)).status === 401, "another key is not");
+  const client = await opened();
+  await signIn(client, build);
+  check((await client.locator("nav a[href='/foldline/client-keys']").count()) === 0, "a client is not led to the keys");
+  check((await fetch(`${keyed}/foldline/client-keys`, { headers: { "x-api-key": build } })).status === 403, "nor shown them");
+  const operator = await opened();
+  await signIn(operator, boss);
+  await operator.click("nav a[href='/foldline/client-keys']");
+  const row = async (name) => (await operator.locator("tr", { has: operator.locator("th", { hasText: name }) }).first().textContent()) ?? "";
+  for (let n = 0; n < 50 && !(await row("build-farm")).includes(" of $5"); n += 1) await operator.reload();
+  check((await row("build-farm")).includes("active") && /[1-9].* of 500/.test(await row("build-farm")), "usage and budget of the day", await row("build-farm"));
+  check((await row("old-laptop")).includes("revoked"), "a revoked key is shown as such", await row("old-laptop"));
+  const html = await operator.content();
+  check(![boss, build].some((key) => html.includes(key)), "no key is on the page");
+  check((await operator.textContent("main")).includes("Latest events"), "events are listed");
+  for (const [scheme, width] of [["light", 1200], ["dark", 1200], ["light", 400], ["dark", 400]]) {
+    await operator.emulateMedia({ colorScheme: scheme });
+    await operator.setViewportSize({ width, height: 800 });
+    const size = width > 400 ? "wide" : "narrow";
+    await operator.goto(`${keyed}/foldline/client-keys`);
+    await fits(operator, `keys, ${size} and ${scheme}`);
+    await axe(operator, `keys, ${size} and ${scheme}`);
+    await shot(operator, `keys-${size}-${scheme}`);
+  }
+
   // A missing page, and forms of other sites.
   const missing = await fetch(`${address}/foldline/view/fs-0000000000000000`);
   check(missing.status === 404 && (await missing.text()).includes("Session not found"), "a missing page says why");
@@ -246,7 +300,7 @@ try {
   console.error(`FAILED: ${error.stack ?? error}`);
 } finally {
   await browser.close().catch(() => null);
-  gateway.kill("SIGTERM");
+  gateways.forEach((gateway) => gateway.kill("SIGTERM"));
   provider.close();
   rmSync(folder, { recursive: true, force: true });
 }

@@ -28,6 +28,7 @@ mod recovery;
 mod reloads;
 mod streams;
 mod summaries;
+mod telemetry;
 mod tenants;
 mod tools;
 mod undo;

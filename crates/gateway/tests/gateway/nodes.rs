@@ -121,11 +121,7 @@ async fn a_node_works_on_without_the_database_and_heals() {
     assert!(slowest < Duration::from_secs(10), "a turn took {slowest:?}");
     // It is asked again from time to time.
     for node in &nodes {
-        let until = Instant::now() + PATIENCE;
-        while node.get("/foldline/readyz").await.status != 200 {
-            assert!(Instant::now() < until, "{}", node.get("/foldline/readyz").await.text());
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
+        ready(node).await;
     }
     tokio::time::sleep(Duration::from_millis(1_100)).await;
     ask(&agent, &nodes[0]).await;
@@ -133,6 +129,51 @@ async fn a_node_works_on_without_the_database_and_heals() {
     assert_eq!(sent(&nodes[0]), sent(&nodes[1]), "both know the same again");
     assert_nothing_is_lost(&agent, &sent(&nodes[0]));
     assert!(sent(&nodes[0]).len() < agent.body().len(), "folds go on");
+}
+
+/// Waits until a node can use its store.
+async fn ready(node: &TestGateway) {
+    let until = Instant::now() + PATIENCE;
+    while node.get("/foldline/readyz").await.status != 200 {
+        assert!(Instant::now() < until, "{}", node.get("/foldline/readyz").await.text());
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_starts_without_the_database_decides_nothing_that_can_wait() {
+    let Some(server) = Postgres::start().unwrap() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let alone = node(&folder.path().join("store.db"), |_| {}).await;
+    let url = database(&server);
+    let first = node(&url, |_| {}).await;
+    let mut agent = Agent::new(MESSAGES, "Run all tests and mend what fails.");
+    // Up to the turn at which one gateway rewrites the conversation.
+    for turn in 0.. {
+        assert!(turn < 160, "nothing was rewritten");
+        let one = ask(&agent, &alone).await;
+        if matches!(one.header("x-foldline-outcome"), Some("folded" | "pruned")) {
+            break;
+        }
+        ask(&agent, &first).await;
+        agent.act(turn);
+    }
+    let bodies = [sent(&alone), agent.body()];
+    server.stop(Stop::Fast);
+    let second = node(&url, |_| {}).await;
+    let seen = ask(&agent, &second).await;
+    assert_eq!(seen.header("x-foldline-outcome"), Some("failed-open"));
+    assert_eq!(sent(&second), bodies[1], "the request goes out as it came");
+    server.go().unwrap();
+    for node in [&second, &first] {
+        ready(node).await;
+    }
+    tokio::time::sleep(Duration::from_millis(1_100)).await;
+    // The outage has left nothing behind: both send what one gateway sends.
+    for node in [&second, &first] {
+        ask(&agent, node).await;
+        assert_eq!(sent(node), bodies[0]);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -4,7 +4,7 @@ mod make;
 mod strict;
 
 pub use make::transcript;
-pub use strict::{Fault, RULES, judge};
+pub use strict::{Fault, NO_MESSAGE, RULES, judge};
 
 use foldline_core::policy::AutoOr;
 use foldline_core::{EngineError, Job, Policy, Request, SessionState, Trigger, compact};
@@ -31,6 +31,8 @@ pub struct Figures {
     pub folds: u64,
     /// Results that would be refused.
     pub invalid: u64,
+    /// Transcripts without a message: what could be put there would be all there is, so that they stay as they came.
+    pub empty: u64,
     /// Transcripts that break each rule, before.
     pub broken: BTreeMap<Fault, u64>,
     /// What is wrong with results, with their seeds.
@@ -53,6 +55,8 @@ pub fn run(first: u64, transcripts: u64) -> Figures {
         figures.transcripts += 1;
         let faults = judge(format, &body, &body);
         figures.damaged += u64::from(!faults.is_empty());
+        let is_empty = faults.contains(&NO_MESSAGE);
+        figures.empty += u64::from(is_empty);
         faults.into_iter().for_each(|fault| *figures.broken.entry(fault).or_default() += 1);
         for (policy, request) in &jobs {
             let job = Job { format: Some(format), request: request.clone(), ..Job::default() };
@@ -66,6 +70,9 @@ pub fn run(first: u64, transcripts: u64) -> Figures {
             };
             figures.results += 1;
             figures.folds += u64::from(done.plan.fold.is_some());
+            if is_empty && done.body == body {
+                continue;
+            }
             let faults = judge(format, &body, &done.body);
             if !faults.is_empty() {
                 let bodies = if transcripts == 1 { format!("\n{body}\n{}", done.body) } else { String::new() };
@@ -91,6 +98,7 @@ impl fmt::Display for Figures {
         for (rule, count) in &self.broken {
             writeln!(f, "  {rule:<16} {count:>8}")?;
         }
+        writeln!(f, "{} without a message, left as they came", self.empty)?;
         writeln!(f, "{} results, {} folds, {} invalid", self.results, self.folds, self.invalid)?;
         self.shown.iter().try_for_each(|shown| writeln!(f, "{shown}"))
     }
@@ -104,9 +112,11 @@ mod tests {
     fn no_result_is_refused_and_every_rule_is_broken_before() {
         let figures = run(1, 1_000);
         assert_eq!(figures.invalid, 0, "{figures}");
+        assert_eq!(run(1_160, 1).empty, 1, "this one has no message");
+        assert_eq!(run(1_160, 1).invalid, 0);
         assert!(figures.folds > 250, "{figures}");
         // Only a rewrite can lose reasoning.
-        for rule in RULES.iter().filter(|rule| **rule != "reasoning lost" && **rule != "list") {
+        for rule in RULES.iter().filter(|rule| **rule != "reasoning lost" && **rule != NO_MESSAGE) {
             assert!(figures.broken.contains_key(rule), "nothing breaks `{rule}`\n{figures}");
         }
     }

@@ -8,9 +8,12 @@ use std::collections::BTreeMap;
 /// What a request breaks: the name of a rule.
 pub type Fault = &'static str;
 
+/// The rule that a request has at least one message.
+pub const NO_MESSAGE: Fault = "list";
+
 /// All rules, for those who want to know whether each was ever broken.
 pub const RULES: [Fault; 23] = [
-    "list",
+    NO_MESSAGE,
     "role",
     "first",
     "neighbours",
@@ -40,7 +43,7 @@ pub const RULES: [Fault; 23] = [
 pub fn judge(format: Format, before: &str, body: &str) -> Vec<Fault> {
     let parsed = serde_json::from_str::<Value>(body).unwrap_or_default();
     let Some(elements) = list(&parsed) else {
-        return vec!["list"];
+        return vec![NO_MESSAGE];
     };
     let mut faults = Faults::default();
     match format {

@@ -31,6 +31,8 @@ pub(super) struct Driven {
     pub(super) outcomes: BTreeMap<Turn, String>,
     /// Bodies as the clients sent them.
     pub(super) sent: BTreeMap<Turn, Vec<u8>>,
+    /// When each turn was sent first, and when it was answered.
+    pub(super) times: BTreeMap<Turn, (Instant, Instant)>,
     /// How long it took.
     pub(super) took: Duration,
     /// Times that a turn was sent again because a node was gone.
@@ -83,9 +85,11 @@ fn converse(
     agent.mark = mark(conversation);
     for turn in 0..turns {
         let body = agent.body().into_bytes();
+        let began = Instant::now();
         let (outcome, retries) = client.ask((conversation, turn), path, &body)?;
         let mut driven = driven.lock().unwrap_or_else(PoisonError::into_inner);
         driven.outcomes.insert((conversation, turn), outcome);
+        driven.times.insert((conversation, turn), (began, Instant::now()));
         driven.sent.insert((conversation, turn), body);
         driven.retries += retries;
         drop(driven);

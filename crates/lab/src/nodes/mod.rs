@@ -3,12 +3,14 @@
 
 mod drive;
 mod fleet;
+mod outages;
 
 use crate::Failure;
 use drive::{Driven, TURN, Turn, drive, mark};
 use fleet::Fleet;
 use foldline_script::postgres::{Postgres, Stop};
-use foldline_script::{Act, Provider, RULE, Received, Strict};
+use foldline_script::{Act, Prompt, Provider, RULE, Received, Strict};
+use outages::{Outages, Phase};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -61,6 +63,14 @@ pub struct Run {
     pub as_it_came: usize,
     /// Turns whose request was rewritten otherwise.
     pub other: usize,
+    /// Turns that no outage of the database can have touched, and those of them with other bytes than from one gateway.
+    pub clear: (usize, usize),
+    /// Turns while the database was away or had just come back, and those of them with other bytes.
+    pub during: (usize, usize),
+    /// Later turns of the same conversations, and those of them with other bytes.
+    pub after: (usize, usize),
+    /// Of the later turns, those whose request was neither folded nor went on with the request before it: nodes disagree.
+    pub disagreed: usize,
     /// Checkpoints in the store.
     pub checkpoints: usize,
     /// Checkpoints that replace as many messages of the same conversation as another.
@@ -145,6 +155,7 @@ struct Place<'p> {
 struct Done {
     run: Run,
     driven: Driven,
+    outages: Outages,
 }
 
 /// Requests that reached the provider, by turn.
@@ -166,8 +177,9 @@ fn one(
     }))?;
     let fleet = Fleet::start(&plan.binary, &place.url, provider.address(), WINDOW, nodes)?;
     let over = AtomicBool::new(false);
+    let outages = Outages::default();
     let (driven, troubles) = std::thread::scope(|scope| {
-        let troubles = scope.spawn(|| make_trouble(&fleet, place.postgres, trouble, &over));
+        let troubles = scope.spawn(|| make_trouble(&fleet, place.postgres, trouble, &over, &outages));
         let driven = drive(&fleet, plan.conversations, plan.turns);
         over.store(true, Ordering::Relaxed);
         let troubles = troubles.join().map_err(|_| Failure::from("the troublemaker panicked")).flatten();
@@ -201,7 +213,7 @@ fn one(
             run.check = String::from_utf8_lossy(&said).trim().to_owned();
         }
     }
-    Ok((Done { run, driven }, seen))
+    Ok((Done { run, driven, outages }, seen))
 }
 
 /// Kills and restarts until it is over; how often.
@@ -210,6 +222,7 @@ fn make_trouble(
     postgres: &Postgres,
     trouble: Trouble,
     over: &AtomicBool,
+    outages: &Outages,
 ) -> Result<(usize, usize), Failure> {
     let (mut kills, mut restarts) = (0, 0);
     while trouble != Trouble::None && !over.load(Ordering::Relaxed) {
@@ -219,9 +232,11 @@ fn make_trouble(
         kills += 1;
         std::thread::sleep(BETWEEN / 2);
         if trouble == Trouble::Restarts && kills % 2 == 0 {
-            postgres.stop(if restarts % 2 == 0 { Stop::Fast } else { Stop::Crash });
-            std::thread::sleep(AWAY);
-            postgres.go()?;
+            outages.during(|| {
+                postgres.stop(if restarts % 2 == 0 { Stop::Fast } else { Stop::Crash });
+                std::thread::sleep(AWAY);
+                postgres.go()
+            })?;
             restarts += 1;
         }
         std::thread::sleep(BETWEEN / 2);
@@ -235,7 +250,7 @@ fn is_fold(outcome: &str) -> bool {
 
 /// Holds what reached the provider against what one gateway sent there.
 fn compared(done: Done, seen: &Seen, expected: &BTreeMap<Turn, Received>, name: String) -> Run {
-    let Done { mut run, driven } = done;
+    let Done { mut run, driven, outages } = done;
     run.name = name;
     for (turn, wanted) in expected {
         let requests = seen.get(turn).map(Vec::as_slice).unwrap_or_default();
@@ -248,6 +263,14 @@ fn compared(done: Done, seen: &Seen, expected: &BTreeMap<Turn, Received>, name: 
             run.mixed += usize::from(speaks_of_others(&text, turn.0));
             run.lost += usize::from(!text.contains(RULE));
         }
+        let counts = match outages.phase(&driven, *turn) {
+            Phase::Clear => &mut run.clear,
+            Phase::During => &mut run.during,
+            Phase::After => &mut run.after,
+        };
+        counts.0 += 1;
+        counts.1 += usize::from(!is_same);
+        run.disagreed += usize::from(disagrees(&outages, &driven, seen, *turn));
         match (is_same, is_as_it_came) {
             (true, _) => run.same += 1,
             (false, true) => run.as_it_came += 1,
@@ -255,6 +278,17 @@ fn compared(done: Done, seen: &Seen, expected: &BTreeMap<Turn, Received>, name: 
         }
     }
     run
+}
+
+/// Whether a turn after an outage neither went on with the one before it nor was folded.
+fn disagrees(outages: &Outages, driven: &Driven, seen: &Seen, turn: Turn) -> bool {
+    let Some(before) = turn.1.checked_sub(1).map(|number| (turn.0, number)) else { return false };
+    let is_after = |turn: Turn| outages.phase(driven, turn) == Phase::After;
+    if !is_after(turn) || !is_after(before) || driven.outcomes.get(&turn).is_some_and(|outcome| is_fold(outcome)) {
+        return false;
+    }
+    let last = |turn: Turn| seen.get(&turn).and_then(|requests| requests.last()).map(Prompt::of);
+    last(turn).zip(last(before)).is_some_and(|(prompt, before)| !prompt.extends(&before))
 }
 
 /// Whether a request has outputs of another conversation.
@@ -279,6 +313,9 @@ impl Run {
             must(self.same == all, format!("{} of {all} turns had the same bytes", self.same));
             must(self.checkpoints == folds, format!("{} checkpoints, expected {folds}", self.checkpoints));
         }
+        let (turns, others) = self.clear;
+        must(others == 0, format!("{others} of {turns} turns that no outage touched had other bytes"));
+        must(self.disagreed == 0, format!("nodes disagreed in {} turns after an outage", self.disagreed));
         must(self.repeated == 0, format!("{} prefixes were folded again", self.repeated));
         must(self.mixed == 0, format!("{} requests spoke of another conversation", self.mixed));
         must(self.lost == 0, format!("{} requests were without what the user said", self.lost));
@@ -297,6 +334,7 @@ impl Figures {
                 json!({ "name": run.name, "turns": run.turns, "turns_per_second": run.rate, "same": run.same,
                         "as_it_came": run.as_it_came, "other": run.other, "checkpoints": run.checkpoints,
                         "repeated": run.repeated, "mixed": run.mixed, "lost": run.lost, "refused": run.refused,
+                        "clear": run.clear, "during": run.during, "after": run.after, "disagreed": run.disagreed,
                         "retries": run.retries, "kills": run.troubles.0, "restarts": run.troubles.1 })
             })
             .collect();
@@ -336,6 +374,14 @@ impl fmt::Display for Figures {
                 run.retries,
                 run.troubles.0,
                 run.troubles.1
+            )?;
+        }
+        for run in self.runs.iter().filter(|run| run.troubles.1 > 0) {
+            writeln!(
+                f,
+                "{}: with other bytes {} of {} turns before any outage, {} of {} during one, {} of {} after one; nodes \
+                 disagreed in {}",
+                run.name, run.clear.1, run.clear.0, run.during.1, run.during.0, run.after.1, run.after.0, run.disagreed
             )?;
         }
         self.wrong.iter().try_for_each(|line| writeln!(f, "WRONG: {line}"))

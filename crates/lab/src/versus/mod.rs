@@ -19,6 +19,7 @@ pub mod table;
 
 use crate::Failure;
 use driver::{Driver, Reply};
+use foldline_reduce::wording;
 use inputs::Task;
 use judge::{Judge, Tally};
 use peers::Peer;
@@ -60,9 +61,11 @@ pub fn run(options: &Options, tell: impl Fn(&str)) -> Result<Results, Failure> {
             format!("{}: not there; cargo build --release -p foldline makes it", options.binary.display()).into()
         );
     }
+    let peers = peers::chosen(&options.only)?;
     let judge = Judge::new()?;
     let inputs = inputs::read(&options.folders, options.limit, &judge)?;
-    tell(&format!("{} sessions, {} with questions", inputs.sessions.len(), inputs.with_questions()));
+    let sessions = wording::counted(inputs.sessions.len(), "session");
+    tell(&format!("{sessions}, {} with questions", inputs.with_questions()));
     inputs.left_out.iter().for_each(|why| tell(&format!("left out: {why}")));
     let secrets = secrets::texts();
     let mut results = Results {
@@ -76,7 +79,7 @@ pub fn run(options: &Options, tell: impl Fn(&str)) -> Result<Results, Failure> {
         rows: Vec::new(),
     };
     let stage = Stage { options, judge: &judge, inputs: &inputs, secrets: &secrets, tell: &tell };
-    for peer in peers::all().into_iter().filter(|peer| options.only.is_empty() || options.only.contains(&peer.id())) {
+    for peer in peers {
         tell(&format!("{}: installing", peer.name));
         let outcome = peers::install(&peer, &options.into, &tell).and_then(|command| {
             let command = command.env("VERSUS_BINARY", std::path::absolute(&options.binary)?);

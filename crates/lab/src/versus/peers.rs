@@ -51,6 +51,16 @@ pub fn all() -> Vec<Peer> {
     ]
 }
 
+/// Those that were asked for by their ids, or all. A name that no peer has is an error.
+pub fn chosen(ids: &[String]) -> Result<Vec<Peer>, Failure> {
+    let peers = all();
+    if let Some(unknown) = ids.iter().find(|id| peers.iter().all(|peer| peer.id() != **id)) {
+        let known: Vec<String> = peers.iter().map(Peer::id).collect();
+        return Err(format!("no peer {unknown}; there are {}", known.join(", ")).into());
+    }
+    Ok(peers.into_iter().filter(|peer| ids.is_empty() || ids.contains(&peer.id())).collect())
+}
+
 /// The drivers, so that the binary works from any folder.
 const DRIVERS: [(&str, &str); 7] = [
     ("driver.py", include_str!("../../versus/driver.py")),
@@ -155,5 +165,23 @@ impl Place<'_> {
                 None => std::thread::sleep(Duration::from_millis(200)),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn peers_are_chosen_by_their_ids() {
+        let chosen = chosen(&["headroom-proxy".to_owned(), "foldline".to_owned()]).expect("both are known");
+        assert_eq!(chosen.iter().map(|peer| peer.name).collect::<Vec<_>>(), ["Foldline", "Headroom, proxy"]);
+        assert_eq!(super::chosen(&[]).expect("all").len(), all().len());
+    }
+
+    #[test]
+    fn an_unknown_peer_is_refused_with_the_known_ones() {
+        let error = chosen(&["foldline".to_owned(), "hermess".to_owned()]).expect_err("there is no such peer");
+        assert!(error.to_string().starts_with("no peer hermess; there are foldline, hermes, "), "{error}");
     }
 }

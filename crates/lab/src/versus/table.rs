@@ -53,10 +53,10 @@ fn once(results: &Results) -> Table {
         ]
     });
     let note = format!(
-        "{} sessions, {} of them with questions; {} tokens in all, window {}, target {:.0} % of the tokens. Behind a slash: Foldline at the \
+        "{}, {} of them with questions; {} tokens in all, window {}, target {:.0} % of the tokens. Behind a slash: Foldline at the \
          size that this peer came to. Refused: results that a strict provider does not accept. Processor time is for 100,000 tokens of \
          input; memory is the peak of the process that does the work.",
-        results.sessions.len(),
+        wording::counted(results.sessions.len(), "session"),
         results.with_questions,
         wording::grouped(results.tokens),
         wording::grouped(results.window),

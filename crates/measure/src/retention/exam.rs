@@ -10,6 +10,8 @@ use std::ops::AddAssign;
 
 /// How far context reaches, in tokens: a sentence or a line of code, and a bound for lines without end.
 const REACH: usize = 12;
+/// Folders of deeper paths are not looked for, so that the work stays linear.
+const DEEPEST: usize = 16;
 /// From this many names on, names with nothing between them are a list.
 const LIST: usize = 3;
 
@@ -163,23 +165,20 @@ impl Exam {
         self.ids.contains_key(&super::token::key_of(&fact.name))
     }
 
-    /// The facts on a line, with their places among its tokens.
+    /// The facts on a line, with their places among its tokens. Who reads a path has read the folders it leads through.
     fn facts_on(&self, line: &str, tokens: &[Token]) -> Vec<(usize, u32)> {
-        let named = tokens.iter().enumerate().filter(|(_, token)| token.class.is_some());
-        named
-            .flat_map(|(at, token)| {
-                let whole = self.ids.get(&token.key);
-                let rooted = self.rooted(line, token).and_then(|key| self.ids.get(&key));
-                whole.into_iter().chain(rooted).map(move |&id| (at, id))
-            })
-            .collect()
-    }
-
-    /// The key of a relative path as it reads from the root.
-    fn rooted(&self, line: &str, token: &Token) -> Option<u64> {
-        let root = self.root.as_deref().filter(|_| token.class == Some(Class::Path))?;
-        let path = line.get(token.span.clone()).filter(|path| !path.starts_with('/'))?;
-        Some(super::token::key_of(&format!("{root}/{path}")))
+        let mut found = Vec::new();
+        for (at, token) in tokens.iter().enumerate().filter(|(_, token)| token.class.is_some()) {
+            let mut find = |key: u64| found.extend(self.ids.get(&key).map(|&id| (at, id)));
+            find(token.key);
+            if token.class == Some(Class::Path) && token.standing == Standing::Whole {
+                let path = line.get(token.span.clone()).unwrap_or_default();
+                let rooted = self.root.as_deref().filter(|_| !path.starts_with('/'));
+                let whole = rooted.map(|root| format!("{root}/{}", path.trim_start_matches("./")));
+                stretches(whole.as_deref().unwrap_or(path), |part| find(super::token::key_of(part)));
+            }
+        }
+        found
     }
 
     /// What is asked for, in the order in which it was needed.
@@ -231,6 +230,17 @@ impl Exam {
             }
         }
         kept
+    }
+}
+
+/// Calls `found` for each path that a path has in it: some of its components, one after the other.
+fn stretches<'p>(path: &'p str, mut found: impl FnMut(&'p str)) {
+    let starts = || std::iter::once(0).chain(path.match_indices('/').map(|(at, _)| at + 1)).take(DEEPEST);
+    let ends = || path.match_indices('/').map(|(at, _)| at).chain([path.len()]).take(DEEPEST);
+    for start in starts() {
+        for end in ends().filter(|end| *end > start) {
+            path.get(start..end).into_iter().for_each(&mut found);
+        }
     }
 }
 

@@ -10,6 +10,8 @@
 //! - an *identifier* is a word of four letters or more, starting with a letter or `_`, with an underscore, a figure,
 //!   a hump (`camelCase`) or an acronym with a tail (`HTTPServer`). A dotted or dashed word is read piece by piece.
 //!
+//! A path tells the paths it has in it: who reads `/srv/app/src/main.py` has read `/srv/app/src`, too.
+//!
 //! Plain words, numbers, product names with humps and the names of tools are no names.
 //!
 //! **Fact.** A name that the agent writes in the second part (its words and the values it hands to tools; not what

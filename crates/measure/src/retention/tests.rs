@@ -176,3 +176,14 @@ fn a_line_without_end_is_read_in_linear_time() {
     let exam = Exam::on([fact], [line.as_str()].into_iter());
     assert_eq!(kept(&exam, &line), 1);
 }
+
+#[test]
+fn who_reads_a_path_has_read_its_folders() {
+    let first = "pytest /srv/app/billing/tests fails\nopen /srv/app/billing/tests/test_tax.py assertion";
+    let document = session(&[first], &["I run all of /srv/app/billing/tests again."]);
+    let exam = exam_at(&document, 3).relative_to(Some("/srv/app"));
+    assert_eq!(names(&exam), ["/srv/app/billing/tests"]);
+    assert_eq!(kept(&exam, "assertion fails in billing/tests/test_tax.py"), 1);
+    assert_eq!(kept(&exam, "assertion fails in tests/test_tax.py"), 0);
+    assert_eq!(kept(&exam, "assertion fails in /srv/app/billing/tests/test_tax.py"), 1);
+}

@@ -106,6 +106,15 @@ fn shards() -> Vec<String> {
     shards
 }
 
+#[test]
+fn a_line_beside_a_masked_one_is_judged_by_what_is_left() {
+    let token = expand("<w64>", 5);
+    for text in [format!("\"password\": \"'-us1\n{token};\n{token}"), format!("{token}\npassword = {token}")] {
+        let once = redact(&text, Mode::Text).into_owned();
+        assert_eq!(redact(&once, Mode::Text), once, "{text}");
+    }
+}
+
 /// `PROPTEST_CASES` asks for more than the usual number.
 fn cases(usual: u32) -> u32 {
     usual.max(ProptestConfig::default().cases)
@@ -176,10 +185,23 @@ proptest! {
 /// Texts in which a second look once found more: a mask must not be taken for the beginning of a secret.
 #[test]
 fn masks_are_no_part_of_a_secret() {
-    for text in
-        ["password--password :  @tcp(&key=hunter2", "the password is ***&key=hunter2", "my password: ***hunter2x"]
+    for text in [
+        "password--password :  @tcp(&key=hunter2",
+        "the password is ***&key=hunter2",
+        "my password: ***hunter2x",
+        "_auth=?code=\"passwordBearer -us1&",
+        "://:$@tcp(password=password@\"\"",
+        "--password =\\n.hooks.slack.com/services/\\<a24>password&key=@<a24><",
+        "keyä: .<a12>&key=:<a12>@tcp(",
+        "<a24>\\n<b64>\\/\"",
+        "_--password <a24>äBearer password-https://=",
+        "password--password <b64>äpassword: \\:?code=\"",
+        "\"password\": \"''&key=eyJ'-----END RSA PRIVATE KEY-----/botpassword&'PASSWORD=auth",
+        "key +1415555password<a6>&key=<a12>user:",
+    ]
+    .map(|template| expand(template, 9))
     {
-        let once = redact(text, Mode::Text).into_owned();
+        let once = redact(&text, Mode::Text).into_owned();
         assert_eq!(redact(&once, Mode::Text), once, "{text}");
     }
 }

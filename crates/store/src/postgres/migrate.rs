@@ -81,3 +81,23 @@ async fn format(transaction: &Transaction<'_>) -> Result<Option<i64>, Fault> {
     }
     Ok(Some(found))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Nodes of the release before work with what steps leave: so a step after the first readable format only adds.
+    #[test]
+    fn steps_only_add() {
+        let steps = STEPS.iter().skip(usize::try_from(READABLE_FROM).unwrap());
+        let words = steps.flat_map(|step| step.lines().filter(|line| !line.trim_start().starts_with("--")));
+        for line in words {
+            let line = line.to_uppercase();
+            for taking in ["DROP ", "RENAME ", "TRUNCATE ", "DELETE ", "SET NOT NULL", " TYPE "] {
+                assert!(!line.contains(taking), "{line}");
+            }
+            let adds_required = line.contains("ADD COLUMN") && line.contains("NOT NULL") && !line.contains("DEFAULT");
+            assert!(!adds_required, "the release before does not fill it: {line}");
+        }
+    }
+}

@@ -17,6 +17,7 @@ mod search;
 mod sessions;
 mod sql;
 mod transfer;
+mod transfer_keys;
 mod wait;
 
 use crate::address::{Address, Digest};

@@ -306,7 +306,7 @@ pub(super) async fn pieces(client: &impl GenericClient, rows: &[i64]) -> Result<
 pub(super) fn unpacked(seal: &Seal, text: &Packed, address: &Address, pieces: Pieces) -> Result<String, Fault> {
     let damaged = |_| Fault::Damaged(*address);
     let size = usize::try_from(text.size).map_err(|_| Fault::Damaged(*address))?;
-    let mut unpacking = Unpacking::of_size(size).map_err(damaged)?;
+    let mut unpacking = Unpacking::of_size(size);
     for (part, sealed) in pieces {
         let piece = seal.open_bytes(What::Piece(&text.place, part), &sealed);
         unpacking.piece(piece.ok_or(Fault::Damaged(*address))?.as_ref()).map_err(damaged)?;

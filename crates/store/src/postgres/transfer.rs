@@ -1,6 +1,7 @@
 //! Rows as records, and records as rows.
 
 use super::sql::{all, bytes, change, first, int, text, values};
+use super::transfer_keys;
 use crate::error::Fault;
 use crate::limits::ROW_BYTES;
 use crate::rows::number;
@@ -8,7 +9,7 @@ use crate::transfer::{Bytes, Cursor, Kind, Record, Removal};
 use tokio_postgres::{GenericClient, Row, Transaction};
 
 /// Records that are read at once, where they are small.
-const PER_PAGE: i64 = 1_000;
+pub(super) const PER_PAGE: i64 = 1_000;
 /// Originals and checkpoints that are read at once.
 const TEXTS_PER_PAGE: i64 = 64;
 
@@ -40,6 +41,9 @@ async fn some(snapshot: &Transaction<'_>, after: &mut Cursor) -> Result<Vec<Reco
         Kind::Sessions => return sessions(snapshot, after).await,
         Kind::Windows => return windows(snapshot, after).await,
         Kind::Objects => return objects(snapshot, after).await,
+        Kind::ClientKeys => return transfer_keys::keys(snapshot, after).await,
+        Kind::KeyUsage => return transfer_keys::usage(snapshot, after).await,
+        Kind::KeyEvents => return transfer_keys::events(snapshot, after).await,
     };
     let sql = format!("SELECT id, {KEY}, {columns} FROM foldline.{table} WHERE id > $1 ORDER BY id LIMIT $2");
     let rows = all(snapshot, &sql, values![after.row => INT8, most => INT8]).await?;
@@ -294,6 +298,9 @@ async fn add_one(transaction: &Transaction<'_>, record: &Record) -> Result<u64, 
                            ON CONFLICT DO NOTHING";
             let given = values![id.0 => BYTEA, namespace.as_bytes() => BYTEA, *made_at => INT8];
             change(transaction, sql, given).await
+        }
+        Record::ClientKey { .. } | Record::KeyUsage { .. } | Record::KeyEvent { .. } => {
+            transfer_keys::add(transaction, record).await
         }
     }
 }

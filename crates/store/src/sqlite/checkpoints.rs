@@ -39,8 +39,8 @@ pub(crate) fn keep_fold(
     use_key(&transaction, vault)?;
     if !originals.is_empty() {
         let (_, rows) = put_in(&transaction, vault, limits, now, namespace, originals, &digests)?;
-        let mut link =
-            transaction.prepare("INSERT OR IGNORE INTO removals (session, original, sealed) VALUES (?1, ?2, ?3)")?;
+        let mut link = transaction
+            .prepare_cached("INSERT OR IGNORE INTO removals (session, original, sealed) VALUES (?1, ?2, ?3)")?;
         for row in rows.keys() {
             link.execute(params![name, row, names.number()])?;
         }
@@ -82,7 +82,7 @@ fn known(
     key: &Key,
 ) -> Result<Option<(i64, i64)>, Fault> {
     let mut statement =
-        transaction.prepare("SELECT id, length(bytes) FROM checkpoints WHERE namespace = ?1 AND key = ?2")?;
+        transaction.prepare_cached("SELECT id, length(bytes) FROM checkpoints WHERE namespace = ?1 AND key = ?2")?;
     for seal in vault.all(Scope::Namespace(namespace)) {
         let parameters = params![namespace, seal.key(key).0];
         let found = statement.query_row(parameters, |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
@@ -101,7 +101,7 @@ pub(crate) fn entries(
     root: &Key,
     most: usize,
 ) -> Result<Vec<CheckpointEntry>, Fault> {
-    let mut statement = reader.prepare(
+    let mut statement = reader.prepare_cached(
         "SELECT key, position, record, used_at FROM checkpoints
           WHERE namespace = ?1 AND root = ?2 AND sealed = ?3 ORDER BY used_at DESC LIMIT ?4",
     )?;
@@ -131,8 +131,9 @@ pub(crate) fn text(
     namespace: &str,
     key: &Key,
 ) -> Result<Option<(String, i64)>, Fault> {
-    let mut statement = reader
-        .prepare("SELECT size, bytes, used_at FROM checkpoints WHERE namespace = ?1 AND key = ?2 AND sealed = ?3")?;
+    let mut statement = reader.prepare_cached(
+        "SELECT size, bytes, used_at FROM checkpoints WHERE namespace = ?1 AND key = ?2 AND sealed = ?3",
+    )?;
     for seal in vault.all(Scope::Namespace(namespace)) {
         let place = seal.key(key);
         let mut rows = statement.query(params![namespace, place.0, seal.number()])?;
@@ -191,7 +192,7 @@ fn let_go(
     spared: Key,
     wanted: i64,
 ) -> Result<i64, Fault> {
-    let mut found = transaction.prepare(query)?;
+    let mut found = transaction.prepare_cached(query)?;
     let mut rows = found.query(parameters)?;
     let mut victims = Vec::new();
     let mut freed = 0;
@@ -205,7 +206,7 @@ fn let_go(
             freed += bytes;
         }
     }
-    let mut remove = transaction.prepare("DELETE FROM checkpoints WHERE id = ?1")?;
+    let mut remove = transaction.prepare_cached("DELETE FROM checkpoints WHERE id = ?1")?;
     for id in victims {
         remove.execute([id])?;
     }

@@ -17,6 +17,9 @@ use std::time::Duration;
 /// The write-ahead log is cut back to this after a large put.
 const LOG_BYTES: i64 = 16 << 20;
 
+/// Statements that a connection keeps prepared: more than all that are used again and again.
+const STATEMENTS: usize = 64;
+
 /// How often the switch to the write-ahead log is tried again while others do the same.
 const STEP: Duration = Duration::from_millis(20);
 
@@ -143,7 +146,10 @@ fn beside(place: &Path, end: &str) -> PathBuf {
 
 fn connect(place: &Path) -> rusqlite::Result<Connection> {
     // No URI: a path may hold `?` and `%`. Locking between threads is ours, by `Mutex`.
-    Connection::open_with_flags(place, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(place, flags)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    Ok(connection)
 }
 
 /// Makes an empty file, which is an empty database, so that nobody else can read it at any moment.

@@ -80,15 +80,15 @@ pub(super) fn sweep(
 
 fn aged(transaction: &Transaction<'_>, before: i64, batch: &Batch, most: u32) -> Result<Vec<Victim>, Fault> {
     let mut oldest = transaction
-        .prepare("SELECT id, size, footprint FROM originals WHERE used_at < ?1 ORDER BY used_at, id LIMIT ?2")?;
+        .prepare_cached("SELECT id, size, footprint FROM originals WHERE used_at < ?1 ORDER BY used_at, id LIMIT ?2")?;
     let victims = oldest.query_map(params![before, most], victim)?;
     Ok(victims.collect::<Result<Vec<_>, _>>()?.into_iter().filter(|v| !batch.contains_key(&v.row)).collect())
 }
 
 /// The least recently used originals of a namespace that together take at least what it takes too much.
 fn surplus(transaction: &Transaction<'_>, excess: &Excess, batch: &Batch) -> Result<Vec<Victim>, Fault> {
-    let mut oldest =
-        transaction.prepare("SELECT id, size, footprint FROM originals WHERE namespace = ?1 ORDER BY used_at, id")?;
+    let mut oldest = transaction
+        .prepare_cached("SELECT id, size, footprint FROM originals WHERE namespace = ?1 ORDER BY used_at, id")?;
     let mut victims = Vec::new();
     let mut left = number(excess.bytes);
     for next in oldest.query_map([&excess.namespace], victim)? {
@@ -116,12 +116,12 @@ fn let_go(
     why: Expiry,
     change: &mut Change,
 ) -> Result<u64, Fault> {
-    let mut mark = transaction.prepare(
+    let mut mark = transaction.prepare_cached(
         "INSERT OR REPLACE INTO tombstones (namespace, digest, expired_at, why, sealed, label)
          SELECT namespace, digest, ?2, ?3, sealed, CASE WHEN sealed = 0 THEN '' ELSE tool END
            FROM originals WHERE id = ?1",
     )?;
-    let mut remove = transaction.prepare("DELETE FROM originals WHERE id = ?1")?;
+    let mut remove = transaction.prepare_cached("DELETE FROM originals WHERE id = ?1")?;
     for victim in victims {
         mark.execute(params![victim.row, now, why.name()])?;
         remove.execute([victim.row])?;

@@ -11,7 +11,7 @@ use crate::search::{
 use crate::sqlite::get::{alike, unpack};
 use crate::sqlite::index::{id_of, part_of};
 use foldline_core::reading::{Findings, Fit, Hit, Way};
-use rusqlite::{Connection, Row, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use std::collections::BTreeMap;
 
 /// Parts that are counted to weigh a word: more of them and it tells little.
@@ -52,7 +52,7 @@ fn namespaces(snapshot: &Transaction<'_>, whose: Whose<'_>) -> Result<Vec<(i64, 
     match whose {
         Whose::Namespace(name) => Ok(id_of(snapshot, name)?.into_iter().map(|id| (id, name.to_owned())).collect()),
         Whose::Everybody => {
-            let mut statement = snapshot.prepare("SELECT id, name FROM namespaces ORDER BY id DESC LIMIT ?1")?;
+            let mut statement = snapshot.prepare_cached("SELECT id, name FROM namespaces ORDER BY id DESC LIMIT ?1")?;
             let rows = statement.query_map([MOST_NAMESPACES], |row| Ok((row.get(0)?, row.get(1)?)))?;
             Ok(rows.collect::<Result<_, _>>()?)
         }
@@ -74,7 +74,9 @@ struct Looking<'l> {
 
 impl Looking<'_> {
     fn look(&self, places: &mut Places) -> Result<(), Fault> {
-        let all: i64 = self.snapshot.query_row("SELECT count(*) FROM words_docsize", [], |row| row.get(0))?;
+        let sql = "SELECT parts FROM tenants WHERE namespace = ?1";
+        let all = self.snapshot.prepare_cached(sql)?.query_row([self.name], |row| row.get(0)).optional()?;
+        let all: i64 = all.unwrap_or(0);
         let mut weights = Vec::new();
         for group in &self.query.groups {
             let holding = self.count(&self.all_of(&group.terms))?;
@@ -112,12 +114,13 @@ impl Looking<'_> {
 
     fn count(&self, expression: &str) -> Result<usize, Fault> {
         let sql = "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ?1 LIMIT ?2)";
-        Ok(self.snapshot.query_row(sql, params![expression, MOST_COUNTED], |row| row.get(0).map(whole))? as usize)
+        let mut statement = self.snapshot.prepare_cached(sql)?;
+        Ok(statement.query_row(params![expression, MOST_COUNTED], |row| row.get(0).map(whole))? as usize)
     }
 
     /// The newest parts that the index names.
     fn candidates(&self, expression: &str, most: usize) -> Result<Vec<(Source, usize)>, Fault> {
-        let mut statement = self.snapshot.prepare(
+        let mut statement = self.snapshot.prepare_cached(
             "SELECT words.rowid, originals.id, digest, tool, created_at, size, sealed
                FROM words CROSS JOIN originals ON originals.id = words.rowid / 1048576
               WHERE words MATCH ?1 AND namespace = ?2 AND (?3 IS NULL OR EXISTS (
@@ -172,8 +175,8 @@ fn expression(seal: &Seal, namespace: i64, term: &Term) -> String {
 }
 
 fn hits(snapshot: &Transaction<'_>, vault: &Vault, places: Vec<Place>, way: &Way) -> Result<Vec<Hit>, Fault> {
-    let mut sessions =
-        snapshot.prepare("SELECT session, sealed FROM removals WHERE original = ?1 ORDER BY session LIMIT ?2")?;
+    let mut sessions = snapshot
+        .prepare_cached("SELECT session, sealed FROM removals WHERE original = ?1 ORDER BY session LIMIT ?2")?;
     let mut hits = Vec::new();
     for place in places {
         let short = Address::distinguishing(&place.source.digest, &[]);

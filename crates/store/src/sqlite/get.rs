@@ -34,7 +34,8 @@ pub(crate) fn get(reader: &mut Connection, vault: &Vault, namespace: &str, addre
 
 /// The namespaces that know an address, in order.
 pub(crate) fn namespaces(reader: &Connection, vault: &Vault, address: &Address) -> Result<Vec<String>, Fault> {
-    let mut all = reader.prepare("SELECT namespace FROM tenants UNION SELECT namespace FROM tombstones ORDER BY 1")?;
+    let mut all =
+        reader.prepare_cached("SELECT namespace FROM tenants UNION SELECT namespace FROM tombstones ORDER BY 1")?;
     let all: Vec<String> = all.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
     let mut knowing = Vec::new();
     for namespace in all {
@@ -84,7 +85,7 @@ pub(crate) fn note_use(
 /// Kept and gone texts alike: with both under one short handle, nobody can say which one was meant.
 fn find(snapshot: &Connection, seal: &Seal, namespace: &str, address: &Address) -> Result<Vec<Found>, Fault> {
     let (low, high) = seal.range(address);
-    let mut statement = snapshot.prepare(
+    let mut statement = snapshot.prepare_cached(
         "SELECT digest, tool, id, created_at, used_at, size, NULL, NULL FROM originals
           WHERE namespace = ?1 AND digest BETWEEN ?2 AND ?3 AND sealed = ?4
          UNION ALL
@@ -141,8 +142,8 @@ fn load(snapshot: &Transaction<'_>, seal: &Seal, address: &Address, found: Found
 pub(super) fn unpack(snapshot: &Connection, seal: &Seal, text: &Packed, address: &Address) -> Result<String, Fault> {
     let damaged = |_| Fault::Damaged(*address);
     let size = usize::try_from(text.size).map_err(|_| Fault::Damaged(*address))?;
-    let mut unpacking = Unpacking::of_size(size).map_err(damaged)?;
-    let mut statement = snapshot.prepare("SELECT part, bytes FROM chunks WHERE original = ?1 ORDER BY part")?;
+    let mut unpacking = Unpacking::of_size(size);
+    let mut statement = snapshot.prepare_cached("SELECT part, bytes FROM chunks WHERE original = ?1 ORDER BY part")?;
     let mut chunks = statement.query([text.row])?;
     while let Some(chunk) = chunks.next()? {
         let bytes = chunk.get_ref(1)?.as_blob().map_err(|_| Fault::Damaged(*address))?;

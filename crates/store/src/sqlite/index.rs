@@ -37,7 +37,7 @@ struct Indexed {
 /// Originals that wait for the index.
 pub(crate) fn waiting(reader: &Connection) -> Result<u64, Fault> {
     let sql = "SELECT count(*) FROM originals WHERE parts IS NULL";
-    Ok(reader.query_row(sql, [], |row| row.get(0).map(whole))?)
+    Ok(reader.prepare_cached(sql)?.query_row([], |row| row.get(0).map(whole))?)
 }
 
 /// Puts the newest originals that wait into the index. Returns the bytes of their texts; 0 when none waits.
@@ -69,7 +69,7 @@ pub(crate) fn index_some(reader: &mut Connection, writer: &Mutex<Connection>, va
 }
 
 fn newest(snapshot: &Transaction<'_>) -> Result<Vec<Waiting>, Fault> {
-    let mut statement = snapshot.prepare(
+    let mut statement = snapshot.prepare_cached(
         "SELECT id, digest, size, namespace, tool, sealed FROM originals
           WHERE parts IS NULL ORDER BY id DESC LIMIT ?1",
     )?;
@@ -85,7 +85,7 @@ fn newest(snapshot: &Transaction<'_>) -> Result<Vec<Waiting>, Fault> {
 /// The number of a namespace in the index; `None` when nothing of it is there.
 pub(super) fn id_of(reader: &Connection, namespace: &str) -> Result<Option<i64>, Fault> {
     let sql = "SELECT id FROM namespaces WHERE name = ?1";
-    Ok(reader.query_row(sql, [namespace], |row| row.get(0)).optional()?)
+    Ok(reader.prepare_cached(sql)?.query_row([namespace], |row| row.get(0)).optional()?)
 }
 
 fn add_namespace(writer: &Connection, namespace: &str) -> Result<i64, Fault> {
@@ -122,10 +122,10 @@ fn indexed_form(
 }
 
 fn write(transaction: &Transaction<'_>, indexed: &[Indexed]) -> Result<(), Fault> {
-    let mut take = transaction.prepare(
+    let mut take = transaction.prepare_cached(
         "UPDATE originals SET parts = ?3, footprint = footprint + ?4 WHERE id = ?1 AND digest = ?2 AND parts IS NULL",
     )?;
-    let mut add = transaction.prepare("INSERT INTO words (rowid, word) VALUES (?1, ?2)")?;
+    let mut add = transaction.prepare_cached("INSERT INTO words (rowid, word) VALUES (?1, ?2)")?;
     let mut change = Change::default();
     for original in indexed {
         let footprint = number(original.bytes as u64);

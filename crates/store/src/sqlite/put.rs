@@ -13,7 +13,7 @@ use crate::sqlite::lock;
 use crate::sqlite::seals::use_key;
 use crate::sqlite::tenants::excesses;
 use crate::sqlite::totals::Change;
-use rusqlite::{Connection, OptionalExtension, Statement, Transaction, TransactionBehavior, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
@@ -94,17 +94,17 @@ struct Shelf<'t> {
     /// How texts may have been sealed, the present way first.
     seals: Vec<Seal>,
     writing: Seal,
-    find: Statement<'t>,
-    touch: Statement<'t>,
-    add: Statement<'t>,
-    add_chunk: Statement<'t>,
-    measure: Statement<'t>,
-    revive: Statement<'t>,
+    find: CachedStatement<'t>,
+    touch: CachedStatement<'t>,
+    add: CachedStatement<'t>,
+    add_chunk: CachedStatement<'t>,
+    measure: CachedStatement<'t>,
+    revive: CachedStatement<'t>,
 }
 
 impl<'t> Shelf<'t> {
     fn of(transaction: &'t Transaction<'_>, vault: &Vault, namespace: &'t str, now: i64) -> Result<Shelf<'t>, Fault> {
-        let prepare = |sql| transaction.prepare(sql);
+        let prepare = |sql| transaction.prepare_cached(sql);
         Ok(Shelf {
             namespace,
             now,

@@ -26,7 +26,7 @@ pub(super) fn enter(writer: &mut Connection, keys: &Keyring) -> Result<Vault, Fa
 }
 
 fn known(connection: &Connection) -> Result<Vec<Known>, Fault> {
-    let mut statement = connection.prepare("SELECT id, key, in_use FROM seals ORDER BY id")?;
+    let mut statement = connection.prepare_cached("SELECT id, key, in_use FROM seals ORDER BY id")?;
     let rows = statement
         .query_map([], |row| Ok(Known { number: row.get(0)?, id: KeyId(row.get(1)?), in_use: row.get(2)? }))?;
     Ok(rows.collect::<Result<_, _>>()?)
@@ -38,7 +38,7 @@ pub(super) fn use_key(transaction: &Transaction<'_>, vault: &Vault) -> Result<()
     match vault.number() {
         0 => {
             let sql = "SELECT key FROM seals WHERE in_use ORDER BY id DESC LIMIT 1";
-            let key = transaction.query_row(sql, [], |row| row.get(0).map(KeyId)).optional()?;
+            let key = transaction.prepare_cached(sql)?.query_row([], |row| row.get(0).map(KeyId)).optional()?;
             key.map_or(Ok(()), |id| Err(Fault::NoKey(id)))
         }
         number => {

@@ -43,7 +43,7 @@ pub(crate) fn write(
     {
         let seal = vault.writing(Scope::Sessions);
         let mut add =
-            transaction.prepare("INSERT INTO events (session, at, record, sealed) VALUES (?1, ?2, ?3, ?4)")?;
+            transaction.prepare_cached("INSERT INTO events (session, at, record, sealed) VALUES (?1, ?2, ?3, ?4)")?;
         for event in events {
             let name = seal.name(&event.session)?;
             let record = seal.text(What::Event(&name), &event.record)?;
@@ -96,7 +96,7 @@ pub(super) fn revised(
 /// Writes one session inside a transaction.
 pub(super) fn write_session(connection: &Connection, vault: &Vault, session: &SessionRow) -> Result<(), Fault> {
     let names = vault.all(Scope::Sessions);
-    let mut replace = connection.prepare("DELETE FROM sessions WHERE id = ?1")?;
+    let mut replace = connection.prepare_cached("DELETE FROM sessions WHERE id = ?1")?;
     // Under an earlier key it has another name.
     for seal in names.iter().skip(1) {
         replace.execute([seal.name(&session.id)?])?;
@@ -104,7 +104,7 @@ pub(super) fn write_session(connection: &Connection, vault: &Vault, session: &Se
     let name = vault.writing(Scope::Sessions).name(&session.id)?;
     let seal = vault.writing(Scope::Namespace(&session.namespace));
     let record = seal.text(What::Session(&name), &session.record)?;
-    let mut statement = connection.prepare(
+    let mut statement = connection.prepare_cached(
         "INSERT INTO sessions (id, namespace, last_at, record, sealed) VALUES (?1, ?2, ?3, ?4, ?5)
              ON CONFLICT (id) DO UPDATE SET last_at = excluded.last_at, record = excluded.record",
     )?;
@@ -114,7 +114,7 @@ pub(super) fn write_session(connection: &Connection, vault: &Vault, session: &Se
 
 /// One session.
 pub(crate) fn session(reader: &Connection, vault: &Vault, id: &str) -> Result<Option<SessionRow>, Fault> {
-    let mut statement = reader.prepare(&format!("{COLUMNS} WHERE id = ?1"))?;
+    let mut statement = reader.prepare_cached(&format!("{COLUMNS} WHERE id = ?1"))?;
     for seal in vault.all(Scope::Sessions) {
         let mut rows = statement.query([seal.name(id)?])?;
         if let Some(row) = rows.next()? {
@@ -132,7 +132,7 @@ pub(crate) fn sessions(
     most: usize,
 ) -> Result<Vec<SessionRow>, Fault> {
     let whose = if namespace.is_some() { "namespace = ?1" } else { "?1 IS NULL" };
-    let mut statement = reader.prepare(&format!("{COLUMNS} WHERE {whose} ORDER BY last_at DESC LIMIT ?2"))?;
+    let mut statement = reader.prepare_cached(&format!("{COLUMNS} WHERE {whose} ORDER BY last_at DESC LIMIT ?2"))?;
     let mut rows = statement.query(params![namespace, number(most as u64)])?;
     let mut sessions = Vec::new();
     while let Some(row) = rows.next()? {
@@ -144,7 +144,7 @@ pub(crate) fn sessions(
 /// The latest events of a session, newest first.
 pub(crate) fn events(reader: &Connection, vault: &Vault, session: &str, most: usize) -> Result<Vec<EventRow>, Fault> {
     let mut statement =
-        reader.prepare("SELECT id, at, record FROM events WHERE session = ?1 ORDER BY id DESC LIMIT ?2")?;
+        reader.prepare_cached("SELECT id, at, record FROM events WHERE session = ?1 ORDER BY id DESC LIMIT ?2")?;
     let mut found = Vec::new();
     for seal in vault.all(Scope::Sessions) {
         let name = seal.name(session)?;

@@ -12,7 +12,7 @@ pub(super) fn excesses(connection: &Connection, limits: &Limits, what: What) -> 
         What::All => "SELECT namespace, originals + checkpoints + sessions FROM tenants",
         What::Checkpoints => "SELECT namespace, checkpoints FROM tenants",
     };
-    let mut statement = connection.prepare(sql)?;
+    let mut statement = connection.prepare_cached(sql)?;
     let rows = statement.query_map([], |row| Ok((row.get(0)?, whole(row.get(1)?))))?;
     Ok(beyond(rows.collect::<Result<_, _>>()?, limits, what))
 }
@@ -21,7 +21,8 @@ pub(super) fn excesses(connection: &Connection, limits: &Limits, what: What) -> 
 pub(super) fn let_sessions_go(transaction: &Transaction<'_>, limits: &Limits) -> Result<(), Fault> {
     let most = room_for_sessions(limits);
     let crowded: Vec<(String, i64)> = {
-        let mut statement = transaction.prepare("SELECT namespace, sessions FROM tenants WHERE sessions > ?1")?;
+        let mut statement =
+            transaction.prepare_cached("SELECT namespace, sessions FROM tenants WHERE sessions > ?1")?;
         let rows = statement.query_map([number(most)], |row| Ok((row.get(0)?, row.get(1)?)))?;
         rows.collect::<Result<_, _>>()?
     };
@@ -35,10 +36,11 @@ pub(super) fn let_sessions_go(transaction: &Transaction<'_>, limits: &Limits) ->
 /// Lets go of the oldest sessions of a namespace until so much is free.
 pub(super) fn let_oldest_sessions_go(transaction: &Transaction<'_>, namespace: &str, bytes: i64) -> Result<i64, Fault> {
     let mut freed = 0;
-    let mut oldest = transaction
-        .prepare("SELECT id, length(record) + 256 FROM sessions WHERE namespace = ?1 ORDER BY last_at LIMIT 10000")?;
+    let mut oldest = transaction.prepare_cached(
+        "SELECT id, length(record) + 256 FROM sessions WHERE namespace = ?1 ORDER BY last_at LIMIT 10000",
+    )?;
     let rows = oldest.query_map(params![namespace], |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?)))?;
-    let mut remove = transaction.prepare("DELETE FROM sessions WHERE id = ?1")?;
+    let mut remove = transaction.prepare_cached("DELETE FROM sessions WHERE id = ?1")?;
     for row in rows.collect::<Result<Vec<_>, _>>()? {
         if freed >= bytes {
             break;
@@ -53,11 +55,11 @@ pub(super) fn let_oldest_sessions_go(transaction: &Transaction<'_>, namespace: &
 pub(super) fn recount(connection: &Connection) -> Result<(), Fault> {
     connection.execute_batch(
         "DELETE FROM tenants;
-         INSERT INTO tenants (namespace, originals, checkpoints, sessions)
-         SELECT namespace, sum(a), sum(b), sum(c) FROM (
-             SELECT namespace, footprint AS a, 0 AS b, 0 AS c FROM originals
-             UNION ALL SELECT namespace, 0, length(bytes) + 256, 0 FROM checkpoints
-             UNION ALL SELECT namespace, 0, 0, length(record) + 256 FROM sessions
+         INSERT INTO tenants (namespace, originals, checkpoints, sessions, parts)
+         SELECT namespace, sum(a), sum(b), sum(c), sum(d) FROM (
+             SELECT namespace, footprint AS a, 0 AS b, 0 AS c, coalesce(parts, 0) AS d FROM originals
+             UNION ALL SELECT namespace, 0, length(bytes) + 256, 0, 0 FROM checkpoints
+             UNION ALL SELECT namespace, 0, 0, length(record) + 256, 0 FROM sessions
          ) GROUP BY namespace;",
     )?;
     Ok(())

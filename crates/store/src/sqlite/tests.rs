@@ -101,6 +101,19 @@ fn a_file_of_a_later_release_is_refused_and_kept() {
 }
 
 #[test]
+fn an_open_store_goes_on_while_a_later_release_adds_to_the_format() {
+    let opened = opened();
+    opened.put("before").unwrap();
+    let other = Connection::open(opened.path()).unwrap();
+    let later = "ALTER TABLE originals ADD COLUMN later INTEGER NOT NULL DEFAULT 0; CREATE TABLE later (id INTEGER);
+                 PRAGMA user_version = 99";
+    other.execute_batch(later).unwrap();
+    opened.put("after").unwrap();
+    let count: i64 = lock(&opened.writer).query_row("SELECT count(*) FROM originals", [], |row| row.get(0)).unwrap();
+    assert_eq!(count, 2);
+}
+
+#[test]
 fn files_of_others_are_refused_and_left_as_they_are() {
     let folder = tempfile::tempdir().unwrap();
     let database = folder.path().join("places.sqlite");

@@ -7,24 +7,26 @@ use crate::sqlite::tenants;
 use rusqlite::{Connection, params};
 
 /// How a transaction changes the sums.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Change {
     pub(super) originals: i64,
     pub(super) size: i64,
     pub(super) footprint: i64,
     pub(super) tombstones: i64,
+    /// Bytes of checkpoints.
+    pub(super) checkpoint_bytes: i64,
 }
 
 impl Change {
     /// Writes the change down, if there is one: a put of known texts alone then writes nothing.
     pub(super) fn apply(&self, connection: &Connection) -> Result<(), Fault> {
-        if self.originals == 0 && self.size == 0 && self.footprint == 0 && self.tombstones == 0 {
+        if *self == Change::default() {
             return Ok(());
         }
         connection.execute(
-            "UPDATE totals SET originals = originals + ?1, size = size + ?2,
-                               footprint = footprint + ?3, tombstones = tombstones + ?4",
-            params![self.originals, self.size, self.footprint, self.tombstones],
+            "UPDATE totals SET originals = originals + ?1, size = size + ?2, footprint = footprint + ?3,
+                               tombstones = tombstones + ?4, checkpoint_bytes = checkpoint_bytes + ?5",
+            params![self.originals, self.size, self.footprint, self.tombstones, self.checkpoint_bytes],
         )?;
         Ok(())
     }

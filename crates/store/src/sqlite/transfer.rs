@@ -3,12 +3,13 @@
 use crate::error::Fault;
 use crate::limits::ROW_BYTES;
 use crate::rows::number;
-use crate::sqlite::totals::recount;
+use crate::sqlite::totals::Change;
+use crate::sqlite::transfer_keys;
 use crate::transfer::{Bytes, Cursor, Kind, Record, Removal};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
 /// Records that are read at once, where they are small.
-const PER_PAGE: i64 = 1_000;
+pub(super) const PER_PAGE: i64 = 1_000;
 /// Originals and checkpoints that are read at once.
 const TEXTS_PER_PAGE: i64 = 64;
 
@@ -79,6 +80,9 @@ pub(crate) fn page(reader: &mut Connection, after: &mut Cursor) -> Result<Vec<Re
             Kind::Sessions => sessions(&snapshot, after)?,
             Kind::Windows => windows(&snapshot, after)?,
             Kind::Objects => objects(&snapshot, after)?,
+            Kind::ClientKeys => transfer_keys::keys(&snapshot, after)?,
+            Kind::KeyUsage => transfer_keys::usage(&snapshot, after)?,
+            Kind::KeyEvents => transfer_keys::events(&snapshot, after)?,
         };
         if !records.is_empty() || !after.next_kind() {
             return Ok(records);
@@ -192,10 +196,11 @@ fn objects(snapshot: &Transaction<'_>, after: &mut Cursor) -> Result<Vec<Record>
 pub(crate) fn add(worker: &mut Connection, records: &[Record]) -> Result<u64, Fault> {
     let transaction = worker.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut added = 0;
+    let mut change = Change::default();
     for record in records {
-        added += add_one(&transaction, record)? as u64;
+        added += add_one(&transaction, record, &mut change)? as u64;
     }
-    recount(&transaction)?;
+    change.apply(&transaction)?;
     transaction.commit()?;
     Ok(added)
 }
@@ -210,48 +215,55 @@ fn seal(transaction: &Transaction<'_>, key: Option<&Bytes>) -> Result<i64, Fault
     Ok(transaction.query_row("SELECT id FROM seals WHERE key = ?1", [key], |row| row.get(0))?)
 }
 
-fn add_one(transaction: &Transaction<'_>, record: &Record) -> Result<usize, Fault> {
+/// Runs a statement that is used again and again.
+pub(super) fn run(transaction: &Transaction<'_>, sql: &str, values: impl rusqlite::Params) -> Result<usize, Fault> {
+    Ok(transaction.prepare_cached(sql)?.execute(values)?)
+}
+
+fn add_one(transaction: &Transaction<'_>, record: &Record, change: &mut Change) -> Result<usize, Fault> {
     Ok(match record {
         Record::Original { namespace, digest, label, created_at, used_at, size, key, pieces, sessions } => {
             let sealed = seal(transaction, key.as_ref())?;
             let packed: usize = pieces.iter().map(|piece| piece.0.len()).sum();
+            let footprint = number(ROW_BYTES + packed as u64);
             let row: Option<i64> = transaction
-                .query_row(
+                .prepare_cached(
                     "INSERT INTO originals (namespace, digest, tool, created_at, used_at, size, footprint, sealed)
                      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (namespace, digest) DO NOTHING RETURNING id",
-                    params![
-                        namespace,
-                        digest.0,
-                        label,
-                        created_at,
-                        used_at,
-                        size,
-                        number(ROW_BYTES + packed as u64),
-                        sealed
-                    ],
-                    |row| row.get(0),
-                )
+                )?
+                .query_row(params![namespace, digest.0, label, created_at, used_at, size, footprint, sealed], |row| {
+                    row.get(0)
+                })
                 .optional()?;
             let Some(row) = row else { return Ok(0) };
             for (part, piece) in pieces.iter().enumerate() {
                 let given = params![row, number(part as u64), piece.0];
-                transaction.execute("INSERT INTO chunks (original, part, bytes) VALUES (?1, ?2, ?3)", given)?;
+                run(transaction, "INSERT INTO chunks (original, part, bytes) VALUES (?1, ?2, ?3)", given)?;
             }
             for removal in sessions {
                 let given = params![removal.session, row, seal(transaction, removal.key.as_ref())?];
                 let sql = "INSERT OR IGNORE INTO removals (session, original, sealed) VALUES (?1, ?2, ?3)";
-                transaction.execute(sql, given)?;
+                run(transaction, sql, given)?;
             }
             let gone = params![namespace, digest.0];
-            transaction.execute("DELETE FROM tombstones WHERE namespace = ?1 AND digest = ?2", gone)?;
+            let revived = run(transaction, "DELETE FROM tombstones WHERE namespace = ?1 AND digest = ?2", gone)?;
+            change.originals += 1;
+            change.size += size;
+            change.footprint += footprint;
+            change.tombstones -= number(revived as u64);
             1
         }
-        Record::Tombstone { namespace, digest, label, expired_at, why, key } => transaction.execute(
-            "INSERT OR IGNORE INTO tombstones (namespace, digest, label, expired_at, why, sealed)
-             SELECT ?1, ?2, ?3, ?4, ?5, ?6
-              WHERE NOT EXISTS (SELECT 1 FROM originals WHERE namespace = ?1 AND digest = ?2)",
-            params![namespace, digest.0, label, expired_at, why, seal(transaction, key.as_ref())?],
-        )?,
+        Record::Tombstone { namespace, digest, label, expired_at, why, key } => {
+            let added = run(
+                transaction,
+                "INSERT OR IGNORE INTO tombstones (namespace, digest, label, expired_at, why, sealed)
+                 SELECT ?1, ?2, ?3, ?4, ?5, ?6
+                  WHERE NOT EXISTS (SELECT 1 FROM originals WHERE namespace = ?1 AND digest = ?2)",
+                params![namespace, digest.0, label, expired_at, why, seal(transaction, key.as_ref())?],
+            )?;
+            change.tombstones += number(added as u64);
+            added
+        }
         Record::Checkpoint {
             namespace,
             id,
@@ -264,41 +276,53 @@ fn add_one(transaction: &Transaction<'_>, record: &Record) -> Result<usize, Faul
             used_at,
             session,
             key,
-        } => transaction.execute(
-            "INSERT OR IGNORE INTO checkpoints (namespace, key, root, position, record, size, bytes, created_at,
-                                                used_at, session, sealed)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
-            params![
-                namespace,
-                id.0,
-                root.0,
-                position,
-                record,
-                size,
-                bytes.0,
-                created_at,
-                used_at,
-                session,
-                seal(transaction, key.as_ref())?
-            ],
-        )?,
-        Record::Session { id, namespace, last_at, record, key } => transaction.execute(
+        } => {
+            let added = run(
+                transaction,
+                "INSERT OR IGNORE INTO checkpoints (namespace, key, root, position, record, size, bytes, created_at,
+                                                    used_at, session, sealed)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+                params![
+                    namespace,
+                    id.0,
+                    root.0,
+                    position,
+                    record,
+                    size,
+                    bytes.0,
+                    created_at,
+                    used_at,
+                    session,
+                    seal(transaction, key.as_ref())?
+                ],
+            )?;
+            change.checkpoint_bytes += number((added * bytes.0.len()) as u64);
+            added
+        }
+        Record::Session { id, namespace, last_at, record, key } => run(
+            transaction,
             "INSERT OR IGNORE INTO sessions (id, namespace, last_at, record, sealed) VALUES (?1, ?2, ?3, ?4, ?5)",
             params![id, namespace, last_at, record, seal(transaction, key.as_ref())?],
         )?,
         // Events have no name, so the same one is known by all of it.
-        Record::Event { session, at, record, key } => transaction.execute(
+        Record::Event { session, at, record, key } => run(
+            transaction,
             "INSERT INTO events (session, at, record, sealed) SELECT ?1, ?2, ?3, ?4
               WHERE NOT EXISTS (SELECT 1 FROM events WHERE session = ?1 AND at = ?2 AND record = ?3)",
             params![session, at, record, seal(transaction, key.as_ref())?],
         )?,
-        Record::Window { namespace, model, record, learnt_at } => transaction.execute(
+        Record::Window { namespace, model, record, learnt_at } => run(
+            transaction,
             "INSERT OR IGNORE INTO windows (namespace, model, record, learnt_at) VALUES (?1, ?2, ?3, ?4)",
             params![namespace, model, record, learnt_at],
         )?,
-        Record::Object { id, namespace, made_at } => transaction.execute(
+        Record::Object { id, namespace, made_at } => run(
+            transaction,
             "INSERT OR IGNORE INTO objects (key, namespace, made_at) VALUES (?1, ?2, ?3)",
             params![id.0, namespace, made_at],
         )?,
+        Record::ClientKey { .. } | Record::KeyUsage { .. } | Record::KeyEvent { .. } => {
+            transfer_keys::add(transaction, record)?
+        }
     })
 }

@@ -42,6 +42,6 @@ pub(crate) fn write_windows(
 
 /// What is known about a model, for one namespace.
 pub(crate) fn window(reader: &Connection, namespace: &str, model: &str) -> Result<Option<String>, Fault> {
-    let mut statement = reader.prepare("SELECT record FROM windows WHERE namespace = ?1 AND model = ?2")?;
+    let mut statement = reader.prepare_cached("SELECT record FROM windows WHERE namespace = ?1 AND model = ?2")?;
     Ok(statement.query_row([namespace, model], |row| row.get(0)).optional()?)
 }

@@ -62,6 +62,8 @@ macro_rules! checks {
             a_key_needs_a_plain_name_and_a_scope
             usage_adds_up_per_key_and_day
             events_of_keys_are_bounded_in_number
+            an_export_is_taken_in_whole_and_once
+            a_key_in_force_keeps_its_name_from_an_import
         }
     };
 }
@@ -80,9 +82,11 @@ pub(crate) use contract;
 mod client_keys;
 mod conversations;
 mod searches;
+mod transfers;
 pub(crate) use client_keys::*;
 pub(crate) use conversations::*;
 pub(crate) use searches::*;
+pub(crate) use transfers::*;
 
 fn put(store: &Store, now: i64, text: &str) {
     store.put(now, "", &[new(text, "")]).unwrap();

@@ -4,8 +4,11 @@
 //! decodes what nobody asks for. Unknown fields cost one skip. Accepts what `serde_json` accepts
 //! as raw JSON (a property test holds the two against each other), up to [`MAX_DEPTH`].
 
+use super::literal::{SHORT, closing_quote, escape_length, is_sound, plain_run};
 use crate::edit::Span;
 use std::borrow::Cow;
+
+pub use super::literal::{decode, decode_escape, encode, encode_into};
 
 /// Deeper nesting is refused: no provider's request comes near it, and it bounds the scanner's memory.
 pub const MAX_DEPTH: usize = 512;
@@ -60,12 +63,26 @@ impl JsonKind {
 pub struct Scanner<'a> {
     text: &'a str,
     at: usize,
+    strings: Strings,
+}
+
+/// Whether what stands in strings is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Strings {
+    Unknown,
+    /// A scanner has accepted them before.
+    Accepted,
 }
 
 impl<'a> Scanner<'a> {
     /// Starts at byte `at` of `text`.
     pub fn new(text: &'a str, at: usize) -> Scanner<'a> {
-        Scanner { text, at }
+        Scanner { text, at, strings: Strings::Unknown }
+    }
+
+    /// Starts at byte `at` of a text that a scanner has accepted: strings are not checked again, only their ends are found.
+    pub fn again(text: &'a str, at: usize) -> Scanner<'a> {
+        Scanner { text, at, strings: Strings::Accepted }
     }
 
     /// Where the scanner stands.
@@ -159,22 +176,45 @@ impl<'a> Scanner<'a> {
         }
         let start = self.at;
         let bytes = self.text.as_bytes();
+        let inside = bytes.get(start + 1..).unwrap_or_default();
+        // Keys and other short strings end here.
+        let short = plain_run(inside.get(..SHORT).unwrap_or(inside));
+        let end = match inside.get(short) {
+            Some(b'"') => Some(short),
+            _ => closing_quote(inside, short).filter(|&end| {
+                self.strings == Strings::Accepted || is_sound(inside.get(short..end).unwrap_or_default())
+            }),
+        };
+        match end {
+            Some(end) => {
+                self.at = start + 1 + end + 1;
+                Ok(Span::new(start, self.at))
+            }
+            None => Err(self.fault_in_string(start)),
+        }
+    }
+
+    /// What is wrong with the string at `start`.
+    fn fault_in_string(&mut self, start: usize) -> JsonError {
+        let bytes = self.text.as_bytes();
         let mut at = start + 1;
         loop {
             at += plain_run(bytes.get(at..).unwrap_or_default());
             match bytes.get(at) {
-                Some(b'"') => {
-                    self.at = at + 1;
-                    return Ok(Span::new(start, self.at));
+                Some(b'\\') => match escape_length(bytes.get(at..).unwrap_or_default()) {
+                    Some(length) => at += length,
+                    None => {
+                        self.at = at;
+                        return self.error("invalid escape sequence");
+                    }
+                },
+                Some(b'"') | None => {
+                    self.at = start;
+                    return self.error("unterminated string");
                 }
-                Some(b'\\') => at += self.escape(at)?,
                 Some(_) => {
                     self.at = at;
-                    return Err(self.error("unescaped control character in a string"));
-                }
-                None => {
-                    self.at = start;
-                    return Err(self.error("unterminated string"));
+                    return self.error("unescaped control character in a string");
                 }
             }
         }
@@ -230,19 +270,6 @@ impl<'a> Scanner<'a> {
                 Ok(true)
             }
             _ => Err(self.unexpected(expected)),
-        }
-    }
-
-    /// Length of the escape sequence at `at`.
-    fn escape(&mut self, at: usize) -> Result<usize> {
-        let bytes = self.text.as_bytes();
-        match bytes.get(at + 1) {
-            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(2),
-            Some(b'u') if bytes.get(at + 2..at + 6).is_some_and(|hex| hex.iter().all(u8::is_ascii_hexdigit)) => Ok(6),
-            _ => {
-                self.at = at;
-                Err(self.error("invalid escape sequence"))
-            }
         }
     }
 
@@ -377,129 +404,3 @@ impl OpenBrackets {
         Some(if word >> (top % 64) & 1 == 1 { Bracket::Object } else { Bracket::Array })
     }
 }
-
-/// How many bytes from the start of `bytes` need no attention inside a string: no quote, no
-/// backslash, no control character. Eight at a time: strings are most of every transcript.
-fn plain_run(bytes: &[u8]) -> usize {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGH: u64 = 0x8080_8080_8080_8080;
-    let mut chunks = bytes.chunks_exact(8);
-    let mut at = 0;
-    for chunk in &mut chunks {
-        let mut eight = [0u8; 8];
-        eight.copy_from_slice(chunk);
-        let word = u64::from_le_bytes(eight);
-        let quote = word ^ (ONES * u64::from(b'"'));
-        let backslash = word ^ (ONES * u64::from(b'\\'));
-        // The classic "has a zero byte" test, and "has a byte below 0x20"; both may only
-        // report too much above the first hit, and only the first hit is used.
-        let special = (quote.wrapping_sub(ONES) & !quote)
-            | (backslash.wrapping_sub(ONES) & !backslash)
-            | (word.wrapping_sub(ONES * 0x20) & !word);
-        let special = special & HIGH;
-        if special != 0 {
-            return at + special.trailing_zeros() as usize / 8;
-        }
-        at += 8;
-    }
-    at + chunks.remainder().iter().take_while(|&&byte| byte >= 0x20 && byte != b'"' && byte != b'\\').count()
-}
-
-/// What the inside of a string literal says. Half of a surrogate pair becomes `U+FFFD`.
-pub fn decode(raw: &str) -> Cow<'_, str> {
-    let Some(first) = next_escape(raw) else {
-        return Cow::Borrowed(raw);
-    };
-    let mut out = String::with_capacity(raw.len());
-    let mut rest = raw;
-    let mut at = Some(first);
-    while let Some(escape) = at {
-        let (plain, tail) = rest.split_at(escape);
-        out.push_str(plain);
-        let (decoded, length) = decode_escape(tail.as_bytes());
-        out.push(decoded);
-        rest = tail.get(length..).unwrap_or_default();
-        at = next_escape(rest);
-    }
-    out.push_str(rest);
-    Cow::Owned(out)
-}
-
-fn next_escape(raw: &str) -> Option<usize> {
-    memchr::memchr(b'\\', raw.as_bytes())
-}
-
-/// The character that an escape at the start of `tail` stands for, and the escape's length. What is no escape of JSON
-/// stands for what follows the backslash, a backslash at the end for itself.
-#[inline]
-pub fn decode_escape(tail: &[u8]) -> (char, usize) {
-    match tail.get(1) {
-        Some(b'n') => ('\n', 2),
-        Some(b't') => ('\t', 2),
-        Some(b'r') => ('\r', 2),
-        Some(b'b') => ('\u{8}', 2),
-        Some(b'f') => ('\u{c}', 2),
-        Some(b'u') => decode_unicode(tail),
-        Some(&other) if other.is_ascii() => (char::from(other), 2),
-        _ => ('\\', 1),
-    }
-}
-
-fn decode_unicode(tail: &[u8]) -> (char, usize) {
-    let Some(first) = code_unit(tail) else {
-        return (char::REPLACEMENT_CHARACTER, 2);
-    };
-    if (0xd800..0xdc00).contains(&first)
-        && let Some(second) = tail.get(6..).and_then(code_unit)
-        && (0xdc00..0xe000).contains(&second)
-    {
-        let scalar = 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
-        return (char::from_u32(scalar).unwrap_or(char::REPLACEMENT_CHARACTER), 12);
-    }
-    (char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER), 6)
-}
-
-/// The number that `\uXXXX` at the start of `tail` names.
-fn code_unit(tail: &[u8]) -> Option<u32> {
-    let digits = tail.strip_prefix(b"\\u")?.get(..4)?;
-    digits.iter().try_fold(0, |number, &digit| Some(number << 4 | char::from(digit).to_digit(16)?))
-}
-
-/// `text` as a JSON string literal, quotes included.
-pub fn encode(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + text.len() / 16 + 2);
-    out.push('"');
-    encode_into(text, &mut out);
-    out.push('"');
-    out
-}
-
-/// Appends `text`, escaped for the inside of a string literal.
-pub fn encode_into(text: &str, out: &mut String) {
-    let mut plain = 0;
-    for (at, byte) in text.bytes().enumerate() {
-        let escape = match byte {
-            b'"' => "\\\"",
-            b'\\' => "\\\\",
-            b'\n' => "\\n",
-            b'\r' => "\\r",
-            b'\t' => "\\t",
-            0x08 => "\\b",
-            0x0c => "\\f",
-            0..=0x1f => CONTROL.get(byte as usize).copied().unwrap_or_default(),
-            _ => continue,
-        };
-        out.push_str(text.get(plain..at).unwrap_or_default());
-        out.push_str(escape);
-        plain = at + 1;
-    }
-    out.push_str(text.get(plain..).unwrap_or_default());
-}
-
-/// The long escapes of the control characters.
-const CONTROL: [&str; 32] = [
-    "\\u0000", "\\u0001", "\\u0002", "\\u0003", "\\u0004", "\\u0005", "\\u0006", "\\u0007", "\\u0008", "\\u0009",
-    "\\u000a", "\\u000b", "\\u000c", "\\u000d", "\\u000e", "\\u000f", "\\u0010", "\\u0011", "\\u0012", "\\u0013",
-    "\\u0014", "\\u0015", "\\u0016", "\\u0017", "\\u0018", "\\u0019", "\\u001a", "\\u001b", "\\u001c", "\\u001d",
-    "\\u001e", "\\u001f",
-];

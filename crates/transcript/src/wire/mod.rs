@@ -9,6 +9,7 @@ pub mod field;
 pub(crate) mod gemini;
 mod items;
 pub mod json;
+mod literal;
 pub mod reply;
 pub mod sse;
 

@@ -1,5 +1,6 @@
 //! Agents in a loop, on every API, through a window that they fill many times over. No HTTP.
 
+mod at_once;
 mod clock;
 mod faults;
 mod hosts;

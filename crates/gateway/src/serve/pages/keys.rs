@@ -62,18 +62,18 @@ fn row(figure: &KeyFigure) -> Markup {
     markup! {
         tr {
             th scope="row" { (key.name) }
-            td data-label="Status" { (status.name()) }
+            td.words data-label="Status" { (status.name()) }
             td data-label="Scopes" { (terms.scope_names()) }
             td data-label="Requests today" { (grouped(today.requests)) }
-            td data-label="Tokens today" {
+            td.words.wide data-label="Tokens today" {
                 (short(today.tokens())) @if let Some(limit) = terms.tokens_per_day { " of " (short(limit)) }
             }
-            td data-label="Cost today" {
+            td.words.wide data-label="Cost today" {
                 (dollars(today.dollars)) @if let Some(limit) = terms.dollars_per_day { " of " (dollars(limit)) }
             }
-            td data-label="Cost in 30 days" { (dollars(month.dollars)) }
-            td data-label="Last used" { (at(key.used_at, "never")) }
-            td data-label="Expires" { (at(terms.expires_at, "never")) }
+            td.words data-label="Cost in 30 days" { (dollars(month.dollars)) }
+            td.words.wide data-label="Last used" { (at(key.used_at, "never")) }
+            td.words.wide data-label="Expires" { (at(terms.expires_at, "never")) }
         }
     }
 }

@@ -1,0 +1,170 @@
+//! What a handoff says of agents that are no coding clients, or that change files and commit in ways of their own.
+
+use crate::common::kit::{log, manual, policy, run};
+use crate::common::reading::{handoff, section};
+use crate::common::writer::{Call, Writer, quoted};
+use foldline_core::Format;
+use foldline_core::policy::Tail;
+
+const FORMATS: [Format; 3] = [Format::OpenAiChat, Format::Anthropic, Format::OpenAiResponses];
+
+/// The handoff of a session, with something behind it that stays.
+fn folded(writer: &mut Writer) -> String {
+    writer.user("Show me all parts.");
+    for part in 0..6 {
+        writer.call(Call::run(&format!("make part-{part}"), log(40, part)));
+    }
+    writer.assistant("There they are.");
+    let mut policy = policy(40_000);
+    policy.compression.protect_first_n = 0;
+    policy.compression.tail = Tail::Tokens(500);
+    let done = run(&writer.document(), &policy, &manual(writer.format));
+    handoff(writer.format, &done.body).unwrap_or_else(|| panic!("no handoff: {}", done.plan.reason))
+}
+
+fn patch(lines: &str) -> String {
+    format!("*** Begin Patch\n*** Update File: src/retry.py\n@@ def fetch\n{lines}\n*** End Patch")
+}
+
+#[test]
+fn patches_that_a_shell_applies_are_edits() {
+    for format in FORMATS {
+        let mut writer = Writer::new(format);
+        writer.user("Retry five times.");
+        for (old, new) in [("ATTEMPTS = 3", "ATTEMPTS = 4"), ("ATTEMPTS = 4", "ATTEMPTS = 5")] {
+            let text = quoted(&patch(&format!("-{old}\n+{new}")));
+            let arguments = format!(r#"{{"command":["apply_patch",{text}]}}"#);
+            writer.call(Call::new("shell", arguments, "Success. Updated the following files:\nM src/retry.py"));
+        }
+        let typed = quoted(&format!("apply_patch <<'EOF'\n{}\nEOF", patch("-sleep(1)\n+sleep(jitter())")));
+        writer.call(Call::new("shell", format!(r#"{{"command":["bash","-lc",{typed}]}}"#), "Success."));
+        writer.assistant("It retries five times now.");
+        let text = folded(&mut writer);
+        assert!(text.contains("EDIT src/retry.py") && text.contains("+ ATTEMPTS = 5"), "{format}: {text}");
+        assert!(text.contains("+ sleep(jitter())"), "{format}: {text}");
+        assert!(!text.contains("apply_patch"), "{format}: {text}");
+        assert!(section(&text, "Relevant Files").contains("src/retry.py — edited 3×"), "{format}: {text}");
+    }
+}
+
+#[test]
+fn a_commit_that_prints_nothing_is_read_off_the_log_behind_it() {
+    for format in FORMATS {
+        let mut writer = Writer::new(format);
+        writer.user("Fix the typo and commit.");
+        writer.call(Call::new("edit_file", r#"{"path":"a.md","old_string":"teh","new_string":"the"}"#, "ok"));
+        writer.call(Call::run("git commit -qam 'Fix typo' && git log --oneline -1", "c60e8b3 Fix typo\nexit code: 0"));
+        writer.assistant("Committed.");
+        let text = folded(&mut writer);
+        let state = section(&text, "Active State");
+        assert!(state.contains("commit c60e8b3 Fix typo") && !state.contains("changed by edits"), "{format}: {text}");
+    }
+}
+
+#[test]
+fn what_worked_in_another_way_blocks_nothing() {
+    for format in FORMATS {
+        let mut writer = Writer::new(format);
+        writer.user("Write the report and lint.");
+        let write = |path: &str| format!(r#"{{"path":"{path}","content":"Totals by month"}}"#);
+        writer.call(Call::new("write_file", write("project/report.md"), "Error: permission denied"));
+        writer.call(Call::new("write_file", write("/data/report.md"), "ok"));
+        writer.call(Call::run("pytest -q; ruff check src", "50 passed\nFound 1 error.\nexit code: 1"));
+        writer.call(Call::run("sed -i 's/a/b/' src/x.py && ruff check src", "All checks passed!\nexit code: 0"));
+        writer.call(Call::run("deploy --dry-run", "error: no such host\nexit code: 2"));
+        writer.assistant("The report is written, the deployment fails.");
+        let text = folded(&mut writer);
+        let blocked = section(&text, "Blocked");
+        assert!(blocked.contains("no such host"), "{format}: {text}");
+        assert!(!blocked.contains("permission denied") && !blocked.contains("Found 1 error"), "{format}: {text}");
+        assert!(!section(&text, "Relevant Files").contains("project/report.md — written"), "{format}: {text}");
+    }
+}
+
+#[test]
+fn a_reply_that_names_an_option_is_a_decision_and_no_rule() {
+    let mut writer = Writer::new(Format::Anthropic);
+    writer.user("Find me a flight to Boston on 3 April.");
+    writer.call(Call::new("search_flights", r#"{"to":"BOS"}"#, log(10, 1)));
+    writer.assistant("Two fit:\n1. MDA402, 06:10, $214\n2. MDA406, 08:25, $231\n\nWhich one would you like?");
+    writer.user("number 2");
+    writer.assistant("MDA406 for $231. Which card?");
+    writer.user("The Visa. Never put anything private on the Mastercard, that is my work card.");
+    writer.call(Call::new("book", r#"{"flight":"MDA406"}"#, "{\"ok\": true}"));
+    writer.assistant("Booked.");
+    let text = folded(&mut writer);
+    let rules = section(&text, "Constraints & Preferences");
+    assert!(!rules.contains("number 2"), "{text}");
+    assert!(text.contains("Never put anything private on the Mastercard"), "{text}");
+    let decisions = section(&text, "Key Decisions");
+    assert!(decisions.contains("MDA406, 08:25") && !decisions.contains("all parts"), "{text}");
+}
+
+#[test]
+fn a_rule_whose_value_was_named_and_changed_says_so() {
+    for (rule, change) in [
+        ("Never ship more than 3 parcels at once.", "Ann says 3 parcels are too few, never ship more than 5."),
+        ("Niemals länger als 30 Minuten reservieren.", "Der Vertrieb sagt gerade 20 Minuten statt 30, bitte ändern."),
+    ] {
+        let mut writer = Writer::new(Format::Anthropic);
+        writer.user(&format!("Rework the reservations. {rule}"));
+        writer.call(Call::run("make test", log(20, 1)));
+        writer.assistant("Done.");
+        writer.user(change);
+        writer.call(Call::run("make test", log(20, 2)));
+        writer.assistant("Changed.");
+        let text = folded(&mut writer);
+        let rules = section(&text, "Constraints & Preferences");
+        let old = rules.lines().find(|line| line.contains(rule));
+        assert!(old.is_none_or(|line| line.ends_with("(a value was changed later)")), "{text}");
+        assert!(text.contains(change), "{text}");
+    }
+}
+
+#[test]
+fn a_plan_with_headings_lays_nothing_down_for_good() {
+    let mut writer = Writer::new(Format::Anthropic);
+    let context = "A checkpoint can hold several sessions, so readers must always resolve the agent of each session.";
+    writer.user(&format!(
+        "Implement the following plan:\n\n# Sessions\n\n## Context\n\n{context}\n\n## Changes\n\nRead it in the loop."
+    ));
+    writer.call(Call::run("make test", log(20, 1)));
+    writer.assistant("Done.");
+    writer.user("Never fall back to the first agent.");
+    writer.call(Call::run("make test", log(20, 2)));
+    writer.assistant("It does not.");
+    let text = folded(&mut writer);
+    let rules = section(&text, "Constraints & Preferences");
+    assert!(!rules.contains("A checkpoint can hold"), "{text}");
+    assert!(text.contains("Never fall back to the first agent."), "{text}");
+}
+
+#[test]
+fn a_request_of_nothing_but_rules_is_told_where_it_was_made() {
+    let mut writer = Writer::new(Format::Anthropic);
+    writer.user("Never touch the schema. Always run the linter. Never push to main.");
+    writer.call(Call::run("make lint", log(20, 1)));
+    writer.assistant("The linter is clean.");
+    let text = folded(&mut writer);
+    let actions = section(&text, "Completed Actions");
+    assert!(!actions.contains("User: …") && actions.contains("Never touch the schema."), "{text}");
+}
+
+#[test]
+fn words_written_behind_their_calls_are_no_answer() {
+    let mut writer = Writer::new(Format::OpenAiChat);
+    writer.user("Count the open invoices of March, April and May.");
+    for month in ["March", "April", "May"] {
+        let call = format!(
+            r#"{{"id":"call_{month}","type":"function","function":{{"name":"query","arguments":"{{\"month\":\"{month}\"}}"}}}}"#
+        );
+        writer.raw(format!(
+            r#"{{"role":"assistant","tool_calls":[{call}],"content":"I ask the ledger about {month} next, as agreed."}}"#
+        ));
+        writer.raw(format!(r#"{{"role":"tool","tool_call_id":"call_{month}","content":"{}"}}"#, "invoice ".repeat(60)));
+    }
+    writer.assistant("There are 41 open invoices: 12 in March, 9 in April, 20 in May.");
+    let text = folded(&mut writer);
+    let answer = text.find("41 open invoices").unwrap_or_else(|| panic!("{text}"));
+    assert!(text.find("I ask the ledger about May").is_none_or(|at| at < answer), "{text}");
+}
