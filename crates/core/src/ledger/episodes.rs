@@ -24,7 +24,7 @@ const OPENING_PARAGRAPHS: usize = 3;
 const OPENING_SENTENCES: usize = 5;
 /// What was agreed on comes right after the state, with at most so many bytes of the reply.
 pub(super) const DECISION_WORTH: f32 = 36.0;
-const LONGEST_CHOICE: usize = 80;
+const LONGEST_CHOICE: usize = 48;
 /// A longer message is a request of its own, also where it opens with a few words to a question.
 const LONGEST_DECISION: usize = 200;
 /// A request alone, without its words.
@@ -355,7 +355,9 @@ impl Gathering<'_, '_> {
         if words.iter().map(|entry| entry.terms.range().len()).sum::<usize>() < FEWEST_TERMS {
             return;
         }
-        let words = words.iter_mut().filter(|entry| entry.group == Some(request));
+        // What the same message says again further down is told there.
+        let is_told = |entry: &&mut super::Entry| !entry.terms.range().is_empty();
+        let words = words.iter_mut().filter(|entry| entry.group == Some(request)).filter(is_told);
         words.take(OPENING_SENTENCES).for_each(|entry| entry.worth += worth);
     }
 
@@ -374,15 +376,15 @@ impl Gathering<'_, '_> {
             .filter(|&group| self.ledger.groups.get(group).is_some_and(|group| group.kind == GroupKind::Request))
             .collect();
         let mut dropped = Vec::new();
-        for pair in requests.windows(2) {
-            let [stopped, next] = *pair else { continue };
-            let is_stopped = self.ledger.groups.get(stopped).is_some_and(|group| group.title == INTERRUPTED);
-            // What is typed once more before any answer came replaces what was typed first.
-            let is_unanswered = next == stopped + 1;
-            let is_again = || self.says_again(stopped as u32, next as u32);
-            if (is_stopped && is_unanswered) || ((is_stopped || is_unanswered) && is_again()) {
+        for (place, &stopped) in requests.iter().enumerate() {
+            let next = requests.get(place + 1..).unwrap_or_default();
+            let is_again = self.is_said_again(stopped, next);
+            if is_again || self.is_taken_back(stopped, next) {
                 self.drop_group(stopped as u32);
                 dropped.push(stopped);
+            }
+            if is_again {
+                self.lay_nothing_down(stopped as u32);
             }
         }
         let left = || requests.iter().copied().filter(|group| !dropped.contains(group));
@@ -394,6 +396,25 @@ impl Gathering<'_, '_> {
         if let Some(first) = left().find(says_something).or_else(|| left().next()) {
             self.tell_goal(first as u32);
         }
+    }
+
+    /// Whether a request was stopped before anything came of it, and another one follows.
+    fn is_taken_back(&self, stopped: usize, next: &[usize]) -> bool {
+        let is_stopped = self.ledger.groups.get(stopped).is_some_and(|group| group.title == INTERRUPTED);
+        is_stopped && next.first() == Some(&(stopped + 1))
+    }
+
+    /// Whether one of the requests that follow says a request once more: after it was stopped, or before any answer came.
+    fn is_said_again(&self, request: usize, next: &[usize]) -> bool {
+        /// A message that is sent again follows soon.
+        const MOST_TRIES: usize = 8;
+        let Some(first) = self.ledger.groups.get(request) else { return false };
+        next.iter().take(MOST_TRIES).enumerate().any(|(place, &next)| {
+            let is_unanswered =
+                next == request + 1 || self.ledger.groups.get(next).is_some_and(|next| next.episode == first.episode);
+            let is_stopped = place == 0 && first.title == INTERRUPTED;
+            (is_unanswered || is_stopped) && self.says_again(request as u32, next as u32)
+        })
     }
 
     /// What people asked in folded messages before the one at `index`.
@@ -433,6 +454,12 @@ impl Gathering<'_, '_> {
         let words: Vec<String> =
             parts.map(|part| speech::spoken(&inserted::own_words(self.transcript, part))).collect();
         words.join("\n").trim().to_owned()
+    }
+
+    /// What is said again lays down what it lays down there.
+    fn lay_nothing_down(&mut self, group: u32) {
+        let entries = self.ledger.entries.iter_mut().filter(|entry| entry.group == Some(group));
+        entries.for_each(|entry| entry.statement = None);
     }
 
     fn drop_group(&mut self, group: u32) {

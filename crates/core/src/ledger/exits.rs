@@ -39,16 +39,42 @@ fn last_words(output: &str) -> &str {
     output.get(output.ceil_char_boundary(output.len().saturating_sub(LAST_WORDS))..).unwrap_or_default()
 }
 
-/// Lines that say what went wrong: at most `most`, the last ones win.
+/// Lines that say what went wrong: at most `most`, those that say most of it first, the first of equals before others.
+/// Programs that run others end with a line of their own that only says that something failed.
 pub(super) fn trouble(output: &str, most: usize) -> Vec<&str> {
-    let mut lines = Vec::new();
+    let mut lines: Vec<(usize, &str)> = Vec::new();
     each_trouble(last_words(output), |line, severity| {
         let line = line.trim();
         if severity == Severity::Error && (8..400).contains(&line.len()) {
-            lines.push(line);
+            lines.push((says(line), line));
         }
     });
-    lines.split_off(lines.len().saturating_sub(most))
+    lines.sort_by_key(|&(says, _)| std::cmp::Reverse(says));
+    lines.truncate(most);
+    lines.into_iter().map(|(_, line)| line).collect()
+}
+
+/// How much a line says of what went wrong: by its words, the place that it names, and what it quotes.
+fn says(line: &str) -> usize {
+    const MOST_WORDS: usize = 10;
+    const PLACE: usize = 4;
+    const QUOTE: usize = 1;
+    let words = line.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().any(char::is_alphabetic));
+    let words = words.take(MOST_WORDS).count();
+    words + if names_place(line) { PLACE } else { 0 } + if line.contains(['`', '\'', '"']) { QUOTE } else { 0 }
+}
+
+/// Whether a line names a line of a file: `store.rs:12`, `"store.py", line 12`.
+fn names_place(line: &str) -> bool {
+    let is_file = |before: &str| {
+        let name = before.rsplit(|c: char| c.is_whitespace() || matches!(c, '(' | '[' | '"' | '\'')).next();
+        name.and_then(|name| name.rsplit_once('.')).is_some_and(|(name, ending)| {
+            name.ends_with(char::is_alphanumeric) && ending.starts_with(|c: char| c.is_ascii_alphabetic())
+        })
+    };
+    let followed = |at: usize| line.get(at + 1..).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    line.match_indices(':').any(|(at, _)| followed(at) && line.get(..at).is_some_and(is_file))
+        || line.contains("\", line ")
 }
 
 /// Whether an output says of itself that the call failed: formats without a mark for that leave it to the words.
@@ -131,7 +157,20 @@ pub(super) fn packages(output: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Act, complaint, packages, reports_error, test_summary, unframed};
+    use super::{Act, complaint, packages, reports_error, test_summary, trouble, unframed};
+
+    #[test]
+    fn the_line_that_says_most_of_a_failure_comes_first() {
+        let first = |output: &'static str| trouble(output, 3).first().copied();
+        let go = "Error: context deadline exceeded\n--- FAIL: TestSave (0.01s)\n    save_test.go:176: failed to save state: no root\nFAIL\nFAIL\tone/save\t6.5s\n[test] ERROR task failed\n";
+        assert_eq!(first(go), Some("save_test.go:176: failed to save state: no root"));
+        let c = "cc -c a.c\na.c:3:5: error: expected ';' before 'return'\nmake: *** [Makefile:3: all] Error 2\n";
+        assert_eq!(first(c), Some("a.c:3:5: error: expected ';' before 'return'"));
+        let rust =
+            "error[E0433]: failed to resolve: use of undeclared crate `store`\nerror: could not compile `one` (lib)\n";
+        assert_eq!(first(rust), Some("error[E0433]: failed to resolve: use of undeclared crate `store`"));
+        assert_eq!(trouble("error: one thing\nerror: other thing\n", 1), ["error: one thing"]);
+    }
 
     #[test]
     fn a_failure_without_a_word_of_trouble_is_told_by_its_first_line() {

@@ -452,7 +452,8 @@ impl<'t, 'a> Gathering<'t, 'a> {
         })
     }
 
-    /// Adds a passage under a group. Of passages with the same words the newest stays, except for what people said.
+    /// Adds a passage under a group. Of passages with the same words the newest stays; what
+    /// people say in a few words stays in each message.
     fn passage(&mut self, index: usize, group: u32, source: Source, text: &str, worth: f32) -> Option<usize> {
         let text = text.trim_end();
         if text.trim().is_empty() {
@@ -461,12 +462,14 @@ impl<'t, 'a> Gathering<'t, 'a> {
         let section = self.ledger.groups.get(group as usize).map_or(Section::CompletedActions, |group| group.section);
         let terms = self.note_terms(text, voice_of(source));
         let place = self.ledger.entries.len();
-        if !matches!(source, Source::User | Source::Pasted) || text.len() > LONG_SENTENCE {
-            let older = self.newest.insert(FxBuildHasher.hash_one(text.trim()), place);
-            if let Some(older) = older.and_then(|older| self.ledger.entries.get_mut(older)) {
-                older.terms = Stretch::default();
-                older.worth = 0.0;
-            }
+        // A short sentence is said in many places; in one message it is only pasted twice.
+        let is_said_anywhere = matches!(source, Source::User | Source::Pasted) && text.len() <= LONG_SENTENCE;
+        let copies = FxBuildHasher.hash_one((is_said_anywhere.then_some(group), text.trim()));
+        let older = self.newest.insert(copies, place);
+        if let Some(older) = older.and_then(|older| self.ledger.entries.get_mut(older)) {
+            older.terms = Stretch::default();
+            older.worth = 0.0;
+            older.statement = None;
         }
         let text = self.ledger.store(text);
         let entry = Entry::new(section, index, worth);

@@ -272,7 +272,7 @@ impl Gathering<'_, '_> {
         // Tests can pass in a command line that fails by what follows them.
         let trouble = super::exits::trouble(output, 1)
             .into_iter()
-            .next_back()
+            .next()
             .filter(|trouble| failed && !is_short && !summary.contains(trouble.trim()));
         let summary = match trouble {
             Some(trouble) => format!("{} · {summary}", trouble.trim()),

@@ -415,7 +415,7 @@ impl Gathering<'_, '_> {
                 .collect::<Vec<_>>()
                 .join(", ");
         }
-        if failed && let Some(trouble) = step.trouble.iter().rfind(|trouble| !outcome.contains(trouble.trim())) {
+        if failed && let Some(trouble) = step.trouble.iter().find(|trouble| !outcome.contains(trouble.trim())) {
             outcome = format!("{outcome}: {trouble}");
         }
         if step.act == Act::Run {

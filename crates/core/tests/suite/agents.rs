@@ -168,3 +168,40 @@ fn words_written_behind_their_calls_are_no_answer() {
     let answer = text.find("41 open invoices").unwrap_or_else(|| panic!("{text}"));
     assert!(text.find("I ask the ledger about May").is_none_or(|at| at < answer), "{text}");
 }
+
+#[test]
+fn what_is_sent_again_before_any_answer_is_told_once() {
+    for format in FORMATS {
+        let mut writer = Writer::new(format);
+        writer.user("hi");
+        let report = "The build stops.\n\nLinker: not found\nFolder: /opt/cross\n\nOptions:\n1. install it\n2. skip it";
+        writer.user(report);
+        writer.user("The steps: open a shell, then run make.");
+        writer.user(&format!(
+            "When I start it, this comes up:\n\n{report}\n\nThe steps: open a shell, then run make. Why?"
+        ));
+        writer.call(Call::run("make cross", log(30, 1)));
+        writer.assistant("The linker is in another package.");
+        let text = folded(&mut writer);
+        let text = section(&text, "Completed Actions");
+        for once in ["Folder: /opt/cross", "2. skip it", "open a shell, then run make"] {
+            assert_eq!(text.matches(once).count(), 1, "{format}, {once}: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_failed_run_is_told_by_the_line_that_says_most() {
+    let output = "Exit code 1\nError: deadline exceeded\n--- FAIL: TestSave (0.01s)\n    save_test.go:176: failed to save state: no root\nFAIL\nFAIL\tone/save\t6.5s\n[test] ERROR task failed";
+    for format in FORMATS {
+        let mut writer = Writer::new(format);
+        writer.user("Do all tests pass?");
+        writer.call(Call::run("mise run test", output));
+        writer.assistant("One fails.");
+        let text = folded(&mut writer);
+        assert!(
+            text.contains("FAIL\tone/save\t6.5s: save_test.go:176: failed to save state: no root"),
+            "{format}: {text}"
+        );
+    }
+}
