@@ -26,6 +26,9 @@ const MINOR: f32 = 10.0;
 const SMALL: u32 = 800;
 /// A request that costs more does not come along with what was done for it.
 const REQUEST_ROOM: u32 = 80;
+/// A request of at most so many tokens is told in any case, while all of these take no more than this share.
+const SHORT_REQUEST: u32 = 24;
+const REQUESTS_SHARE: f64 = 0.06;
 /// A source that has had so many of its shares tells no more, also where there is room: hundreds of lines of one kind of output are
 /// paid for in every request until the next fold. On recorded sessions (`foldline replay DIR`) it takes one fact in 700, and from half
 /// of this on one in 90.
@@ -62,6 +65,7 @@ pub(super) fn select(ledger: &Ledger, budget: u32, measure: &Measure, fill: Fill
     let mut selection = Selection { fill, ..Selection::new(ledger, budget, measure) };
     selection.take_words();
     selection.take_facts();
+    selection.take_requests();
     selection.take_passages();
     let mut chosen = selection.chosen;
     chosen.sort_unstable();
@@ -206,6 +210,19 @@ impl<'l> Selection<'l> {
             if cost <= *room && cost <= self.left && !is_minor {
                 *room -= cost;
                 self.take(at);
+            }
+        }
+    }
+
+    /// The first words of every request of work, the newest first: a reader who misses a number wonders what else is missing.
+    fn take_requests(&mut self) {
+        let mut share = (f64::from(self.budget) * REQUESTS_SHARE) as u32;
+        for place in (0..self.requests.len()).rev().filter(|_| !self.ledger.is_chat) {
+            let Some(request) = self.requests.get(place).copied().flatten() else { continue };
+            let cost = self.cost(request);
+            if cost <= SHORT_REQUEST && cost <= share.min(self.left) {
+                share -= cost;
+                self.take(request);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::assistant::goes_on_behind;
 use super::paragraphs;
-use super::reply::{is_short_reply, named_option, names_option_of, offered};
+use super::reply::{is_bare, is_short_reply, named_option, names_option_of, offered};
 use super::sentences::sentences;
 use super::statement::SentencePlace;
 use super::terms::Voice;
@@ -311,7 +311,7 @@ impl Gathering<'_, '_> {
         }
         // Who names what was offered chooses; who says something else may only talk on.
         let chooses = named_option(reply).is_some() || answered.iter().any(|offer| self.shares_terms(offer, reply));
-        if self.is_chat && !chooses {
+        if !chooses && (self.is_chat || !is_bare(reply)) {
             return;
         }
         // What else is said in a chat is told as such.
@@ -378,13 +378,9 @@ impl Gathering<'_, '_> {
         let mut dropped = Vec::new();
         for (place, &stopped) in requests.iter().enumerate() {
             let next = requests.get(place + 1..).unwrap_or_default();
-            let is_again = self.is_said_again(stopped, next);
-            if is_again || self.is_taken_back(stopped, next) {
+            if self.is_said_again(stopped, next) {
                 self.drop_group(stopped as u32);
                 dropped.push(stopped);
-            }
-            if is_again {
-                self.lay_nothing_down(stopped as u32);
             }
         }
         let left = || requests.iter().copied().filter(|group| !dropped.contains(group));
@@ -396,12 +392,6 @@ impl Gathering<'_, '_> {
         if let Some(first) = left().find(says_something).or_else(|| left().next()) {
             self.tell_goal(first as u32);
         }
-    }
-
-    /// Whether a request was stopped before anything came of it, and another one follows.
-    fn is_taken_back(&self, stopped: usize, next: &[usize]) -> bool {
-        let is_stopped = self.ledger.groups.get(stopped).is_some_and(|group| group.title == INTERRUPTED);
-        is_stopped && next.first() == Some(&(stopped + 1))
     }
 
     /// Whether one of the requests that follow says a request once more: after it was stopped, or before any answer came.
@@ -444,6 +434,10 @@ impl Gathering<'_, '_> {
             entries.flat_map(|entry| self.ledger.terms(entry)).copied().collect()
         };
         let (terms, next) = (terms(request), terms(next));
+        // A word or two stand in many requests.
+        if terms.len() < FEWEST_TERMS {
+            return false;
+        }
         let again = terms.iter().filter(|term| next.contains(term)).count();
         again * 2 > terms.len()
     }
@@ -456,16 +450,12 @@ impl Gathering<'_, '_> {
         words.join("\n").trim().to_owned()
     }
 
-    /// What is said again lays down what it lays down there.
-    fn lay_nothing_down(&mut self, group: u32) {
-        let entries = self.ledger.entries.iter_mut().filter(|entry| entry.group == Some(group));
-        entries.for_each(|entry| entry.statement = None);
-    }
-
+    /// What is said again is told there, with what it lays down.
     fn drop_group(&mut self, group: u32) {
         for entry in self.ledger.entries.iter_mut().filter(|entry| entry.group == Some(group)) {
             entry.worth = 0.0;
             entry.terms = super::Stretch::default();
+            entry.statement = None;
         }
     }
 }

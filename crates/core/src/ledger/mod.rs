@@ -422,14 +422,19 @@ impl<'t, 'a> Gathering<'t, 'a> {
 
     fn user_text(&mut self, index: usize, part: &Part) {
         let words = inserted::own_words(self.transcript, part);
-        if speech::is_interruption(&words) {
-            self.interrupted();
-            return;
+        let is_request = !inserted::asks_for_handoff(self.transcript, index);
+        for (place, words) in speech::between_interruptions(&words).into_iter().enumerate() {
+            if place > 0 {
+                self.interrupted();
+            }
+            if is_request {
+                self.user_said(index, words);
+            }
         }
-        if inserted::asks_for_handoff(self.transcript, index) {
-            return;
-        }
-        let said = spoken(inserted::said(self.transcript, index, &words));
+    }
+
+    fn user_said(&mut self, index: usize, words: &str) {
+        let said = spoken(inserted::said(self.transcript, index, words));
         let said = said.trim();
         if let Some(order) = PinOrder::read(said) {
             return self.follow(order);

@@ -16,6 +16,11 @@ pub(super) fn is_short_reply(words: &str) -> bool {
     words.chars().count() <= SHORT_REPLY && !has_question(words)
 }
 
+/// Whether words refer to what was said last even when they name nothing of it.
+pub(super) fn is_bare(words: &str) -> bool {
+    words.chars().count() <= BARE_REPLY
+}
+
 /// The sentences of a text around its last question, those after it first: options stand on both sides.
 fn around_question(text: &str) -> String {
     let all: Vec<&str> = sentences(text).collect();
@@ -43,8 +48,7 @@ fn referred_to(passages: &[&str], reply: &str) -> Vec<usize> {
     }
     let question = passages.iter().rposition(|text| has_question(text));
     // A bare "yes" answers whatever was said last.
-    let is_bare = reply.chars().count() <= BARE_REPLY;
-    places.extend(question.or_else(|| passages.len().checked_sub(1).filter(|_| is_bare)));
+    places.extend(question.or_else(|| passages.len().checked_sub(1).filter(|_| is_bare(reply))));
     places.sort_unstable();
     places.dedup();
     places

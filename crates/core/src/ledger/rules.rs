@@ -44,7 +44,7 @@ impl Gathering<'_, '_> {
             };
             let (said, message) = (self.ledger.text(entry), entry.message as usize);
             let (text, is_item) = (without_bullet(said), item_number(said).is_some());
-            if !self.is_rule(entry, &statement, text) || told.iter().any(|known| known.contains(text)) {
+            if !self.is_rule(at, entry, &statement, text) || told.iter().any(|known| known.contains(text)) {
                 continue;
             }
             let object = self
@@ -82,7 +82,7 @@ impl Gathering<'_, '_> {
     }
 
     /// Whether a sentence of the user is a standing instruction.
-    fn is_rule(&self, entry: &Entry, statement: &Statement, text: &str) -> bool {
+    fn is_rule(&self, at: usize, entry: &Entry, statement: &Statement, text: &str) -> bool {
         // What announces rules is none.
         if text.ends_with([':', '：']) || text.chars().count() > LONGEST_RULE || has_question(text) {
             return false;
@@ -95,9 +95,21 @@ impl Gathering<'_, '_> {
         if text.len() <= LONGEST_REPLY && (statement.answers() || !is_loud) {
             return false;
         }
+        // What leads up to a question explains it.
+        if !is_loud && self.leads_to_question(at) {
+            return false;
+        }
         // Amid work most sentences that order something order it for now, and many explain.
         let is_lasting = statement.sounds_once() <= MOST_ONCE && statement.has_clause_of_rule() > LEAST_CLAUSE;
         statement.rule > LEAST_RULE && statement.keep > LEAST_KEEP && is_lasting || self.is_order(entry, statement)
+    }
+
+    /// Whether the message of a sentence ends with a question.
+    fn leads_to_question(&self, at: usize) -> bool {
+        let rest = self.ledger.entries.get(at..).unwrap_or_default();
+        let group = rest.first().and_then(|entry| entry.group);
+        let last = rest.iter().take_while(|entry| entry.group == group).last();
+        last.is_some_and(|last| has_question(self.ledger.text(last)))
     }
 
     /// What announces the list that an item stands in.

@@ -22,9 +22,21 @@ const TOLD_INSTEAD: &str = "the user said:";
 /// Marks that only programs of a client run; the model never sees what was typed there.
 const LOCAL_COMMAND: &str = "<local-command-";
 
-/// Whether a text says that the user stopped the assistant.
-pub(super) fn is_interruption(words: &str) -> bool {
-    words.trim_start().starts_with(INTERRUPTED)
+/// The user's words before, between and after the lines in which a client says that the user stopped the assistant.
+/// Where messages of one role are joined, all of these stand in one text.
+pub(super) fn between_interruptions(words: &str) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let mut from = 0;
+    for (start, _) in words.match_indices(INTERRUPTED) {
+        let is_line = words.get(..start).is_some_and(|before| before.is_empty() || before.ends_with('\n'));
+        let end = words.get(start..).and_then(|rest| rest.find(']')).map_or(words.len(), |end| start + end + 1);
+        if is_line && start >= from {
+            pieces.push(words.get(from..start).unwrap_or_default());
+            from = end;
+        }
+    }
+    pieces.push(words.get(from..).unwrap_or_default());
+    pieces
 }
 
 /// Whether a text belongs to a command that ran in the client alone.
@@ -80,6 +92,16 @@ mod tests {
         let typed = "<command-message>review</command-message>\n<command-name>/review</command-name>\n\
                      <command-args>the last commit</command-args>";
         assert_eq!(spoken(typed), "/review the last commit");
+    }
+
+    #[test]
+    fn words_around_an_interruption_are_the_users() {
+        let joined = "commit this\n\n[Request interrupted by user]\n\nwait, why?";
+        let pieces: Vec<&str> = between_interruptions(joined).into_iter().map(str::trim).collect();
+        assert_eq!(pieces, ["commit this", "wait, why?"]);
+        assert_eq!(between_interruptions("[Request interrupted by user for tool use]"), ["", ""]);
+        assert_eq!(between_interruptions("say [Request interrupted]"), ["say [Request interrupted]"]);
+        assert_eq!(spoken("[Request interrupted by user]\n\nwait, why?").trim(), "wait, why?");
     }
 
     #[test]

@@ -245,6 +245,10 @@ impl Gathering<'_, '_> {
                 self.record.place.branch = Some(branch.trim().to_owned());
             }
             if let Some(commit) = commit_line(line) {
+                let commit = match output.lines().find_map(size_of_commit) {
+                    Some(size) => format!("{commit} ({size})"),
+                    None => commit,
+                };
                 if let Some((branch, _)) = line.trim_start_matches('[').split_once(' ') {
                     self.record.place.branch = Some(branch.to_owned());
                 }
@@ -296,7 +300,8 @@ impl Gathering<'_, '_> {
     }
 
     fn note_commit(&mut self, index: usize, command: &str, commit: String) {
-        self.record.commits.retain(|(_, known)| *known != commit);
+        let hash = |commit: &str| commit.split(' ').next().map(str::to_owned);
+        self.record.commits.retain(|(_, known)| hash(known) != hash(&commit));
         // An amended commit takes the place of the one before it.
         if command.contains("--amend") {
             self.record.commits.pop();
@@ -544,6 +549,20 @@ fn commit_line(line: &str) -> Option<String> {
     let (inside, subject) = line.strip_prefix('[')?.split_once("] ")?;
     let hash = inside.split_whitespace().next_back()?;
     (is_hash(hash) && inside.contains(' ')).then(|| format!("{hash} {}", first_line(subject, 120)))
+}
+
+/// How much a commit changed, off the line that sums it up: ` 8 files changed, 998 insertions(+), 4 deletions(-)`.
+fn size_of_commit(line: &str) -> Option<String> {
+    let mut parts = line.trim().split(", ");
+    let (files, _) = parts.next()?.split_once(" changed")?;
+    let (count, unit) = files.split_once(' ')?;
+    let is_size = count.bytes().all(|byte| byte.is_ascii_digit()) && unit.starts_with("file");
+    let changes = parts.filter_map(|part| {
+        let (count, kind) = part.split_once(' ')?;
+        let sign = if kind.starts_with("insertion") { '+' } else { '-' };
+        Some(format!(", {sign}{count}"))
+    });
+    is_size.then(|| changes.fold(files.to_owned(), |size, change| size + &change))
 }
 
 /// The line of a log that shows a commit: `1234567 subject`.

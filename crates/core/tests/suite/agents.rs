@@ -205,3 +205,81 @@ fn a_failed_run_is_told_by_the_line_that_says_most() {
         );
     }
 }
+
+#[test]
+fn a_commit_is_told_with_its_size() {
+    let output = "[main c0dd4af] Add summaries\n 8 files changed, 998 insertions(+), 4 deletions(-)\n create mode 100644 summary.go";
+    for format in FORMATS {
+        let mut writer = Writer::new(format);
+        writer.user("Commit all of it.");
+        writer.call(Call::run("git commit -am 'Add summaries'", output));
+        writer.assistant("Committed.");
+        let text = folded(&mut writer);
+        let state = section(&text, "Active State");
+        assert!(state.contains("commit c0dd4af Add summaries (8 files, +998, -4)"), "{format}: {text}");
+    }
+}
+
+#[test]
+fn a_remark_that_takes_up_nothing_of_an_offer_is_no_decision() {
+    for format in FORMATS {
+        let mut writer = Writer::new(format);
+        writer.user("Why is the index broken?");
+        writer.call(Call::run("git fsck", log(20, 3)));
+        writer.assistant("A cache went stale. Shall I rebuild it?");
+        writer.user("this has happened twice now, by the way");
+        writer.call(Call::run("git gc", log(20, 4)));
+        writer.assistant("It runs every day. Shall I rebuild the cache?");
+        writer.user("yes, rebuild it");
+        writer.call(Call::run("git read-tree HEAD", "done"));
+        writer.assistant("Rebuilt.");
+        let text = folded(&mut writer);
+        let decisions = section(&text, "Key Decisions");
+        assert!(decisions.contains("yes, rebuild it") && !decisions.contains("twice now"), "{format}: {text}");
+    }
+}
+
+#[test]
+fn every_short_request_is_told() {
+    for format in FORMATS {
+        let mut writer = Writer::new(format);
+        for step in 0..12 {
+            writer.user(&format!("Look at part {step} of the importer, please."));
+            writer.call(Call::run(&format!("make importer-{step}"), log(30, step)));
+            writer.assistant(&format!(
+                "Part {step} reads {} rows into the staging table and checks each of them.",
+                step * 17
+            ));
+            writer.user("push");
+            writer.call(Call::run("git push", log(30, step + 20)));
+            writer.assistant("Pushed.");
+        }
+        let text = folded(&mut writer);
+        let told = format!("\n{}", section(&text, "Completed Actions"));
+        for number in 1..=24 {
+            assert!(told.contains(&format!("\n{number}. User")), "{format}, {number}: {text}");
+        }
+    }
+}
+
+#[test]
+fn what_leads_up_to_a_question_is_no_rule_and_what_was_stopped_is_told_as_such() {
+    for format in FORMATS {
+        let mut writer = Writer::new(format);
+        writer.user("Fix the hook.");
+        writer.call(Call::run("make hook", log(20, 3)));
+        writer.assistant("Fixed.");
+        writer.user("commit this");
+        writer.call(Call::run("git commit -am 'Fix hook'", "[Request interrupted by user]"));
+        writer.user("[Request interrupted by user]");
+        writer.user(
+            "Until now we assumed that people commit after a prompt is done. This means that a check at the end may come too late. Is there a reason not to move it to the start?",
+        );
+        writer.call(Call::run("make check", log(20, 4)));
+        writer.assistant("There is none.");
+        let text = folded(&mut writer);
+        assert!(!section(&text, "Constraints & Preferences").contains("too late"), "{format}: {text}");
+        let told = section(&text, "Completed Actions");
+        assert!(told.contains("commit this") && told.contains("may come too late"), "{format}: {text}");
+    }
+}

@@ -1,7 +1,7 @@
 //! Files of credentials with a form of their own.
 
 use crate::rule::Check::{Apart, Least, Mixed, Most, NotPlain, NotPort, NotProse, NotSign, Real};
-use crate::rule::{Rule, Shape};
+use crate::rule::{Class::Unbroken, Rule, Shape};
 
 #[rustfmt::skip]
 pub(super) const RULES: &[Rule] = &[
@@ -23,8 +23,8 @@ pub(super) const RULES: &[Rule] = &[
     Rule::from("docker-config", "Logins of Docker in base64", &["dockerconfigjson", ".dockercfg"], 120, r"(?i)\.?docker(?:configjson|cfg){q}?\s*[:=]\s*{q}?([A-Za-z0-9+/]{20,})").low().hits(&[".dockerconfigjson: eyJhdXRocyI6<b40>"]),
     Rule::from("value-before-name", "Value of a variable whose name comes after it", &["value\"", "value\x11", "value: "], 320, r#"(?i)value{q}?\s*[:=]\s*{q}([^\s"'\x11-\x14]{4,200}){q}\s*,?\s*{q}?(?:name|key){q}?\s*[:=]\s*{q}?[\w./-]{0,40}(?:passw|passphrase|secret|token|api_?key|private_?key|credential)"#).checks(&[Real]).chosen()
         .hits(&["{\"value\": \"<a12>\", \"name\": \"DB_PASSWORD\"}"]).misses(&["{\"value\": \"<a12>\", \"name\": \"HOST\"}"]),
-    Rule::from("pgpass", "Line of a PostgreSQL password file", &[":5432:", ":*:", ":6432:", ":5433:"], 260, r"(?::\*|:\d{4})?:(?:\d{4}|\*):[\w*.-]{1,63}:[\w*.@-]{1,63}:()").checks(&[Real]).chosen()
-        .hits(&["db.internal:5432:app:bob:<a9>", "*:*:*:postgres:sunshine"]).misses(&["::ffff:5432:"]),
+    Rule::back("pgpass", "Line of a PostgreSQL password file", &[":5432:", ":*:", ":6432:", ":5433:"], (Unbroken, 1, 63), 260, r"[\w*.-]{1,63}:(?:\d{4}|\*):[\w*.-]{1,63}:[\w*.@-]{1,63}:([^\s:\x22'\x11-\x14]{3,128})(?:[^:]|\z)").checks(&[Real]).chosen()
+        .hits(&["db.internal:5432:app:bob:<a9>", "*:*:*:postgres:sunshine"]).misses(&["::ffff:5432:", "arn:aws:logs:*:*:log-group:sunshine", "\"arn:*:ec2:*:*:vpc-endpoint/sunshine\""]),
     Rule::special("kubernetes-secret", "Values of a Kubernetes secret", &["kind: secret", "\"kind\": \"secret\"", "\"kind\":\"secret\"", "kind: 'secret'", "kind: \"secret\"", "kind = \"secret\""], Shape::Manifest).chosen()
         .hits(&["apiVersion: v1\nkind: Secret\ndata:\n  user.conf: <b24>\n", "apiVersion: v1\ndata:\n  user.conf: <b24>\nkind: Secret\nmetadata:\n  name: x\n"]).misses(&["kind: ConfigMap\ndata:\n  a: <b16>\n"]),
     Rule::from("password-hash", "Hash of a password", &["$1$", "$5$", "$6$", "$y$", "$2a$", "$2b$", "$2y$", "$7$", "$argon2", "$apr1$", "$pbkdf2", "$scrypt$", "{ssha", "{sha", "{crypt}", "{md5}", "{bcrypt}", "{pbkdf2"], 260, r"(?i)((?:\$(?:1|5|6|7|y|2[aby]|argon2[a-z]{1,2}|apr1|pbkdf2[\w-]*|scrypt)\$|\{(?:s?sha\d{0,3}|crypt|md5|bcrypt|pbkdf2[\w-]*)\})[\w./$=,+-]{20,200})").low()

@@ -98,7 +98,9 @@ fn whole_text(text: &str) -> Option<Envelope> {
     }
     // Where messages are strings, more of the host's stands behind it, and the handoff.
     let known = WRAPPERS.iter().filter_map(|(name, _)| text.find(&format!("\n<{name}>")));
-    let end = known.chain(text.find(OPENING)).min().unwrap_or(text.len());
+    // A notice in brackets ends with them; the user's next words may follow in the same text.
+    let notice = opening.starts_with('[').then(|| text.find(']')).flatten().map(|bracket| bracket + 1);
+    let end = known.chain(text.find(OPENING)).chain(notice).min().unwrap_or(text.len());
     Some(Envelope { span: 0..end, kind: (*opening).to_owned(), lasts: *lasts, is_known: true })
 }
 
