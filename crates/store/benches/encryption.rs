@@ -29,7 +29,7 @@ fn noise(seed: u64, size: usize) -> String {
 fn store(keys: Keyring) -> (TempDir, Store) {
     let memory = Path::new("/dev/shm");
     let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
-    let store = Store::open(&folder.path().join("o.db"), Opening { limits: Limits::default(), keys }).unwrap();
+    let store = Store::open(&folder.path().join("o.db"), Opening { keys, ..Opening::default() }).unwrap();
     (folder, store)
 }
 

@@ -26,7 +26,7 @@ fn key() -> String {
 
 fn open(path: &Path, keys: &str) -> Result<Store, StoreError> {
     let keys = if keys.is_empty() { Keyring::none() } else { Keyring::parse(keys).unwrap() };
-    Store::open(path, Opening { limits: Limits::default(), keys })
+    Store::open(path, Opening { keys, ..Opening::default() })
 }
 
 /// A text that does not shrink, so that its bytes would be seen if they were there.

@@ -18,7 +18,7 @@ struct Kept {
 
 fn kept(keys: Keyring) -> Kept {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(&folder.path().join("o.db"), Opening { limits: Limits::default(), keys }).unwrap();
+    let store = Store::open(&folder.path().join("o.db"), Opening { keys, ..Opening::default() }).unwrap();
     Kept { folder, store }
 }
 
