@@ -2,9 +2,7 @@
 //! the disk has no part in it.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-use foldline_store::{
-    Key, Keyring, Limits, NewCheckpoint, NewFold, NewOriginal, Opening, Precedence, SessionRow, Store,
-};
+use foldline_store::{Key, Keyring, NewCheckpoint, NewFold, NewOriginal, Opening, Precedence, SessionRow, Store};
 use foldline_transcript::recall::Handle;
 use std::path::Path;
 use tempfile::TempDir;

@@ -34,13 +34,7 @@ pub(crate) trait Backend: KeyBackend + ObjectRows + fmt::Debug + Send + Sync {
     fn probe(&self) -> Result<(), Fault>;
 
     /// `placed`: texts that are in objects already. Those of them that no row comes to name are noted as unlinked.
-    fn put(
-        &self,
-        now: i64,
-        namespace: &str,
-        originals: &[NewOriginal<'_>],
-        placed: &Placed,
-    ) -> Result<Stored, Fault>;
+    fn put(&self, now: i64, namespace: &str, originals: &[NewOriginal<'_>], placed: &Placed) -> Result<Stored, Fault>;
     fn get(&self, namespace: &str, address: &Address) -> Result<Looked, Fault>;
     fn note_use(&self, now: i64, namespace: &str, digest: &Digest) -> Result<(), Fault>;
     fn namespaces(&self, address: &Address) -> Result<Vec<String>, Fault>;

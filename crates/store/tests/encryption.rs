@@ -5,8 +5,8 @@ mod support;
 
 use foldline_core::reading::{Reach, Way};
 use foldline_store::{
-    EventRow, Fault, Key, Keyring, Limits, NewCheckpoint, NewFold, Opening, Precedence, Query, Recall, Search,
-    SessionRow, Store, StoreError, Whose,
+    EventRow, Fault, Key, Keyring, NewCheckpoint, NewFold, Opening, Precedence, Query, Recall, Search, SessionRow,
+    Store, StoreError, Whose,
 };
 use foldline_transcript::recall::Handle;
 use std::path::Path;

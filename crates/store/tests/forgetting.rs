@@ -4,8 +4,8 @@
 mod support;
 
 use foldline_store::{
-    Cleaning, EventRow, Forget, Forgotten, Gone, Key, Keyring, Limits, NewCheckpoint, NewFold, Opening, Precedence,
-    Recall, SessionRow, Store, Whose,
+    Cleaning, EventRow, Forget, Forgotten, Gone, Key, Keyring, NewCheckpoint, NewFold, Opening, Precedence, Recall,
+    SessionRow, Store, Whose,
 };
 use foldline_transcript::recall::Handle;
 use support::{DAY, NOW, bytes_of, holds, new, noise};

@@ -55,9 +55,8 @@ impl Files {
         let mut listed = Vec::new();
         for entry in entries {
             let entry = entry?;
-            let Some(name) = entry.file_name().to_str().and_then(|file| ObjectName::of_file(store, file)) else {
-                continue;
-            };
+            let name = entry.file_name().to_str().and_then(|file| ObjectName::of_file(store, first, file));
+            let Some(name) = name else { continue };
             match entry.metadata().and_then(|found| written_at(&found)) {
                 Ok(written_at) => listed.push(Listed { name, written_at }),
                 // Somebody has just deleted it.

@@ -96,7 +96,11 @@ mod tests {
     fn what_is_wrong_is_told_without_the_url() {
         let word = "s3".to_owned() + "cret";
         let wrong = ["file://", "file:///", "file://host/x", "s3://", "gs://bucket", "/folder", "file:///a%2"];
-        for url in wrong.map(str::to_owned).into_iter().chain([format!("s3://me:{word}@texts"), format!("s3://texts?key={word}")]) {
+        for url in wrong
+            .map(str::to_owned)
+            .into_iter()
+            .chain([format!("s3://me:{word}@texts"), format!("s3://texts?key={word}")])
+        {
             let error = location(&url).unwrap_err().to_string();
             assert!(error.contains("store.originals") && !error.contains(&word), "{error}");
         }

@@ -46,8 +46,8 @@ impl ObjectName {
         format!("{}/{shard:02x}/{}", hex(store), hex(fresh))
     }
 
-    /// The name of what stands under a file name in the folders of a store; `None` when that is none of ours.
-    pub(crate) fn of_file(store: &StoreId, file: &str) -> Option<ObjectName> {
+    /// The name of what stands under a file name in a folder of a store; `None` when that is none of ours.
+    pub(crate) fn of_file(store: &StoreId, first: u8, file: &str) -> Option<ObjectName> {
         let mut name = [0; 2 * HALF];
         let (own, fresh) = name.split_at_mut(HALF);
         own.copy_from_slice(&store.0);
@@ -58,7 +58,7 @@ impl ObjectName {
         for (byte, pair) in fresh.iter_mut().zip(digits.chunks(2)) {
             *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
         }
-        Some(ObjectName(name))
+        (fresh.first() == Some(&first)).then_some(ObjectName(name))
     }
 }
 
@@ -77,10 +77,11 @@ mod tests {
         assert_ne!(name, ObjectName::new(&store).unwrap());
         let path = name.path();
         let (folder, file) = path.rsplit_once('/').unwrap();
-        assert_eq!(ObjectName::of_file(&store, file), Some(name));
-        assert!((0..=255).any(|first| store.shard(first) == folder));
+        let first = (0..=255).find(|first| store.shard(*first) == folder).unwrap();
+        assert_eq!(ObjectName::of_file(&store, first, file), Some(name));
+        assert_eq!(ObjectName::of_file(&store, !first, file), None, "in a folder where it does not belong");
         for other in ["", "clock", "00", &"g".repeat(32), &"é".repeat(16)] {
-            assert_eq!(ObjectName::of_file(&store, other), None, "{other}");
+            assert_eq!(ObjectName::of_file(&store, first, other), None, "{other}");
         }
     }
 }

@@ -95,7 +95,7 @@ impl Bucket for S3 {
     fn list(&self, store: &StoreId, first: u8) -> Result<Vec<Listed>, Fault> {
         let folder = self.path(&store.shard(first));
         let all = self.store.list(Some(&folder)).try_filter_map(async |found| {
-            let name = found.location.filename().and_then(|file| ObjectName::of_file(store, file));
+            let name = found.location.filename().and_then(|file| ObjectName::of_file(store, first, file));
             Ok(name.map(|name| Listed { name, written_at: found.last_modified.timestamp_millis() }))
         });
         self.served.wait(all.try_collect()).map_err(|error| self.fault(&error))

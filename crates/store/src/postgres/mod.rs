@@ -213,13 +213,7 @@ impl Backend for PostgresStore {
         })
     }
 
-    fn put(
-        &self,
-        now: i64,
-        namespace: &str,
-        originals: &[NewOriginal<'_>],
-        placed: &Placed,
-    ) -> Result<Stored, Fault> {
+    fn put(&self, now: i64, namespace: &str, originals: &[NewOriginal<'_>], placed: &Placed) -> Result<Stored, Fault> {
         let digests = digests_of(originals)?;
         if originals.is_empty() {
             return Ok(Stored::default());
@@ -254,10 +248,9 @@ impl Backend for PostgresStore {
         let vault = self.vault();
         let mut done = 0;
         while done < most_bytes {
-            let turn =
-                self.transact(LONG, Sees::Latest, async |transaction| {
-                    search::index_some(transaction, &vault, &self.objects).await
-                })?;
+            let turn = self.transact(LONG, Sees::Latest, async |transaction| {
+                search::index_some(transaction, &vault, &self.objects).await
+            })?;
             if turn == 0 {
                 break;
             }

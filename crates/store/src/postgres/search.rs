@@ -35,11 +35,7 @@ pub(super) async fn waiting(client: &impl GenericClient) -> Result<u64, Fault> {
 
 /// Puts some of the newest originals that wait into the index. Returns the bytes of their texts; 0 when none waits that
 /// nobody else is at.
-pub(super) async fn index_some(
-    transaction: &Transaction<'_>,
-    vault: &Vault,
-    objects: &Objects,
-) -> Result<u64, Fault> {
+pub(super) async fn index_some(transaction: &Transaction<'_>, vault: &Vault, objects: &Objects) -> Result<u64, Fault> {
     let sql = "SELECT id, digest, size, namespace, label, sealed, object FROM foldline.originals
                 WHERE parts IS NULL ORDER BY id DESC LIMIT $1 FOR UPDATE SKIP LOCKED";
     let rows = all(transaction, sql, values![PER_TURN => INT8]).await?;

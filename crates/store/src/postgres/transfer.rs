@@ -196,11 +196,7 @@ async fn seal(transaction: &Transaction<'_>, key: Option<&Bytes>) -> Result<i64,
     row.map_or(Ok(0), |row| int(&row, 0))
 }
 
-async fn add_one(
-    transaction: &Transaction<'_>,
-    record: &Record,
-    object: Option<ObjectName>,
-) -> Result<u64, Fault> {
+async fn add_one(transaction: &Transaction<'_>, record: &Record, object: Option<ObjectName>) -> Result<u64, Fault> {
     match record {
         Record::Original { namespace, digest, label, created_at, used_at, size, key, pieces, sessions } => {
             let sealed = seal(transaction, key.as_ref()).await?;

@@ -20,9 +20,9 @@ impl ObjectRows for SqliteStore {
         let reader = self.reader()?;
         let mut stands =
             reader.prepare_cached("SELECT EXISTS (SELECT 1 FROM originals WHERE namespace = ?1 AND digest = ?2)")?;
-        let found = spots.iter().map(|(namespace, digest)| {
-            Ok(stands.query_row(params![namespace, digest.as_bytes()], |row| row.get(0))?)
-        });
+        let found = spots
+            .iter()
+            .map(|(namespace, digest)| Ok(stands.query_row(params![namespace, digest.as_bytes()], |row| row.get(0))?));
         found.collect()
     }
 

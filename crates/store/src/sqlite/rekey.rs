@@ -83,12 +83,20 @@ fn originals(
           WHERE sealed != ?1 AND id > ?2 ORDER BY id LIMIT ?3",
     )?;
     let rows = statement.query_map(params![vault.number(), after.row, TEXTS_PER_TURN], |row| {
-        Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?, object(row, 6)?))
+        Ok(Text {
+            id: row.get(0)?,
+            namespace: row.get(1)?,
+            digest: row.get(2)?,
+            label: row.get(3)?,
+            sealed: row.get(4)?,
+            parts: row.get(5)?,
+            object: object(row, 6)?,
+        })
     })?;
-    let rows: Vec<(i64, String, [u8; 32], String, i64, i64, Option<ObjectName>)> = rows.collect::<Result<_, _>>()?;
-    let fetched = objects.fetch_all(rows.iter().filter_map(|row| row.6))?;
+    let rows: Vec<Text> = rows.collect::<Result<_, _>>()?;
+    let fetched = objects.fetch_all(rows.iter().filter_map(|row| row.object))?;
     let mut writer = ObjectWriter::of(objects, store_id(transaction)?);
-    for (id, namespace, digest, written, sealed, parts, object) in &rows {
+    for Text { id, namespace, digest, label: written, sealed, parts, object } in &rows {
         after.row = *id;
         let old = vault.of_row(*sealed, Scope::Namespace(namespace));
         let from = Digest::from_array(*digest);
@@ -134,6 +142,17 @@ fn originals(
     // Before the rows that name them are committed.
     writer.finish()?;
     Ok(rows.len() as u64)
+}
+
+/// An original as it stands in the file.
+struct Text {
+    id: i64,
+    namespace: String,
+    digest: [u8; 32],
+    label: String,
+    sealed: i64,
+    parts: i64,
+    object: Option<ObjectName>,
 }
 
 fn store_id(transaction: &Transaction<'_>) -> Result<StoreId, Fault> {

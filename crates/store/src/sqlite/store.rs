@@ -123,13 +123,7 @@ impl Backend for SqliteStore {
         sqlite::probe(self.writer()?)
     }
 
-    fn put(
-        &self,
-        now: i64,
-        namespace: &str,
-        originals: &[NewOriginal<'_>],
-        placed: &Placed,
-    ) -> Result<Stored, Fault> {
+    fn put(&self, now: i64, namespace: &str, originals: &[NewOriginal<'_>], placed: &Placed) -> Result<Stored, Fault> {
         sqlite::put(self.writer()?, (&self.vault(), &self.limits), now, namespace, originals, placed)
     }
 

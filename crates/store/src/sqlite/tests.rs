@@ -405,7 +405,7 @@ fn one_client_cannot_crowd_out_another() {
     assert_eq!(theirs, counted, "running sums are right");
     assert!(theirs + before <= 2_000_000, "all together keep to the limit: {theirs} and {before}");
     let found = get(&mut opened.reader, &Vault::default(), "a", &Address::from(Handle::of(&mine[0]))).unwrap();
-    assert!(matches!(found, Recall::Found(_)));
+    assert!(matches!(found, Looked::Here(Recall::Found(_))));
 }
 
 #[test]

@@ -204,11 +204,7 @@ fn objects(snapshot: &Transaction<'_>, after: &mut Cursor) -> Result<Vec<Record>
 }
 
 /// Adds records, all or none; what is there stays. Says how many were not there before.
-pub(crate) fn add(
-    worker: &mut Connection,
-    records: &[Record],
-    placed: &[Option<ObjectName>],
-) -> Result<u64, Fault> {
+pub(crate) fn add(worker: &mut Connection, records: &[Record], placed: &[Option<ObjectName>]) -> Result<u64, Fault> {
     let transaction = worker.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut added = 0;
     let mut change = Change::default();

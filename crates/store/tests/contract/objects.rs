@@ -158,7 +158,8 @@ pub(crate) fn what_no_row_came_for_is_swept(beside: Beside) {
     put(&store, "a", &kept);
     let [file] = &beside.files()[..] else { panic!("one text, one file") };
     // As a process leaves it that is killed before its row is there.
-    let orphan = file.with_file_name("0".repeat(32));
+    let shard = file.parent().unwrap().file_name().unwrap().to_str().unwrap();
+    let orphan = file.with_file_name(format!("{shard}{}", "0".repeat(30)));
     std::fs::write(&orphan, &lost).unwrap();
     assert_eq!(store.vacuum().unwrap(), 0, "somebody may be about to commit its row");
     beside.age();
@@ -261,7 +262,8 @@ pub(crate) fn what_is_refused_leaves_no_file(beside: Beside) {
 pub(crate) fn a_fold_that_is_known_leaves_no_file(beside: Beside) {
     let store = beside.store();
     let session = SessionRow { id: "s".into(), namespace: "a".into(), last_at: NOW, record: "{}".into() };
-    let checkpoint = NewCheckpoint { key: Key([7; 32]), root: Key([8; 32]), position: 4, record: "{}", text: "handoff" };
+    let checkpoint =
+        NewCheckpoint { key: Key([7; 32]), root: Key([8; 32]), position: 4, record: "{}", text: "handoff" };
     let keep = |text: &str| {
         let originals = [new(text, "bash")];
         let precedence = Precedence::First;
