@@ -35,6 +35,7 @@ impl ObjectName {
         Ok(ObjectName(name))
     }
 
+    #[cfg(feature = "postgres")]
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<ObjectName> {
         bytes.try_into().ok().map(ObjectName)
     }

@@ -75,6 +75,9 @@ fn is_named(connection: &Connection, object: &ObjectName) -> Result<bool, Fault>
 
 /// Notes those of some objects that no row names, at the end of the transaction that might have.
 pub(super) fn unlink_unused(transaction: &Transaction<'_>, objects: &[ObjectName]) -> Result<(), Fault> {
+    if objects.is_empty() {
+        return Ok(());
+    }
     let mut unlink = transaction.prepare_cached(
         "INSERT OR IGNORE INTO unlinked (object)
          SELECT ?1 WHERE NOT EXISTS (SELECT 1 FROM originals WHERE object = ?1)",
