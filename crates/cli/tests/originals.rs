@@ -41,7 +41,7 @@ fn originals_are_files_until_they_are_forgotten() {
     let run = |args: &[&str]| desk.run(&[args, &["--config", "files.yaml"]].concat());
     let texts = || files(&desk.path("texts"));
     let kept = texts().len();
-    assert!(kept > 1, "{kept}");
+    assert!(kept > 0, "nothing was folded");
     let recalled = run(&["recall", &handle]);
     assert_eq!(code(&recalled), 0, "{}", errors(&recalled));
     assert_eq!(code(&run(&["store", "check"])), 0);
