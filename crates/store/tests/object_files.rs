@@ -57,11 +57,11 @@ objects::object_checks!(with_files, beside);
 mod killed {
     use super::all_of;
     use crate::support::{NOW, found, new, noise};
-    use foldline_store::{Opening, Store};
+    use foldline_store::{Opening, Recall, Store};
     use foldline_transcript::recall::Handle;
     use std::io::{BufRead, BufReader};
     use std::path::{Path, PathBuf};
-    use std::process::{Command, Stdio};
+    use std::process::{Child, Command, Stdio};
     use std::time::{Duration, SystemTime};
 
     /// Tells a worker where to work.
@@ -93,18 +93,60 @@ mod killed {
         entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
     }
 
+    fn texts(folder: &Path) -> Vec<PathBuf> {
+        let all = files(&folder.join("texts")).into_iter();
+        all.filter(|file| !file.ends_with("clock")).collect()
+    }
+
+    /// Makes every file as old as those that nobody waits for.
+    fn age(folder: &Path) {
+        for file in texts(folder) {
+            let long_ago = SystemTime::now() - Duration::from_secs(2 * 60 * 60);
+            std::fs::File::options().write(true).open(file).unwrap().set_modified(long_ago).unwrap();
+        }
+    }
+
+    fn start(folder: &Path, round: &str) -> Child {
+        Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "killed::worker", "--nocapture", "--test-threads=1"])
+            .env(FOLDER, format!("{round}|{}", folder.display()))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap()
+    }
+
+    #[test]
+    fn an_object_whose_writer_dies_before_the_row_is_swept() {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = noise(99, 60_000);
+        let store = store(folder.path());
+        store.put(NOW, "", &[new(&kept, "")]).unwrap();
+        // Rows have to wait; objects do not.
+        let busy = rusqlite::Connection::open(folder.path().join("originals.db")).unwrap();
+        busy.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let mut worker = start(folder.path(), "never");
+        while texts(folder.path()).len() < 2 {
+            assert!(worker.try_wait().unwrap().is_none(), "it waits for its row");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        worker.kill().unwrap();
+        worker.wait().unwrap();
+        busy.execute_batch("ROLLBACK").unwrap();
+        assert_eq!(store.get(NOW, "", Handle::of(&text("never", 0))).unwrap(), Recall::Unknown);
+        assert_eq!(store.vacuum().unwrap(), 0, "its row may still come");
+        age(folder.path());
+        assert_eq!(store.vacuum().unwrap(), 1);
+        assert_eq!(texts(folder.path()).len(), 1);
+        assert_eq!(found(store.get(NOW, "", Handle::of(&kept)).unwrap()).text, kept);
+    }
+
     #[test]
     fn whoever_is_killed_loses_nothing_and_what_it_left_is_swept() {
         let folder = tempfile::tempdir().unwrap();
         let mut stored = 0;
         for round in 0..12 {
-            let mut worker = Command::new(std::env::current_exe().unwrap())
-                .args(["--exact", "killed::worker", "--nocapture", "--test-threads=1"])
-                .env(FOLDER, format!("{round}|{}", folder.path().display()))
-                .stdout(Stdio::piped())
-                .stderr(Stdio::null())
-                .spawn()
-                .unwrap();
+            let mut worker = start(folder.path(), &round.to_string());
             let mut lines = BufReader::new(worker.stdout.take().unwrap()).lines().map(Result::unwrap);
             lines.by_ref().find(|line| line == "stored 2").unwrap();
             // Somewhere within a put, each time at another moment.
@@ -120,16 +162,12 @@ mod killed {
             }
         }
         let store = store(folder.path());
-        let texts = || files(&folder.path().join("texts")).into_iter().filter(|file| !file.ends_with("clock"));
-        for file in texts() {
-            let long_ago = SystemTime::now() - Duration::from_secs(2 * 60 * 60);
-            std::fs::File::options().write(true).open(file).unwrap().set_modified(long_ago).unwrap();
-        }
-        let before = texts().count() as u64;
+        age(folder.path());
+        let before = texts(folder.path()).len();
         let swept = store.vacuum().unwrap();
         let originals = store.stats().unwrap().originals;
         assert!(originals >= stored, "{originals} of {stored}");
-        assert_eq!(texts().count() as u64, originals, "{swept} of {before} were swept");
+        assert_eq!(texts(folder.path()).len() as u64, originals, "{swept} of {before} were swept");
         assert_eq!(store.check(&mut |_| {}).unwrap(), Vec::<String>::new());
     }
 }
