@@ -67,7 +67,7 @@ pub fn open_or_make(store: Option<&PathBuf>, config: Option<&PathBuf>) -> Result
 /// How the store is opened: how much it keeps and for how long, and what it is encrypted with.
 pub fn opening(store: &StoreSettings) -> Result<Opening, KeepError> {
     let limits = Limits::of(store.max_bytes, store.max_age_days);
-    Ok(Opening { limits, keys: store_keys::keys(store)? })
+    Ok(Opening { limits, keys: store_keys::keys(store)?, originals: store.objects() })
 }
 
 /// Stores what a compaction removed; when it returns, every handle can be recalled.

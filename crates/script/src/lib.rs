@@ -22,6 +22,8 @@ mod dialect;
 pub mod postgres;
 mod prompt;
 mod reply;
+#[cfg(unix)]
+pub mod s3;
 mod server;
 mod strict;
 mod worker;

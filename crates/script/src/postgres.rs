@@ -76,7 +76,7 @@ impl Postgres {
                 Err(io::Error::other(format!("PostgreSQL is not installed, and {NEEDED} is set")))
             }
             None => {
-                tell_skipped("PostgreSQL");
+                tell_skipped("PostgreSQL", ".ci/postgres");
                 Ok(None)
             }
         }
@@ -176,7 +176,7 @@ impl Postgres {
             if std::env::var_os(NEEDED).is_some() {
                 return Err(io::Error::other(format!("pgbouncer is not installed, and {NEEDED} is set")));
             }
-            tell_skipped("pgbouncer");
+            tell_skipped("pgbouncer", ".ci/postgres");
             return Ok(None);
         };
         let folder = own_folder("foldline-pgbouncer-")?;
@@ -227,8 +227,8 @@ impl Drop for PgBouncer {
 }
 
 /// Says that tests are skipped. Written past the test harness, which shows nothing of tests that pass.
-fn tell_skipped(what: &str) {
-    let _ = writeln!(io::stderr(), "SKIPPED: {what} is not installed; `.ci/postgres` installs it");
+pub(crate) fn tell_skipped(what: &str, installer: &str) {
+    let _ = writeln!(io::stderr(), "SKIPPED: {what} is not installed; `{installer}` installs it");
 }
 
 fn url(folder: &Path, database: &str) -> PathBuf {
@@ -260,7 +260,7 @@ fn own_folder(prefix: &str) -> io::Result<TempDir> {
 
 /// Starts a program from a thread that stays: the signal that a child gets comes when the thread ends that started it, and
 /// that of a test ends long before its process.
-fn spawn(mut command: Command) -> io::Result<Child> {
+pub(crate) fn spawn(mut command: Command) -> io::Result<Child> {
     let (tell, told) = mpsc::channel();
     std::thread::spawn(move || {
         let _ = tell.send(command.spawn());
@@ -269,6 +269,13 @@ fn spawn(mut command: Command) -> io::Result<Child> {
         }
     });
     told.recv().map_err(io::Error::other)?
+}
+
+/// A program that ends with this process.
+pub(crate) fn ending_with_us(program: &Path) -> Command {
+    let mut command = Command::new("setpriv");
+    command.arg("--pdeathsig=KILL").arg(program);
+    command
 }
 
 /// A program that refuses to run as root, and that ends with this process.

@@ -2,9 +2,7 @@
 //! the disk has no part in it.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-use foldline_store::{
-    Key, Keyring, Limits, NewCheckpoint, NewFold, NewOriginal, Opening, Precedence, SessionRow, Store,
-};
+use foldline_store::{Key, Keyring, NewCheckpoint, NewFold, NewOriginal, Opening, Precedence, SessionRow, Store};
 use foldline_transcript::recall::Handle;
 use std::path::Path;
 use tempfile::TempDir;
@@ -29,7 +27,7 @@ fn noise(seed: u64, size: usize) -> String {
 fn store(keys: Keyring) -> (TempDir, Store) {
     let memory = Path::new("/dev/shm");
     let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
-    let store = Store::open(&folder.path().join("o.db"), Opening { limits: Limits::default(), keys }).unwrap();
+    let store = Store::open(&folder.path().join("o.db"), Opening { keys, ..Opening::default() }).unwrap();
     (folder, store)
 }
 

@@ -7,7 +7,9 @@ use crate::conversation::{CheckpointEntry, EventRow, FoldClaim, Kept, Key, NewFo
 use crate::error::Fault;
 use crate::forget::{Cleaning, Forget, Gone, Rekeyed};
 use crate::keys::Keyring;
-use crate::original::{NewOriginal, Pruned, Recall, Stats, Stored};
+use crate::object_store::{ObjectName, ObjectRows, Placed};
+use crate::original::{NewOriginal, Pruned, Stats, Stored};
+use crate::rows::Looked;
 use crate::seal::Vault;
 use crate::search::Search;
 use crate::transfer::{Cursor, Record};
@@ -19,7 +21,10 @@ use std::sync::Arc;
 /// A text and when it was last used.
 pub(crate) type Used<T> = (T, i64);
 
-pub(crate) trait Backend: KeyBackend + fmt::Debug + Send + Sync {
+/// A record, and the object that its text is in: its pieces are not in the record then.
+pub(crate) type Paged = (Record, Option<ObjectName>);
+
+pub(crate) trait Backend: KeyBackend + ObjectRows + fmt::Debug + Send + Sync {
     /// Where it is, without a password.
     fn place(&self) -> &Path;
     /// Whether others may write to it between two calls, on other machines too.
@@ -28,8 +33,9 @@ pub(crate) trait Backend: KeyBackend + fmt::Debug + Send + Sync {
     fn set_keys(&self, keys: Keyring) -> Result<(), Fault>;
     fn probe(&self) -> Result<(), Fault>;
 
-    fn put(&self, now: i64, namespace: &str, originals: &[NewOriginal<'_>]) -> Result<Stored, Fault>;
-    fn get(&self, namespace: &str, address: &Address) -> Result<Recall, Fault>;
+    /// `placed`: texts that are in objects already. Those of them that no row comes to name are noted as unlinked.
+    fn put(&self, now: i64, namespace: &str, originals: &[NewOriginal<'_>], placed: &Placed) -> Result<Stored, Fault>;
+    fn get(&self, namespace: &str, address: &Address) -> Result<Looked, Fault>;
     fn note_use(&self, now: i64, namespace: &str, digest: &Digest) -> Result<(), Fault>;
     fn namespaces(&self, address: &Address) -> Result<Vec<String>, Fault>;
 
@@ -39,8 +45,14 @@ pub(crate) trait Backend: KeyBackend + fmt::Debug + Send + Sync {
 
     fn claim_fold(&self, now: i64, claim: &FoldClaim<'_>) -> Result<bool, Fault>;
     fn release_fold(&self, claim: &FoldClaim<'_>) -> Result<(), Fault>;
-    /// `revise` makes the session that is kept out of the one that is there.
-    fn keep_fold(&self, now: i64, fold: &NewFold<'_>, revise: Option<Revise<'_>>) -> Result<Kept, Fault>;
+    /// `revise` makes the session that is kept out of the one that is there. `placed` as with [`Backend::put`].
+    fn keep_fold(
+        &self,
+        now: i64,
+        fold: &NewFold<'_>,
+        revise: Option<Revise<'_>>,
+        placed: &Placed,
+    ) -> Result<Kept, Fault>;
     fn checkpoints(&self, namespace: &str, root: &Key, most: usize) -> Result<Vec<CheckpointEntry>, Fault>;
     fn checkpoint_text(&self, namespace: &str, key: &Key) -> Result<Option<Used<String>>, Fault>;
     fn note_checkpoint_use(&self, now: i64, namespace: &str, key: &Key, used_at: i64) -> Result<(), Fault>;
@@ -75,7 +87,8 @@ pub(crate) trait Backend: KeyBackend + fmt::Debug + Send + Sync {
     fn check(&self) -> Result<Vec<String>, Fault>;
     fn vacuum(&self) -> Result<(), Fault>;
     /// The records after a cursor, which moves on; none when all are through.
-    fn page(&self, after: &mut Cursor) -> Result<Vec<Record>, Fault>;
-    /// Adds records, all or none; says how many were not there before.
-    fn add(&self, records: &[Record]) -> Result<u64, Fault>;
+    fn page(&self, after: &mut Cursor) -> Result<Vec<Paged>, Fault>;
+    /// Adds records, all or none; says how many were not there before. `placed` names the object that the text of each
+    /// record is in, if it is in one.
+    fn add(&self, records: &[Record], placed: &[Option<ObjectName>]) -> Result<u64, Fault>;
 }

@@ -37,6 +37,12 @@ pub(crate) fn wrong_with(record: &Record, vault: &Vault) -> Option<String> {
     }
 }
 
+/// What is wrong with a record whose text is in an object that is not there.
+pub(crate) fn missing_text(record: &Record) -> String {
+    let digest = if let Record::Original { digest, .. } = record { hex(&digest.0) } else { String::new() };
+    format!("original {digest} has lost its text: its object is missing from the object store")
+}
+
 /// The key that a record needs and that is not there.
 pub(crate) fn missing_key(record: &Record, vault: &Vault) -> Option<KeyId> {
     let (Record::Original { key, .. }

@@ -73,6 +73,44 @@ pub enum Fault {
     /// One original is encrypted with a key that is not there.
     #[error("{0} is encrypted with a key that was not given; add that key")]
     Sealed(Address),
+    /// The text of one original is in an object that is not there.
+    #[error(
+        "the text of {0} is missing from the object store; restore it there, or set store.originals to the place where it is"
+    )]
+    MissingObject(Address),
+    /// Texts are in an object store, and none was given.
+    #[error("keeps texts in an object store, and none was given; set store.originals to its URL")]
+    NoObjects,
+    /// The URL of the object store cannot be used. It is not repeated.
+    #[error("store.originals cannot be used: {0}; expected file:///FOLDER or s3://BUCKET/PREFIX")]
+    ObjectUrl(String),
+    /// The object store does not answer.
+    #[error("the object store {place} cannot be reached: {why}; check the network and AWS_ENDPOINT_URL")]
+    ObjectsUnreachable {
+        /// Where it is.
+        place: String,
+        /// What happened.
+        why: String,
+    },
+    /// The object store does not let us do what is needed.
+    #[error("the object store {place} refuses: {why}; check its keys and that they may read, write, list and delete")]
+    ObjectsRefused {
+        /// Where it is.
+        place: String,
+        /// What it says.
+        why: String,
+    },
+    /// Anything else that an object store says.
+    #[error("the object store {place} failed: {why}")]
+    Objects {
+        /// Where it is.
+        place: String,
+        /// What it says.
+        why: String,
+    },
+    /// Rows are gone, but objects are not yet.
+    #[error("rows are gone, but the texts in the object store are not yet: {0}; `foldline store vacuum` tries again")]
+    ObjectsLeft(Box<Fault>),
     /// What is kept is encrypted, and no key was given.
     #[error(
         "is encrypted, and no key was given; set store.key_file, store.key_command or FOLDLINE_STORE_KEY to key {0}, or \
@@ -140,7 +178,7 @@ pub enum Fault {
 impl StoreError {
     /// Whether the same call may succeed a little later.
     pub fn is_retryable(&self) -> bool {
-        matches!(self.fault, Fault::Locked(_) | Fault::Unreachable(_))
+        matches!(self.fault, Fault::Locked(_) | Fault::Unreachable(_) | Fault::ObjectsUnreachable { .. })
     }
 }
 

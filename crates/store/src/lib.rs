@@ -19,7 +19,8 @@
 //! [`Store::search`] finds originals by their words. The index follows the originals: [`Store::index`] puts into it what
 //! is not there yet, and a search does so first.
 //!
-//! The same file holds what the gateway knows about conversations: checkpoints, sessions, events.
+//! The same file holds what the gateway knows about conversations: checkpoints, sessions, events. Large texts may be in an
+//! object store beside it ([`Opening::originals`]).
 //!
 //! - What [`Store::put`] returned from is on the disk: a crash right after loses nothing.
 //! - Many processes may have one file open. Writers wait for each other; readers never wait for writers.
@@ -34,6 +35,7 @@ mod check;
 mod client_keys;
 mod conversation;
 mod error;
+mod folders;
 mod forget;
 mod keys;
 mod known_keys;
@@ -42,6 +44,7 @@ mod location;
 #[cfg(test)]
 #[path = "../tests/support/noise.rs"]
 mod noise;
+mod object_store;
 mod opening;
 mod original;
 mod pack;
@@ -56,6 +59,8 @@ mod sqlite;
 mod store;
 mod transfer;
 mod url;
+#[cfg(any(feature = "postgres", feature = "object-store"))]
+mod wait;
 mod wanted;
 
 pub use address::{Address, AddressError, Digest};
@@ -70,6 +75,7 @@ pub use forget::{Cleaning, Forget, Forgotten, Gone, Rekeyed};
 pub use keys::{KeyError, KeyId, Keyring, random_id};
 pub use limits::{Expiry, Limits};
 pub use location::default_path;
+pub use object_store::ObjectPlace;
 pub use opening::Opening;
 pub use original::{Candidate, NewOriginal, Original, Pruned, Recall, Stats, Stored};
 pub use search::{Query, QueryError, Search, Whose};

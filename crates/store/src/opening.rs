@@ -2,6 +2,7 @@
 
 use crate::keys::Keyring;
 use crate::limits::Limits;
+use crate::object_store::ObjectPlace;
 
 /// How a store is opened.
 #[derive(Clone, Debug, Default)]
@@ -10,11 +11,13 @@ pub struct Opening {
     pub limits: Limits,
     /// What it is encrypted with; not at all when there are none.
     pub keys: Keyring,
+    /// Where texts of originals are; in the database when nowhere else.
+    pub originals: Option<ObjectPlace>,
 }
 
 impl From<Limits> for Opening {
     fn from(limits: Limits) -> Opening {
-        Opening { limits, keys: Keyring::none() }
+        Opening { limits, ..Opening::default() }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The `store` section of the settings.
 
-use crate::Limits;
+use crate::{Limits, ObjectPlace};
 use foldline_core::section;
 use foldline_core::settings::{AutoOr, ValueKind, bytes, count};
 
@@ -17,6 +17,10 @@ section! {
         key_file: Option<String> = ValueKind::Text, "null";
         /// Command that prints these keys, for example from the system keyring.
         key_command: Option<String> = ValueKind::Text, "null";
+        /// Object store for large originals: `file:///FOLDER` or `s3://BUCKET/PREFIX` with the usual `AWS_…` variables; null keeps them in the store itself.
+        originals: Option<String> = ValueKind::Text, "null";
+        /// Bytes, compressed, from which on an original is kept there; smaller ones are not worth a request.
+        originals_min_bytes: u64 = bytes(0, 1_000_000_000), "16K";
         /// Days to keep an original after its last use.
         max_age_days: u32 = count(1, 36_500), "30";
     }
@@ -29,6 +33,12 @@ impl StoreSettings {
             max_bytes_per_namespace: self.max_bytes_per_client.fixed(),
             ..Limits::of(self.max_bytes, self.max_age_days)
         }
+    }
+
+    /// The object store that they name.
+    pub fn objects(&self) -> Option<ObjectPlace> {
+        let url = self.originals.clone()?;
+        Some(ObjectPlace { url, min_bytes: self.originals_min_bytes })
     }
 }
 

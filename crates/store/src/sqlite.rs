@@ -14,6 +14,7 @@ mod forget;
 mod get;
 mod index;
 mod migrate;
+mod object_rows;
 mod objects;
 mod put;
 mod rekey;

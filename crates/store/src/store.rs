@@ -1,31 +1,36 @@
 //! The store: the calls on whatever database it is.
 
 mod client_keys;
+mod texts;
 
 use crate::address::Address;
 use crate::backend::Backend;
-use crate::check::{missing_key, wrong_with};
+use crate::check::{missing_key, missing_text, wrong_with};
 use crate::conversation::{CheckpointEntry, EventRow, FoldClaim, Kept, Key, NewFold, Revise, SessionRow, WindowRow};
 use crate::error::{Fault, StoreError};
 use crate::forget::{Cleaning, Forget, Gone, Rekeyed};
 use crate::keys::{KeyId, Keyring};
 use crate::limits::{USE_GRAIN, millis};
+use crate::object_store::Objects;
 use crate::opening::{Absent, Opening};
 use crate::original::{NewOriginal, Pruned, Recall, Stats, Stored};
 use crate::seal::Scope;
 use crate::search::Search;
 use crate::sqlite::SqliteStore;
 use crate::transfer::{Cursor, Record};
-use crate::url::Url;
+use crate::url::{Url, shown};
 use foldline_core::reading::{Findings, Way};
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A store of originals, in a file of SQLite or in a PostgreSQL database. Share it between threads by reference.
 #[derive(Debug)]
 pub struct Store {
     backend: Box<dyn Backend>,
+    /// Texts that are not in the database.
+    objects: Arc<Objects>,
     wait: Duration,
 }
 
@@ -42,11 +47,19 @@ impl Store {
 
     fn connect(place: &Path, how: Opening, absent: Absent) -> Result<Store, StoreError> {
         let wait = how.limits.wait;
+        let at = |fault: Fault| fault.at(&shown(place), wait);
+        let objects = Arc::new(Objects::open(how.originals.as_ref(), wait).map_err(at)?);
+        let own = Arc::clone(&objects);
         let backend: Box<dyn Backend> = match Url::of(place) {
-            None => Box::new(SqliteStore::connect(place, how, absent).map_err(|fault| fault.at(place, wait))?),
-            Some(url) => database(&url, how, absent).map_err(|fault| fault.at(&url.shown(), wait))?,
+            None => Box::new(SqliteStore::connect(place, how, absent, own).map_err(at)?),
+            Some(url) => database(&url, how, absent, own).map_err(at)?,
         };
-        Ok(Store { backend, wait })
+        let store = Store { backend, objects, wait };
+        // As with a key that is missing: what cannot be read is told at once, and not mistaken for damage.
+        if !store.objects.are_open() && store.told(store.backend.has_objects())? {
+            return store.told(Err(Fault::NoObjects));
+        }
+        Ok(store)
     }
 
     /// Whether others may write to it between two calls, on other machines too: what was read from it is then true for a
@@ -73,13 +86,15 @@ impl Store {
     /// Keeps texts under a namespace, all or none. When it returns they are on the disk. Lets go of what
     /// exceeds the limits, but never of what it was just given.
     pub fn put(&self, now_ms: i64, namespace: &str, originals: &[NewOriginal<'_>]) -> Result<Stored, StoreError> {
-        self.told(self.backend.put(now_ms, namespace, originals))
+        let placed = self.placed(namespace, originals)?;
+        let stored = self.backend.put(now_ms, namespace, originals, &placed);
+        self.told(self.unlink_refused(stored, &placed))
     }
 
     /// The original under a handle or a longer address. Notes that it was used.
     pub fn get(&self, now_ms: i64, namespace: &str, address: impl Into<Address>) -> Result<Recall, StoreError> {
         let address = address.into();
-        let recall = self.told(self.backend.get(namespace, &address))?;
+        let recall = self.told(self.recall(namespace, &address))?;
         if let Recall::Found(original) = &recall
             && original.used_at < now_ms.saturating_sub(millis(USE_GRAIN))
         {
@@ -92,13 +107,17 @@ impl Store {
     /// Puts originals into the index that are not there yet, the newest first, until about `most_bytes` of text are done.
     /// Returns how many still wait. Others write in between.
     pub fn index(&self, most_bytes: u64) -> Result<u64, StoreError> {
-        self.told(self.backend.index(most_bytes))
+        let waiting = self.told(self.backend.index(most_bytes))?;
+        // At this moment nobody waits. What cannot be deleted now is tried again next time.
+        let _later = self.delete_some_unlinked();
+        Ok(waiting)
     }
 
     /// Finds originals by their words. What is not in the index yet is put there first, up to some seconds' worth.
     pub fn search(&self, search: &Search<'_>, way: &Way) -> Result<Findings, StoreError> {
         // A disk that is full or read-only is no reason to find nothing.
-        let waiting = self.index(INDEXED_PER_SEARCH).or_else(|_| self.told(self.backend.waiting()))?;
+        let indexed = self.backend.index(INDEXED_PER_SEARCH);
+        let waiting = self.told(indexed.or_else(|_| self.backend.waiting()))?;
         let found = self.told(self.backend.find(search, way))?;
         Ok(Findings { waiting, ..found })
     }
@@ -122,13 +141,19 @@ impl Store {
 
     /// Keeps a fold, all or nothing. When it returns it is on the disk.
     pub fn keep_fold(&self, now_ms: i64, fold: &NewFold<'_>) -> Result<Kept, StoreError> {
-        self.told(self.backend.keep_fold(now_ms, fold, None))
+        self.keep(now_ms, fold, None)
     }
 
     /// As [`Store::keep_fold`], where other nodes may have written the session meanwhile: `revise` is given what is there,
     /// and nobody writes until what it returns is kept. It may be called again.
     pub fn keep_fold_with(&self, now_ms: i64, fold: &NewFold<'_>, revise: Revise<'_>) -> Result<Kept, StoreError> {
-        self.told(self.backend.keep_fold(now_ms, fold, Some(revise)))
+        self.keep(now_ms, fold, Some(revise))
+    }
+
+    fn keep(&self, now_ms: i64, fold: &NewFold<'_>, revise: Option<Revise<'_>>) -> Result<Kept, StoreError> {
+        let placed = self.placed(fold.namespace, fold.originals)?;
+        let kept = self.backend.keep_fold(now_ms, fold, revise, &placed);
+        self.told(self.unlink_refused(kept, &placed))
     }
 
     /// The checkpoints under a root, the latest used first.
@@ -215,7 +240,8 @@ impl Store {
 
     /// Whether the store can be used: by reading, and by writing. Each knows what the other may still have in memory.
     pub fn probe(&self) -> Result<(), StoreError> {
-        self.told(self.backend.probe())
+        self.told(self.backend.probe())?;
+        self.told(self.probe_objects())
     }
 
     /// What the store holds, without a scan.
@@ -225,7 +251,9 @@ impl Store {
 
     /// Lets go of everything that exceeds the limits and gives free pages back to the disk.
     pub fn prune(&self, now_ms: i64) -> Result<Pruned, StoreError> {
-        self.told(self.backend.prune(now_ms))
+        let pruned = self.told(self.backend.prune(now_ms))?;
+        let _later = self.delete_unlinked();
+        Ok(pruned)
     }
 
     /// What would be forgotten.
@@ -233,9 +261,11 @@ impl Store {
         self.told(self.backend.count_forgotten(forget))
     }
 
-    /// Forgets on request. When it returns, the bytes are gone from the file and its log.
+    /// Forgets on request. When it returns, the bytes are gone from the file and its log, and from the object store.
     pub fn forget(&self, forget: &Forget<'_>, cleaning: Cleaning) -> Result<Gone, StoreError> {
-        self.told(self.backend.forget(forget, cleaning))
+        let gone = self.told(self.backend.forget(forget, cleaning))?;
+        self.told(self.delete_unlinked())?;
+        Ok(gone)
     }
 
     /// How often something was forgotten on request, by whatever process. Who holds copies of what is kept looks again
@@ -248,6 +278,8 @@ impl Store {
     /// and write meanwhile. Tells how many rows were done each time that some were.
     pub fn rekey(&self, tell: &mut dyn FnMut(u64)) -> Result<Rekeyed, StoreError> {
         let done = self.told(self.backend.rekey(tell))?;
+        // As they were before, under the old key.
+        self.told(self.delete_unlinked())?;
         // What was encrypted anew is in no index.
         while self.index(INDEXED_PER_SEARCH)? > 0 {}
         Ok(done)
@@ -266,31 +298,41 @@ impl Store {
         let mut cursor = Cursor::default();
         let mut missing = BTreeSet::new();
         loop {
-            let records = self.page(&mut cursor)?;
-            if records.is_empty() {
+            let (records, lost) = self.told(self.filled_page(&mut cursor))?;
+            if records.is_empty() && lost.is_empty() {
                 break;
             }
+            wrong.extend(lost.iter().map(missing_text));
             wrong.extend(records.iter().filter_map(|record| wrong_with(record, &vault)));
             missing.extend(records.iter().filter_map(|record| missing_key(record, &vault)));
-            tell(records.len() as u64);
+            tell((records.len() + lost.len()) as u64);
         }
         wrong.extend(missing.into_iter().map(|key| format!("some of it needs key {key}, which was not given")));
         Ok(wrong)
     }
 
-    /// Gives room that is free back to the system.
-    pub fn vacuum(&self) -> Result<(), StoreError> {
-        self.told(self.backend.vacuum())
+    /// Gives room that is free back to the system, and deletes objects that no row names. Says how many these were.
+    pub fn vacuum(&self) -> Result<u64, StoreError> {
+        self.told(self.backend.vacuum())?;
+        self.told(self.sweep())
     }
 
-    /// The records after a cursor, which moves on; none when all are through.
+    /// The records after a cursor, which moves on; none when all are through. An original whose text is missing from the
+    /// object store is left out, and the cursor counts it.
     pub fn page(&self, after: &mut Cursor) -> Result<Vec<Record>, StoreError> {
-        self.told(self.backend.page(after))
+        loop {
+            let (records, lost) = self.told(self.filled_page(after))?;
+            after.lost += lost.len() as u64;
+            // None at all would mean that all are through.
+            if !records.is_empty() || lost.is_empty() {
+                return Ok(records);
+            }
+        }
     }
 
     /// Adds records of another store, all or none. What is there stays. Says how many were added.
     pub fn add(&self, records: &[Record]) -> Result<u64, StoreError> {
-        self.told(self.backend.add(records))
+        self.told(self.add_placed(records))
     }
 
     /// Where it is; a URL comes without its password.
@@ -304,12 +346,12 @@ impl Store {
 }
 
 #[cfg(feature = "postgres")]
-fn database(url: &Url, how: Opening, absent: Absent) -> Result<Box<dyn Backend>, Fault> {
-    Ok(Box::new(crate::postgres::PostgresStore::connect(url, how, absent)?))
+fn database(url: &Url, how: Opening, absent: Absent, objects: Arc<Objects>) -> Result<Box<dyn Backend>, Fault> {
+    Ok(Box::new(crate::postgres::PostgresStore::connect(url, how, absent, objects)?))
 }
 
 #[cfg(not(feature = "postgres"))]
-fn database(_: &Url, _: Opening, _: Absent) -> Result<Box<dyn Backend>, Fault> {
+fn database(_: &Url, _: Opening, _: Absent, _: Arc<Objects>) -> Result<Box<dyn Backend>, Fault> {
     Err(Fault::Other("this build has no PostgreSQL; name a file with --store, or use one that has".into()))
 }
 

@@ -252,13 +252,20 @@ pub struct Cursor {
     pub(crate) row: i64,
     /// The last name, where they have none.
     pub(crate) name: Vec<u8>,
+    /// Originals that were left out.
+    pub(crate) lost: u64,
 }
 
 impl Cursor {
+    /// Originals that were left out because the object with their text is missing.
+    pub fn left_out(&self) -> u64 {
+        self.lost
+    }
+
     /// On to the next kind; false when there is none.
     pub(crate) fn next_kind(&mut self) -> bool {
         let next = Kind::ALL.into_iter().find(|kind| *kind > self.kind);
-        *self = Cursor { kind: next.unwrap_or(self.kind), ..Cursor::default() };
+        *self = Cursor { kind: next.unwrap_or(self.kind), lost: self.lost, ..Cursor::default() };
         if next.is_none() {
             self.row = i64::MAX;
         }

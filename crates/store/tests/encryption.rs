@@ -5,8 +5,8 @@ mod support;
 
 use foldline_core::reading::{Reach, Way};
 use foldline_store::{
-    EventRow, Fault, Key, Keyring, Limits, NewCheckpoint, NewFold, Opening, Precedence, Query, Recall, Search,
-    SessionRow, Store, StoreError, Whose,
+    EventRow, Fault, Key, Keyring, NewCheckpoint, NewFold, Opening, Precedence, Query, Recall, Search, SessionRow,
+    Store, StoreError, Whose,
 };
 use foldline_transcript::recall::Handle;
 use std::path::Path;
@@ -26,7 +26,7 @@ fn key() -> String {
 
 fn open(path: &Path, keys: &str) -> Result<Store, StoreError> {
     let keys = if keys.is_empty() { Keyring::none() } else { Keyring::parse(keys).unwrap() };
-    Store::open(path, Opening { limits: Limits::default(), keys })
+    Store::open(path, Opening { keys, ..Opening::default() })
 }
 
 /// A text that does not shrink, so that its bytes would be seen if they were there.

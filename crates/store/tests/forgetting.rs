@@ -4,8 +4,8 @@
 mod support;
 
 use foldline_store::{
-    Cleaning, EventRow, Forget, Forgotten, Gone, Key, Keyring, Limits, NewCheckpoint, NewFold, Opening, Precedence,
-    Recall, SessionRow, Store, Whose,
+    Cleaning, EventRow, Forget, Forgotten, Gone, Key, Keyring, NewCheckpoint, NewFold, Opening, Precedence, Recall,
+    SessionRow, Store, Whose,
 };
 use foldline_transcript::recall::Handle;
 use support::{DAY, NOW, bytes_of, holds, new, noise};
@@ -18,7 +18,7 @@ struct Kept {
 
 fn kept(keys: Keyring) -> Kept {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(&folder.path().join("o.db"), Opening { limits: Limits::default(), keys }).unwrap();
+    let store = Store::open(&folder.path().join("o.db"), Opening { keys, ..Opening::default() }).unwrap();
     Kept { folder, store }
 }
 

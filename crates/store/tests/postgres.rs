@@ -52,12 +52,58 @@ mod encrypted {
         let keys = Keyring::parse(&Keyring::generate().unwrap()).unwrap();
         Some(Box::new(move |limits| {
             let _stays = &server;
-            let how = Opening { limits, keys: keys.clone() };
+            let how = Opening { limits, keys: keys.clone(), ..Opening::default() };
             Store::open(&url, how).unwrap()
         }))
     }
 
     contract::checks!(contract_here, place);
+}
+
+/// The same with all texts in files.
+mod files {
+    use super::contract::{self, Place};
+    use super::{database, server};
+    use foldline_store::{ObjectPlace, Opening, Store};
+
+    fn place() -> Option<Place> {
+        let server = server()?;
+        let url = database(&server);
+        let folder = tempfile::tempdir().unwrap();
+        Some(Box::new(move |limits| {
+            let _stays = &server;
+            let originals = ObjectPlace { url: format!("file://{}/texts", folder.path().display()), min_bytes: 0 };
+            let how = Opening { limits, originals: Some(originals), ..Opening::default() };
+            Store::open(&url, how).unwrap()
+        }))
+    }
+
+    contract::checks!(contract_here, place);
+}
+
+/// What only texts in files show.
+mod objects {
+    use super::contract::objects::{self, Beside};
+    use super::{database, server};
+    use foldline_store::Store;
+
+    fn beside() -> Option<Beside> {
+        let server = server()?;
+        let url = database(&server);
+        let open = move |how| {
+            let _stays = &server;
+            Store::open(&url, how)
+        };
+        Some(Beside { open: Box::new(open), folder: tempfile::tempdir().unwrap() })
+    }
+
+    macro_rules! with_files {
+        ($beside:expr; $($check:ident)*) => {
+            $(#[test] fn $check() { if let Some(beside) = $beside() { objects::$check(beside); } })*
+        };
+    }
+
+    objects::object_checks!(with_files, beside);
 }
 
 /// The same through pgbouncer in transaction mode, where every transaction may have another connection.
@@ -158,7 +204,7 @@ fn keys_change_and_nothing_is_left_in_the_clear() {
     let url = database(&server);
     let open = |keys: &str| {
         let keys = if keys.is_empty() { Keyring::none() } else { Keyring::parse(keys).unwrap() };
-        Store::open(&url, Opening { limits: Limits::default(), keys })
+        Store::open(&url, Opening { keys, ..Opening::default() })
     };
     let (old, fresh) = (Keyring::generate().unwrap(), Keyring::generate().unwrap());
     open("").unwrap().put(NOW, "a", &[new("first words", "bash")]).unwrap();

@@ -25,7 +25,7 @@ mod encrypted {
         let folder = tempfile::tempdir().unwrap();
         let keys = Keyring::parse(&Keyring::generate().unwrap()).unwrap();
         Box::new(move |limits| {
-            let how = Opening { limits, keys: keys.clone() };
+            let how = Opening { limits, keys: keys.clone(), ..Opening::default() };
             Store::open(&folder.path().join("originals.db"), how).unwrap()
         })
     }

@@ -124,6 +124,9 @@ fn store_checks(settings: &StoreSettings) -> Vec<Check> {
             KeepError::Store(StoreError { fault: Fault::NoKey(_) | Fault::WrongKey { .. }, .. }) => {
                 "provide the keys of the store with store.key_file, store.key_command or FOLDLINE_STORE_KEY".to_owned()
             }
+            KeepError::Store(StoreError { fault: Fault::NoObjects | Fault::ObjectUrl(_), .. }) => {
+                "set store.originals to file:///FOLDER or s3://BUCKET/PREFIX".to_owned()
+            }
             _ if is_url(&path) => "start the database, or fix store.path or --store".to_owned(),
             _ => format!("make {} writable, or choose another file with store.path or --store", path.display()),
         };
@@ -148,7 +151,12 @@ fn store_checks(settings: &StoreSettings) -> Vec<Check> {
             "run `foldline store rekey`",
         ),
     };
-    vec![Check::good("store", format!("{} is writable", path.display())), encryption]
+    let mut checks = vec![Check::good("store", format!("{} is writable", path.display())), encryption];
+    checks.extend(settings.originals.as_ref().map(|url| match store.probe() {
+        Ok(()) => Check::good("originals", format!("{url} is writable")),
+        Err(error) => Check::wrong("originals", error.to_string(), "check store.originals and the AWS_… variables"),
+    }));
+    checks
 }
 
 /// Agents on this machine: which of them use the gateway and the tools.

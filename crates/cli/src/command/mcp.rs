@@ -43,8 +43,9 @@ pub fn run(args: &McpArgs) -> Result<Verdict, Failure> {
     let keys =
         if store.is_some() { store_keys::keys(&settings.store).map_err(Failure::input)? } else { Keyring::none() };
     let limits = settings.store.limits();
-    let conversations =
-        Conversations::open_or_wait(ConversationSettings { store, limits, keys, ..ConversationSettings::default() });
+    let originals = settings.store.objects();
+    let settings = ConversationSettings { store, limits, keys, originals, ..ConversationSettings::default() };
+    let conversations = Conversations::open_or_wait(settings);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::input(format!("no threads can be had: {error}")))?;
     let served = runtime.block_on(serve_stdio(Tools::new(conversations, Whom::Owner)));

@@ -115,7 +115,9 @@ pub fn config(settings: &Settings) -> Result<GatewayConfig, Failure> {
         origin: origin.to_string(),
     });
     let shown = shown.collect();
-    Ok(GatewayConfig { store, limits, keys, models: Some(models), policy, gateway: settings.gateway.clone(), shown })
+    let originals = settings.store.objects();
+    let (models, gateway) = (Some(models), settings.gateway.clone());
+    Ok(GatewayConfig { store, limits, keys, originals, models, policy, gateway, shown })
 }
 
 /// Reads the same settings again.

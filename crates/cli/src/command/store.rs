@@ -69,7 +69,7 @@ pub enum StoreCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Let go of what exceeds the limits, and give free room back to the system.
+    /// Let go of what exceeds the limits, give free room back to the system, and delete objects that no original needs.
     Vacuum {
         #[command(flatten)]
         place: StoreArgs,

@@ -110,8 +110,13 @@ fn in_store(
         return Err(Failure::input(format!("no gateway runs, and there is no store at {}", place.display())));
     }
     let keys = store_keys::keys(settings).map_err(Failure::input)?;
-    let opening =
-        ConversationSettings { store: Some(place), limits: settings.limits(), keys, ..ConversationSettings::default() };
+    let opening = ConversationSettings {
+        store: Some(place),
+        limits: settings.limits(),
+        keys,
+        originals: settings.objects(),
+        ..ConversationSettings::default()
+    };
     let conversations = Conversations::open(opening).map_err(Failure::input)?;
     let now = Timestamp(jiff::Timestamp::now().as_millisecond());
     let none = |message: String| Err(Failure { code: 1, message });

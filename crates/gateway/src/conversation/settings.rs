@@ -2,7 +2,7 @@
 
 use foldline_core::Policy;
 use foldline_core::models::ModelTable;
-use foldline_store::{Keyring, Limits, StoreSettings};
+use foldline_store::{Keyring, Limits, ObjectPlace, StoreSettings};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -29,6 +29,8 @@ pub struct ConversationSettings {
     pub limits: Limits,
     /// What it is encrypted with.
     pub keys: Keyring,
+    /// Where its large texts are; in the store itself when nowhere else.
+    pub originals: Option<ObjectPlace>,
     /// Whether decisions are carried out.
     pub mode: Mode,
     /// Share of sessions that are left alone to compare with, 0 to 1.
@@ -53,6 +55,7 @@ impl Default for ConversationSettings {
             store: None,
             limits: StoreSettings::default().limits(),
             keys: Keyring::none(),
+            originals: None,
             mode: Mode::Live,
             holdout: 0.0,
             bypass_models: Vec::new(),

@@ -196,7 +196,7 @@ impl Shared {
 
     fn waiting(settings: ConversationSettings) -> Shared {
         let limits = Limits { wait: settings.store_wait, ..settings.limits };
-        let how = Opening { limits, keys: settings.keys.clone() };
+        let how = Opening { limits, keys: settings.keys.clone(), originals: settings.originals.clone() };
         let is_shared = settings.store.as_deref().is_some_and(foldline_store::is_url);
         let waiting = settings.store.clone().map(|place| UnopenedStore { place, how, why: String::new(), tried_at: 0 });
         Shared {

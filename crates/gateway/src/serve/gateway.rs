@@ -16,7 +16,7 @@ use crate::telemetry::{Exporter, Spans, Target, TargetError};
 use arc_swap::ArcSwap;
 use foldline_core::Policy;
 use foldline_core::models::ModelTable;
-use foldline_store::{KeyUsage, Keyring, Limits, StoreSettings};
+use foldline_store::{KeyUsage, Keyring, Limits, ObjectPlace, StoreSettings};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -39,6 +39,8 @@ pub struct GatewayConfig {
     pub limits: Limits,
     /// What it is encrypted with.
     pub keys: Keyring,
+    /// Where its large texts are; in the store itself when nowhere else.
+    pub originals: Option<ObjectPlace>,
     /// Settings for the dashboard; empty if their origin is unknown.
     pub shown: Vec<ShownSetting>,
 }
@@ -63,6 +65,7 @@ impl Default for GatewayConfig {
             store: None,
             limits: StoreSettings::default().limits(),
             keys: Keyring::none(),
+            originals: None,
             shown: Vec::new(),
         }
     }
@@ -319,6 +322,7 @@ fn conversation_settings(config: &GatewayConfig) -> ConversationSettings {
         store: config.store.clone(),
         limits: config.limits,
         keys: config.keys.clone(),
+        originals: config.originals.clone(),
         mode: if gateway.shadow { Mode::Shadow } else { Mode::Live },
         holdout: gateway.holdout,
         bypass_models: gateway.bypass_models.clone(),

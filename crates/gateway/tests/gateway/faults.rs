@@ -89,6 +89,27 @@ async fn a_fold_that_cannot_be_stored_is_counted_and_retried() {
     assert_eq!(faults_of_the_store(&test).await, 3.0);
 }
 
+#[tokio::test]
+async fn a_fold_whose_originals_cannot_be_stored_is_not_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let texts = folder.path().join("texts");
+    // No folder: nothing can be written there.
+    std::fs::write(&texts, "").unwrap();
+    let tune = |tuned: &mut crate::harness::Tuned| {
+        narrow(tuned);
+        tuned.store.originals = Some(format!("file://{}", texts.display()));
+        tuned.store.originals_min_bytes = 0;
+    };
+    let test = TestGateway::tuned([Act::say("Done.")], tune).await;
+    assert_eq!(outcome(&test, &another(0)).await, ("failed-open".to_owned(), true));
+    assert_eq!(test.get("/foldline/readyz").await.status, 503);
+    std::fs::remove_file(&texts).unwrap();
+    tokio::time::sleep(Duration::from_millis(1_100)).await;
+    assert_eq!(outcome(&test, &another(0)).await, ("folded".to_owned(), false));
+    assert!(texts.is_dir());
+    assert_eq!(test.get("/foldline/readyz").await.status, 200);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn readyz_fails_while_the_store_is_not_writable() {
     let test = TestGateway::tuned([Act::say("Done.")], narrow).await;

@@ -107,7 +107,7 @@ async fn keys_change_while_the_gateway_serves() {
     }
     // Another process encrypts everything anew while turns go on.
     let path = test.folder.path().join("store.db");
-    let opened = Store::open(&path, Opening { limits: Limits::default(), keys: test.config.keys.clone() }).unwrap();
+    let opened = Store::open(&path, Opening { keys: test.config.keys.clone(), ..Opening::default() }).unwrap();
     let rekeying = tokio::task::spawn_blocking(move || opened.rekey(&mut |_| ()).unwrap());
     for turn in 0..5 {
         fold(&test, "b", &format!("label-{turn}")).await;

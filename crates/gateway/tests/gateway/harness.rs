@@ -93,8 +93,8 @@ impl TestGateway {
         tuned.gateway.upstream_gemini = Some(provider.url());
         tune(&mut tuned);
         let Tuned { policy, gateway: settings, store: stored } = tuned;
-        let (limits, store) = (stored.limits(), Some(store));
-        let config = GatewayConfig { policy, gateway: settings, limits, store, ..GatewayConfig::default() };
+        let (limits, originals, store) = (stored.limits(), stored.objects(), Some(store));
+        let config = GatewayConfig { policy, gateway: settings, limits, originals, store, ..GatewayConfig::default() };
         let gateway = Gateway::open(&config).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();

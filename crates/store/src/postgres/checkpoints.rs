@@ -8,6 +8,7 @@ use super::sql::{all, bytes, change, digest, first, int, text as name_of, values
 use crate::conversation::{CheckpointEntry, Kept, Key, NewFold, Precedence, Revise};
 use crate::error::Fault;
 use crate::limits::{CLEARED_PER_PUT, Limits, USE_GRAIN, millis};
+use crate::object_store::Placed;
 use crate::rows::{CheckpointColumns, damaged, digests_of, number, read_facts, read_text, whole};
 use crate::seal::{Scope, Vault};
 use crate::shares::What;
@@ -19,6 +20,7 @@ pub(super) async fn keep_fold(
     (vault, limits, now): (&Vault, &Limits, i64),
     fold: &NewFold<'_>,
     revise: Option<Revise<'_>>,
+    placed: &Placed,
 ) -> Result<Kept, Fault> {
     let NewFold { namespace, originals, checkpoint, precedence, session } = *fold;
     let digests = digests_of(originals)?;
@@ -37,7 +39,7 @@ pub(super) async fn keep_fold(
     // Before anything else is locked, as wherever a session is written, so that no two wait for each other.
     let session = revised(transaction, vault, session, revise).await?;
     if !originals.is_empty() {
-        let (_, rows) = put(transaction, (vault, limits, now), namespace, originals, &digests).await?;
+        let (_, rows) = put(transaction, (vault, limits, now), namespace, (originals, &digests), placed).await?;
         let rows: Vec<i64> = rows.into_keys().collect();
         let sql = "INSERT INTO foldline.removals (session, original, sealed) SELECT $1, unnest($2::int8[]), $3
                        ON CONFLICT DO NOTHING";

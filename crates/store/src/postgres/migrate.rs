@@ -10,6 +10,7 @@ use tokio_postgres::Transaction;
 const STEPS: &[&str] = &[
     include_str!("../../migrations/postgres/0001_store.sql"),
     include_str!("../../migrations/postgres/0002_client_keys.sql"),
+    include_str!("../../migrations/postgres/0003_object_store.sql"),
 ];
 
 /// The oldest format whose releases can work with the present one.

@@ -10,6 +10,7 @@ mod expire;
 mod fault;
 mod forget;
 mod migrate;
+mod object_rows;
 mod originals;
 mod rekey;
 mod seals;
@@ -18,29 +19,29 @@ mod sessions;
 mod sql;
 mod transfer;
 mod transfer_keys;
-mod wait;
 
 use crate::address::{Address, Digest};
-use crate::backend::{Backend, Used};
+use crate::backend::{Backend, Paged, Used};
 use crate::conversation::{CheckpointEntry, EventRow, FoldClaim, Kept, Key, NewFold, Revise, SessionRow, WindowRow};
 use crate::error::Fault;
 use crate::forget::{Cleaning, Forget, Gone, Rekeyed};
 use crate::keys::Keyring;
 use crate::limits::Limits;
+use crate::object_store::{ObjectName, Objects, Placed};
 use crate::opening::{Absent, Opening};
-use crate::original::{NewOriginal, Pruned, Recall, Stats, Stored};
-use crate::rows::digests_of;
+use crate::original::{NewOriginal, Pruned, Stats, Stored};
+use crate::rows::{Looked, digests_of};
 use crate::seal::Vault;
 use crate::search::Search;
 use crate::transfer::{Cursor, Record};
 use crate::url::Url;
+use crate::wait::Served;
 use deadpool_postgres::{Object, Pool};
 use foldline_core::reading::{Findings, Way};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 use tokio_postgres::{IsolationLevel, Transaction};
-use wait::Served;
 
 /// How long a statement of a request may take, at least. A server that takes longer is as good as none.
 const SHORT: Duration = Duration::from_secs(2);
@@ -72,6 +73,7 @@ pub(crate) struct PostgresStore {
     limits: Limits,
     pool: Pool,
     vault: RwLock<Arc<Vault>>,
+    objects: Arc<Objects>,
     /// Since when it does not answer.
     lost: Mutex<Option<Instant>>,
     /// Goes last: the connections end while it still runs.
@@ -79,12 +81,18 @@ pub(crate) struct PostgresStore {
 }
 
 impl PostgresStore {
-    pub(crate) fn connect(url: &Url, how: Opening, absent: Absent) -> Result<PostgresStore, Fault> {
-        let Opening { limits, keys } = how;
-        let served = Served::start()?;
+    pub(crate) fn connect(
+        url: &Url,
+        how: Opening,
+        absent: Absent,
+        objects: Arc<Objects>,
+    ) -> Result<PostgresStore, Fault> {
+        let Opening { limits, keys, originals: _ } = how;
+        let served = Served::start("foldline-store")?;
         let pool = connect::pool(url, limits.wait)?;
         let place = url.shown();
-        let store = PostgresStore { place, limits, pool, vault: RwLock::default(), lost: Mutex::default(), served };
+        let (vault, lost) = (RwLock::default(), Mutex::default());
+        let store = PostgresStore { place, limits, pool, vault, objects, lost, served };
         // Others may be preparing the database, and we wait for them.
         store.transact(LONG, Sees::Latest, async |transaction| migrate::migrate(transaction, absent).await)?;
         store.set_keys(keys)?;
@@ -205,7 +213,7 @@ impl Backend for PostgresStore {
         })
     }
 
-    fn put(&self, now: i64, namespace: &str, originals: &[NewOriginal<'_>]) -> Result<Stored, Fault> {
+    fn put(&self, now: i64, namespace: &str, originals: &[NewOriginal<'_>], placed: &Placed) -> Result<Stored, Fault> {
         let digests = digests_of(originals)?;
         if originals.is_empty() {
             return Ok(Stored::default());
@@ -213,11 +221,13 @@ impl Backend for PostgresStore {
         let vault = self.vault();
         self.transact(self.patience_for(originals), Sees::Latest, async |transaction| {
             let how = (&*vault, &self.limits, now);
-            Ok(originals::put(transaction, how, namespace, originals, &digests).await?.0)
+            let (stored, _) = originals::put(transaction, how, namespace, (originals, &digests), placed).await?;
+            object_rows::unlink_unused(transaction, &placed.names()).await?;
+            Ok(stored)
         })
     }
 
-    fn get(&self, namespace: &str, address: &Address) -> Result<Recall, Fault> {
+    fn get(&self, namespace: &str, address: &Address) -> Result<Looked, Fault> {
         let vault = self.vault();
         self.transact(self.short() * 4, Sees::Snapshot, async |snapshot| {
             originals::get(snapshot, &vault, namespace, address).await
@@ -238,8 +248,9 @@ impl Backend for PostgresStore {
         let vault = self.vault();
         let mut done = 0;
         while done < most_bytes {
-            let turn =
-                self.transact(LONG, Sees::Latest, async |transaction| search::index_some(transaction, &vault).await)?;
+            let turn = self.transact(LONG, Sees::Latest, async |transaction| {
+                search::index_some(transaction, &vault, &self.objects).await
+            })?;
             if turn == 0 {
                 break;
             }
@@ -255,7 +266,7 @@ impl Backend for PostgresStore {
     fn find(&self, search: &Search<'_>, way: &Way) -> Result<Findings, Fault> {
         let vault = self.vault();
         self.transact(self.short() * 10, Sees::Snapshot, async |snapshot| {
-            search::find(snapshot, &vault, search, way).await
+            search::find(snapshot, (&vault, &self.objects), search, way).await
         })
     }
 
@@ -267,10 +278,18 @@ impl Backend for PostgresStore {
         self.read(async |client| sessions::release_fold(client, claim).await)
     }
 
-    fn keep_fold(&self, now: i64, fold: &NewFold<'_>, revise: Option<Revise<'_>>) -> Result<Kept, Fault> {
+    fn keep_fold(
+        &self,
+        now: i64,
+        fold: &NewFold<'_>,
+        revise: Option<Revise<'_>>,
+        placed: &Placed,
+    ) -> Result<Kept, Fault> {
         let vault = self.vault();
         self.transact(self.patience_for(fold.originals), Sees::Latest, async |transaction| {
-            checkpoints::keep_fold(transaction, (&vault, &self.limits, now), fold, revise).await
+            let kept = checkpoints::keep_fold(transaction, (&vault, &self.limits, now), fold, revise, placed).await?;
+            object_rows::unlink_unused(transaction, &placed.names()).await?;
+            Ok(kept)
         })
     }
 
@@ -405,7 +424,7 @@ impl Backend for PostgresStore {
                 let turn = self.transact(LONG, Sees::Latest, async |transaction| {
                     // From the same row again when a try was in another's way.
                     let (mut after, mut done) = before.clone();
-                    let rows = rekey::turn(transaction, &vault, step, &mut after, &mut done).await?;
+                    let rows = rekey::turn(transaction, (&vault, &self.objects), step, &mut after, &mut done).await?;
                     Ok((rows, after, done))
                 })?;
                 let (rows, then, so_far) = turn;
@@ -432,7 +451,7 @@ impl Backend for PostgresStore {
     fn check(&self) -> Result<Vec<String>, Fault> {
         self.transact(LONG, Sees::Snapshot, async |snapshot| {
             let sql = "SELECT count(*) FROM foldline.originals AS o
-                        WHERE NOT EXISTS (SELECT 1 FROM foldline.chunks WHERE original = o.id)";
+                        WHERE object IS NULL AND NOT EXISTS (SELECT 1 FROM foldline.chunks WHERE original = o.id)";
             let row = sql::first(snapshot, sql, sql::values![]).await?;
             let empty = row.map_or(Ok(0), |row| sql::int(&row, 0))?;
             Ok(if empty > 0 { vec![format!("{empty} originals have no text")] } else { Vec::new() })
@@ -449,7 +468,7 @@ impl Backend for PostgresStore {
         })
     }
 
-    fn page(&self, after: &mut Cursor) -> Result<Vec<Record>, Fault> {
+    fn page(&self, after: &mut Cursor) -> Result<Vec<Paged>, Fault> {
         let before = after.clone();
         let (records, then) = self.transact(LONG, Sees::Snapshot, async |snapshot| {
             let mut after = before.clone();
@@ -459,8 +478,8 @@ impl Backend for PostgresStore {
         Ok(records)
     }
 
-    fn add(&self, records: &[Record]) -> Result<u64, Fault> {
-        self.transact(LONG, Sees::Latest, async |transaction| transfer::add(transaction, records).await)
+    fn add(&self, records: &[Record], placed: &[Option<ObjectName>]) -> Result<u64, Fault> {
+        self.transact(LONG, Sees::Latest, async |transaction| transfer::add(transaction, records, placed).await)
     }
 }
 

@@ -1,14 +1,18 @@
 //! Originals: stored in one transaction, recalled by digits and checked against their digest.
 
 use super::expire::{excesses, sweep};
+use super::object_rows::object;
 use super::seals::{lacks_key, use_key};
 use super::sql::{all, bytes, change, digest, first, int, maybe_int, text, values};
 use crate::address::{Address, Digest};
 use crate::error::Fault;
 use crate::limits::{CLEARED_PER_PUT, Expiry, Limits, ROW_BYTES, USE_GRAIN, millis};
+use crate::object_store::Placed;
 use crate::original::{NewOriginal, Original, Recall, Stored};
-use crate::pack::{Unpacking, pack};
-use crate::rows::{Found, MOST_CANDIDATES, Packed, State, candidates, label, number, read_label, whole};
+use crate::pack::pack;
+use crate::rows::{
+    Elsewhere, Found, Looked, MOST_CANDIDATES, Packed, State, candidates, label, number, read_label, unpacked, whole,
+};
 use crate::seal::{Scope, Seal, Vault, What};
 use crate::shares::What as Share;
 use std::collections::BTreeMap;
@@ -22,8 +26,8 @@ pub(super) async fn put(
     transaction: &Transaction<'_>,
     (vault, limits, now): (&Vault, &Limits, i64),
     namespace: &str,
-    originals: &[NewOriginal<'_>],
-    digests: &[Digest],
+    (originals, digests): (&[NewOriginal<'_>], &[Digest]),
+    placed: &Placed,
 ) -> Result<(Stored, Batch), Fault> {
     let mut stored = Stored::default();
     let mut batch = Batch::new();
@@ -37,7 +41,7 @@ pub(super) async fn put(
                 *known
             }
             None => {
-                let added = add(transaction, &seals, now, namespace, original, digest).await?;
+                let added = add(transaction, (&seals, placed), now, namespace, original, digest).await?;
                 stored.added += 1;
                 stored.added_bytes += added.1;
                 known.insert(*digest, added);
@@ -96,7 +100,7 @@ async fn find_known(
 
 async fn add(
     transaction: &Transaction<'_>,
-    seals: &[Seal],
+    (seals, placed): (&[Seal], &Placed),
     now: i64,
     namespace: &str,
     original: &NewOriginal<'_>,
@@ -105,17 +109,23 @@ async fn add(
     let Some(writing) = seals.first() else { return Err(Fault::Other("there is no way to write".into())) };
     let place = writing.digest(digest);
     let label = label(writing, digest, &place, original.tool)?;
+    let placed = placed.get(&place);
     let mut pieces = Vec::new();
-    pack(original.text, |piece| {
-        pieces.push(writing.bytes(What::Piece(&place, number(pieces.len() as u64)), piece)?.into_owned());
-        Ok::<_, Fault>(())
-    })?;
-    let footprint = ROW_BYTES + pieces.iter().map(|piece| piece.len() as u64).sum::<u64>();
+    if placed.is_none() {
+        pack(original.text, |piece| {
+            pieces.push(writing.bytes(What::Piece(&place, number(pieces.len() as u64)), piece)?.into_owned());
+            Ok::<_, Fault>(())
+        })?;
+    }
+    let packed = || ROW_BYTES + pieces.iter().map(|piece| piece.len() as u64).sum::<u64>();
+    let footprint = placed.map_or_else(packed, |object| object.footprint);
+    let object = placed.map(|object| object.name.0.to_vec());
     let row = first(
         transaction,
         "WITH original AS (
-             INSERT INTO foldline.originals (namespace, digest, label, created_at, used_at, size, footprint, sealed)
-             VALUES ($1, $2, $3, $4, $4, $5, $6, $7) RETURNING id),
+             INSERT INTO foldline.originals
+                 (namespace, digest, label, created_at, used_at, size, footprint, sealed, object)
+             VALUES ($1, $2, $3, $4, $4, $5, $6, $7, $9) RETURNING id),
          pieces AS (
              INSERT INTO foldline.chunks (original, part, bytes)
              SELECT original.id, place - 1, piece
@@ -130,6 +140,7 @@ async fn add(
             number(footprint) => INT8,
             writing.number() => INT8,
             pieces => BYTEA_ARRAY,
+            object => BYTEA,
         ],
     )
     .await?;
@@ -146,23 +157,29 @@ pub(super) async fn get(
     vault: &Vault,
     namespace: &str,
     address: &Address,
-) -> Result<Recall, Fault> {
+) -> Result<Looked, Fault> {
     let mut found = Vec::new();
-    let seals = vault.all(Scope::Namespace(namespace));
-    for seal in &seals {
-        found.extend(find(snapshot, seal, namespace, address).await?.into_iter().map(|found| (found, seal)));
+    for seal in vault.all(Scope::Namespace(namespace)) {
+        let here = find(snapshot, &seal, namespace, address).await?;
+        found.extend(here.into_iter().map(|found| (found, seal.number())));
     }
     found.sort_by_key(|(found, _)| found.digest);
-    match (found.pop(), found.is_empty()) {
-        (None, _) if lacks_key(snapshot, vault).await? => Err(Fault::Sealed(*address)),
-        (None, _) => Ok(Recall::Unknown),
-        (Some((Found { state: State::Gone { at, why }, .. }, _)), true) => Ok(Recall::Expired { at, why }),
-        (Some((only, seal)), true) => load(snapshot, seal, address, only).await,
+    let recall = match (found.pop(), found.is_empty()) {
+        (None, _) if lacks_key(snapshot, vault).await? => return Err(Fault::Sealed(*address)),
+        (None, _) => Recall::Unknown,
+        (Some((Found { state: State::Gone { at, why }, .. }, _)), true) => Recall::Expired { at, why },
+        (Some((only, number)), true) => {
+            return match vault.of_row(number, Scope::Namespace(namespace)) {
+                Some(seal) => load(snapshot, seal, address, only).await,
+                None => Err(Fault::Sealed(*address)),
+            };
+        }
         (Some(last), false) => {
             found.push(last);
-            Ok(Recall::Ambiguous(candidates(found.into_iter().map(|(found, _)| found).collect())))
+            Recall::Ambiguous(candidates(found.into_iter().map(|(found, _)| found).collect()))
         }
-    }
+    };
+    Ok(Looked::Here(recall))
 }
 
 /// The namespaces that know an address, in order.
@@ -225,10 +242,10 @@ async fn find(
     let (low, high) = seal.range(address);
     let rows = all(
         client,
-        "SELECT digest, label, id, created_at, used_at, size, NULL::int8, NULL FROM foldline.originals
+        "SELECT digest, label, id, created_at, used_at, size, NULL::int8, NULL, object FROM foldline.originals
           WHERE namespace = $1 AND digest BETWEEN $2 AND $3 AND sealed = $4
          UNION ALL
-         SELECT digest, label, NULL, NULL, NULL, NULL, expired_at, why FROM foldline.tombstones
+         SELECT digest, label, NULL, NULL, NULL, NULL, expired_at, why, NULL FROM foldline.tombstones
           WHERE namespace = $1 AND digest BETWEEN $2 AND $3 AND sealed = $4
          ORDER BY 1",
         values![
@@ -246,7 +263,7 @@ async fn find(
         let (digest, tool) = read_label(seal, &place, text(&row, 1)?).ok_or_else(damaged)?;
         let state = match maybe_int(&row, 2)? {
             Some(id) => State::Kept {
-                text: Packed { row: id, place, size: int(&row, 5)? },
+                text: Packed { row: id, place, size: int(&row, 5)?, object: object(&row, 8)? },
                 tool,
                 created_at: int(&row, 3)?,
                 used_at: int(&row, 4)?,
@@ -265,27 +282,21 @@ async fn find(
     Ok(found)
 }
 
-async fn load(snapshot: &Transaction<'_>, seal: &Seal, address: &Address, found: Found) -> Result<Recall, Fault> {
+async fn load(snapshot: &Transaction<'_>, seal: Seal, address: &Address, found: Found) -> Result<Looked, Fault> {
+    let digest = found.digest;
     let State::Kept { text, tool, created_at, used_at } = found.state else {
-        return Ok(Recall::Unknown);
+        return Ok(Looked::Here(Recall::Unknown));
     };
-    let text = unpack(snapshot, seal, &text, address).await?;
+    if let Some(object) = text.object {
+        return Ok(Looked::Elsewhere(Elsewhere { seal, digest, text, object, tool, created_at, used_at }));
+    }
+    let mut pieces = pieces(snapshot, &[text.row]).await?;
+    let text = unpacked(&seal, &text, address, pieces.remove(&text.row).unwrap_or_default())?;
     // What is not byte for byte the text is not given out.
-    if Digest::of(&text) != found.digest {
+    if Digest::of(&text) != digest {
         return Err(Fault::Damaged(*address));
     }
-    Ok(Recall::Found(Original { digest: found.digest, text, tool, created_at, used_at }))
-}
-
-/// The text of an original, verified piece by piece.
-pub(super) async fn unpack(
-    client: &impl GenericClient,
-    seal: &Seal,
-    text: &Packed,
-    address: &Address,
-) -> Result<String, Fault> {
-    let mut pieces = pieces(client, &[text.row]).await?;
-    unpacked(seal, text, address, pieces.remove(&text.row).unwrap_or_default())
+    Ok(Looked::Here(Recall::Found(Original { digest, text, tool, created_at, used_at })))
 }
 
 /// The packed pieces of an original, with their numbers, in order.
@@ -300,16 +311,4 @@ pub(super) async fn pieces(client: &impl GenericClient, rows: &[i64]) -> Result<
         pieces.entry(int(&row, 0)?).or_default().push((int(&row, 1)?, bytes(&row, 2)?));
     }
     Ok(pieces)
-}
-
-/// The text of an original from its pieces.
-pub(super) fn unpacked(seal: &Seal, text: &Packed, address: &Address, pieces: Pieces) -> Result<String, Fault> {
-    let damaged = |_| Fault::Damaged(*address);
-    let size = usize::try_from(text.size).map_err(|_| Fault::Damaged(*address))?;
-    let mut unpacking = Unpacking::of_size(size);
-    for (part, sealed) in pieces {
-        let piece = seal.open_bytes(What::Piece(&text.place, part), &sealed);
-        unpacking.piece(piece.ok_or(Fault::Damaged(*address))?.as_ref()).map_err(damaged)?;
-    }
-    unpacking.finish().map_err(damaged)
 }

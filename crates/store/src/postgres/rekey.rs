@@ -1,5 +1,6 @@
 //! Encrypting what is there with the key that writes now, in steps: others read and write in between.
 
+use super::object_rows::{object, store_id};
 use super::seals::use_key;
 use super::sessions::session_row;
 use super::sql::{all, bytes, change, digest, first, int, text, values};
@@ -8,8 +9,9 @@ use crate::conversation::Key;
 use crate::error::Fault;
 use crate::forget::Rekeyed;
 use crate::limits::ROW_BYTES;
+use crate::object_store::{ObjectName, ObjectWriter, Objects};
 use crate::rows::{facts, label, number, read_facts, read_label};
-use crate::seal::{Scope, Vault, What};
+use crate::seal::{Scope, Seal, Vault, What};
 use tokio_postgres::{GenericClient, Transaction};
 
 /// Rows that one transaction changes.
@@ -53,14 +55,14 @@ pub(super) async fn outdated(client: &impl GenericClient, vault: &Vault) -> Resu
 /// Changes some rows and says how many it looked at; none when the step is through.
 pub(super) async fn turn(
     transaction: &Transaction<'_>,
-    vault: &Vault,
+    (vault, objects): (&Vault, &Objects),
     step: Step,
     after: &mut After,
     done: &mut Rekeyed,
 ) -> Result<u64, Fault> {
     use_key(transaction, vault).await?;
     match step {
-        Step::Originals => originals(transaction, vault, after, done).await,
+        Step::Originals => originals(transaction, (vault, objects), after, done).await,
         Step::Checkpoints => checkpoints(transaction, vault, after, done).await,
         Step::Sessions => sessions(transaction, vault, after, done).await,
         Step::Events => events(transaction, vault, after, done).await,
@@ -71,13 +73,16 @@ pub(super) async fn turn(
 
 async fn originals(
     transaction: &Transaction<'_>,
-    vault: &Vault,
+    (vault, objects): (&Vault, &Objects),
     after: &mut After,
     done: &mut Rekeyed,
 ) -> Result<u64, Fault> {
-    let sql = "SELECT id, namespace, digest, label, sealed FROM foldline.originals
+    let sql = "SELECT id, namespace, digest, label, sealed, object FROM foldline.originals
                 WHERE sealed <> $1 AND id > $2 ORDER BY id LIMIT $3 FOR UPDATE";
     let rows = all(transaction, sql, values![vault.number() => INT8, after.row => INT8, PER_TURN => INT8]).await?;
+    let named: Result<Vec<_>, Fault> = rows.iter().map(|row| object(row, 5)).collect();
+    let fetched = objects.fetch_all(named?.into_iter().flatten())?;
+    let mut writer = ObjectWriter::of(objects, store_id(transaction).await?);
     for row in &rows {
         let (id, namespace, from) = (int(row, 0)?, text(row, 1)?, Digest::from_array(digest(row, 2)?));
         after.row = id;
@@ -100,27 +105,20 @@ async fn originals(
             change(transaction, "DELETE FROM foldline.originals WHERE id = $1", values![id => INT8]).await?;
             continue;
         }
-        let sql = "SELECT part::int8, bytes FROM foldline.chunks WHERE original = $1 ORDER BY part";
-        let mut pieces = Vec::new();
-        let mut is_sound = true;
-        for row in all(transaction, sql, values![id => INT8]).await? {
-            let part = int(&row, 0)?;
-            match old.open_bytes(What::Piece(&from, part), &bytes(&row, 1)?) {
-                Some(opened) => pieces.push(new.bytes(What::Piece(&to, part), &opened)?.into_owned()),
-                None => is_sound = false,
+        let resealed = match object(row, 5)? {
+            Some(object) => {
+                let written = writer.reseal(&fetched, &object, (&old, &from), (&new, &to))?;
+                written.map(|object| (object.footprint, Some(object.name)))
             }
-        }
-        if !is_sound {
+            None => pieces(transaction, id, (&old, &from), (&new, &to)).await?.map(|footprint| (footprint, None)),
+        };
+        let Some((footprint, object)) = resealed else {
             done.damaged += 1;
             continue;
-        }
-        let footprint = number(ROW_BYTES + pieces.iter().map(|piece| piece.len() as u64).sum::<u64>());
-        let sql = "UPDATE foldline.chunks SET bytes = piece
-                     FROM unnest($2::bytea[]) WITH ORDINALITY AS given (piece, place)
-                    WHERE original = $1 AND part = place - 1";
-        change(transaction, sql, values![id => INT8, pieces => BYTEA_ARRAY]).await?;
+        };
         change(transaction, "DELETE FROM foldline.words WHERE original = $1", values![id => INT8]).await?;
-        let sql = "UPDATE foldline.originals SET digest = $2, label = $3, sealed = $4, footprint = $5, parts = NULL
+        let sql = "UPDATE foldline.originals SET digest = $2, label = $3, sealed = $4, footprint = $5, parts = NULL,
+                                                 object = $6
                     WHERE id = $1";
         let label = label(&new, &plain, &to, &tool)?;
         let given = values![
@@ -128,12 +126,38 @@ async fn originals(
             to.as_bytes() => BYTEA,
             label.as_bytes() => BYTEA,
             new.number() => INT8,
-            footprint => INT8,
+            number(footprint) => INT8,
+            object.map(|object: ObjectName| object.0.to_vec()) => BYTEA,
         ];
         change(transaction, sql, given).await?;
         done.originals += 1;
     }
+    // Before the rows that name them are committed.
+    writer.finish()?;
     Ok(rows.len() as u64)
+}
+
+/// Seals the pieces of a text anew and says what it takes; `None` when one cannot be opened, and then none is changed.
+async fn pieces(
+    transaction: &Transaction<'_>,
+    original: i64,
+    (old, from): (&Seal, &Digest),
+    (new, to): (&Seal, &Digest),
+) -> Result<Option<u64>, Fault> {
+    let sql = "SELECT part::int8, bytes FROM foldline.chunks WHERE original = $1 ORDER BY part";
+    let mut pieces = Vec::new();
+    for row in all(transaction, sql, values![original => INT8]).await? {
+        let part = int(&row, 0)?;
+        let sealed = bytes(&row, 1)?;
+        let Some(opened) = old.open_bytes(What::Piece(from, part), &sealed) else { return Ok(None) };
+        pieces.push(new.bytes(What::Piece(to, part), &opened)?.into_owned());
+    }
+    let footprint = ROW_BYTES + pieces.iter().map(|piece| piece.len() as u64).sum::<u64>();
+    let sql = "UPDATE foldline.chunks SET bytes = piece
+                 FROM unnest($2::bytea[]) WITH ORDINALITY AS given (piece, place)
+                WHERE original = $1 AND part = place - 1";
+    change(transaction, sql, values![original => INT8, pieces => BYTEA_ARRAY]).await?;
+    Ok(Some(footprint))
 }
 
 async fn checkpoints(

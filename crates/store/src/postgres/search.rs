@@ -1,16 +1,18 @@
 //! The index of words, and finding in it: it names parts that hold the words, the newest first; their texts decide how
 //! well they fit.
 
-use super::originals::{Pieces, alike, pieces, unpack, unpacked};
+use super::object_rows::object;
+use super::originals::{Pieces, alike, pieces};
 use super::sessions::names;
 use super::sql::{all, change, digest, first, int, text as name_of, values};
 use crate::address::{Address, Digest};
 use crate::error::Fault;
-use crate::rows::{Packed, bytes_per_index_byte, number, read_label, whole};
+use crate::object_store::{Fetched, Objects};
+use crate::rows::{Packed, bytes_per_index_byte, number, read_label, unpacked, whole};
 use crate::seal::{Scope, Seal, Vault};
 use crate::search::{
     Entries, Extent, MOST_BYTES, MOST_NAMESPACES, MOST_READ, MOST_SESSIONS, Parts, Place, Places, Query, Search,
-    Source, Term, Wanted, Whose, each_word, lookup, weight,
+    Source, Term, Wanted, Whose, each_word, lookup, read_at_once, weight,
 };
 use foldline_core::reading::{Findings, Fit, Hit, Way, read};
 use std::collections::BTreeMap;
@@ -24,18 +26,6 @@ const MOST_WORDS: usize = 700_000;
 
 /// Parts that are counted to weigh a word: more of them and it tells little.
 const MOST_COUNTED: i64 = 2_000;
-/// Bytes of texts that are fetched at once to be ranked.
-const FETCHED: u64 = 4 << 20;
-
-/// How many of these candidates are read at once: at least one.
-fn read_at_once(candidates: &[(Source, Vec<usize>)]) -> usize {
-    let mut bytes = 0;
-    let fitting = candidates.iter().take_while(|(source, _)| {
-        bytes += whole(source.text.size);
-        bytes <= FETCHED
-    });
-    fitting.count().max(1)
-}
 
 /// Originals that wait for the index.
 pub(super) async fn waiting(client: &impl GenericClient) -> Result<u64, Fault> {
@@ -45,10 +35,12 @@ pub(super) async fn waiting(client: &impl GenericClient) -> Result<u64, Fault> {
 
 /// Puts some of the newest originals that wait into the index. Returns the bytes of their texts; 0 when none waits that
 /// nobody else is at.
-pub(super) async fn index_some(transaction: &Transaction<'_>, vault: &Vault) -> Result<u64, Fault> {
-    let sql = "SELECT id, digest, size, namespace, label, sealed FROM foldline.originals
+pub(super) async fn index_some(transaction: &Transaction<'_>, vault: &Vault, objects: &Objects) -> Result<u64, Fault> {
+    let sql = "SELECT id, digest, size, namespace, label, sealed, object FROM foldline.originals
                 WHERE parts IS NULL ORDER BY id DESC LIMIT $1 FOR UPDATE SKIP LOCKED";
     let rows = all(transaction, sql, values![PER_TURN => INT8]).await?;
+    let named: Result<Vec<_>, Fault> = rows.iter().map(|row| object(row, 6)).collect();
+    let fetched = objects.fetch_all(named?.into_iter().flatten())?;
     let mut done = 0;
     let mut spaces: BTreeMap<String, i64> = BTreeMap::new();
     for row in &rows {
@@ -61,9 +53,9 @@ pub(super) async fn index_some(transaction: &Transaction<'_>, vault: &Vault) -> 
                 space
             }
         };
-        let text = Packed { row: id, place: Digest::from_array(digest(row, 1)?), size };
-        let (parts, footprint) =
-            words_of(transaction, vault, &namespace, (&text, name_of(row, 4)?, int(row, 5)?), space).await?;
+        let text = Packed { row: id, place: Digest::from_array(digest(row, 1)?), size, object: object(row, 6)? };
+        let written = (&text, name_of(row, 4)?, int(row, 5)?);
+        let (parts, footprint) = words_of(transaction, (vault, &fetched), &namespace, written, space).await?;
         for (part, words) in (0_i32..).zip(&parts) {
             let sql = "INSERT INTO foldline.words (original, part, words) VALUES ($1, $2, array_to_tsvector($3))";
             change(transaction, sql, values![id => INT8, part => INT4, words => TEXT_ARRAY]).await?;
@@ -88,7 +80,7 @@ async fn number_of(transaction: &Transaction<'_>, namespace: &str) -> Result<i64
 /// The words of an original, part by part, and what they will take.
 async fn words_of(
     transaction: &Transaction<'_>,
-    vault: &Vault,
+    (vault, fetched): (&Vault, &Fetched),
     namespace: &str,
     (text, label, sealed): (&Packed, String, i64),
     space: i64,
@@ -97,8 +89,9 @@ async fn words_of(
     let Some(seal) = vault.of_row(sealed, Scope::Namespace(namespace)) else { return Ok(nothing) };
     // A damaged one has no words; recall says what is the matter with it.
     let Some((_, tool)) = read_label(&seal, &text.place, label) else { return Ok(nothing) };
-    let text = match unpack(transaction, &seal, text, &Address::distinguishing(&text.place, &[])).await {
-        Err(Fault::Damaged(_)) => return Ok(nothing),
+    let pieces = pieces(transaction, &[text.row]).await?.remove(&text.row).unwrap_or_default();
+    let text = match unpack(&seal, text, (fetched, pieces), &Address::distinguishing(&text.place, &[])) {
+        Err(Fault::Damaged(_) | Fault::MissingObject(_)) => return Ok(nothing),
         text => text?,
     };
     let reading = read(&text, &tool);
@@ -122,10 +115,23 @@ async fn words_of(
     Ok((found, footprint))
 }
 
+/// The text of an original, from its pieces in the database or from what was fetched.
+fn unpack(
+    seal: &Seal,
+    text: &Packed,
+    (fetched, pieces): (&Fetched, Pieces),
+    address: &Address,
+) -> Result<String, Fault> {
+    match &text.object {
+        Some(object) => fetched.text(seal, text, object, address),
+        None => unpacked(seal, text, address, pieces),
+    }
+}
+
 /// Finds the best places. Whose they are decides which entries of the index are looked at.
 pub(super) async fn find(
     snapshot: &Transaction<'_>,
-    vault: &Vault,
+    (vault, objects): (&Vault, &Objects),
     search: &Search<'_>,
     way: &Way,
 ) -> Result<Findings, Fault> {
@@ -141,7 +147,7 @@ pub(super) async fn find(
         for (id, name) in &namespaces {
             let seals = vault.all(Scope::Namespace(name));
             let search_in = search.session.map(|session| names(vault, session)).transpose()?;
-            let looking = Looking { snapshot, search_in, seals, query, fit, namespace: *id, name };
+            let looking = Looking { snapshot, objects, search_in, seals, query, fit, namespace: *id, name };
             looking.look(&mut places).await?;
         }
         if !places.list.is_empty() {
@@ -173,6 +179,7 @@ async fn namespaces(snapshot: &Transaction<'_>, whose: Whose<'_>) -> Result<Vec<
 /// One look into the index.
 struct Looking<'l> {
     snapshot: &'l Transaction<'l>,
+    objects: &'l Objects,
     /// The names of the only session that is searched, in every way that it may have been sealed.
     search_in: Option<Vec<Vec<u8>>>,
     /// How originals of the namespace may have been sealed.
@@ -212,9 +219,11 @@ impl Looking<'_> {
             rest = others;
             let rows: Vec<i64> = some.iter().map(|(source, _)| source.text.row).collect();
             let mut texts = pieces(self.snapshot, &rows).await?;
+            let fetched = self.objects.fetch(some.iter().map(|(source, _)| &source.text))?;
             for (source, numbers) in some {
                 places.read += whole(source.text.size);
-                self.read(source, texts.remove(&source.text.row).unwrap_or_default(), numbers, &weights, places)?;
+                let pieces = texts.remove(&source.text.row).unwrap_or_default();
+                self.read(source, (&fetched, pieces), numbers, &weights, places)?;
             }
         }
         Ok(())
@@ -238,7 +247,7 @@ impl Looking<'_> {
 
     /// The newest parts that the index names.
     async fn candidates(&self, expression: &str, most: usize) -> Result<Vec<(Source, usize)>, Fault> {
-        let sql = "SELECT part::int8, originals.id, digest, label, created_at, size, sealed
+        let sql = "SELECT part::int8, originals.id, digest, label, created_at, size, sealed, object
                      FROM (SELECT original, part FROM foldline.words
                             WHERE words @@ $1::text::tsquery
                               AND ($3::bytea[] IS NULL OR EXISTS (
@@ -265,7 +274,7 @@ impl Looking<'_> {
         let sealed = int(row, 6)?;
         let Some(seal) = self.seal(sealed) else { return Ok(None) };
         let Some((digest, tool)) = read_label(seal, &place, name_of(row, 3)?) else { return Ok(None) };
-        let text = Packed { row: int(row, 1)?, place, size: int(row, 5)? };
+        let text = Packed { row: int(row, 1)?, place, size: int(row, 5)?, object: object(row, 7)? };
         let part = usize::try_from(int(row, 0)?).unwrap_or(usize::MAX);
         Ok(Some((Source { text, sealed, digest, tool, created_at: int(row, 4)? }, part)))
     }
@@ -278,15 +287,15 @@ impl Looking<'_> {
     fn read(
         &self,
         source: &Source,
-        pieces: Pieces,
+        from: (&Fetched, Pieces),
         numbers: &[usize],
         weights: &[f64],
         places: &mut Places,
     ) -> Result<(), Fault> {
         let address = Address::distinguishing(&source.digest, &[]);
         let Some(seal) = self.seal(source.sealed) else { return Ok(()) };
-        let text = match unpacked(seal, &source.text, &address, pieces) {
-            Err(Fault::Damaged(_)) => return Ok(()),
+        let text = match unpack(seal, &source.text, from, &address) {
+            Err(Fault::Damaged(_) | Fault::MissingObject(_)) => return Ok(()),
             text => text?,
         };
         let wanted = Wanted { query: self.query, fit: self.fit, weights, namespace: self.name };

@@ -1,9 +1,12 @@
 //! Rows as records, and records as rows.
 
+use super::object_rows::{object, unlink_unused};
 use super::sql::{all, bytes, change, first, int, text, values};
 use super::transfer_keys;
+use crate::backend::Paged;
 use crate::error::Fault;
 use crate::limits::ROW_BYTES;
+use crate::object_store::ObjectName;
 use crate::rows::number;
 use crate::transfer::{Bytes, Cursor, Kind, Record, Removal};
 use tokio_postgres::{GenericClient, Row, Transaction};
@@ -16,28 +19,54 @@ const TEXTS_PER_PAGE: i64 = 64;
 const KEY: &str = "(SELECT key FROM foldline.seals WHERE seals.id = sealed)";
 
 /// The records after a cursor; none when all are through.
-pub(super) async fn page(snapshot: &Transaction<'_>, after: &mut Cursor) -> Result<Vec<Record>, Fault> {
+pub(super) async fn page(snapshot: &Transaction<'_>, after: &mut Cursor) -> Result<Vec<Paged>, Fault> {
     if after.row == i64::MAX {
         return Ok(Vec::new());
     }
     loop {
-        let records = some(snapshot, after).await?;
+        let records = match after.kind {
+            Kind::Originals => originals(snapshot, after).await?,
+            _ => some(snapshot, after).await?.into_iter().map(|record| (record, None)).collect(),
+        };
         if !records.is_empty() || !after.next_kind() {
             return Ok(records);
         }
     }
 }
 
+async fn originals(snapshot: &Transaction<'_>, after: &mut Cursor) -> Result<Vec<Paged>, Fault> {
+    let sql = format!(
+        "SELECT id, {KEY}, namespace, digest, label, created_at, used_at, size, object FROM foldline.originals
+          WHERE id > $1 ORDER BY id LIMIT $2"
+    );
+    let mut records = Vec::new();
+    for row in all(snapshot, &sql, values![after.row => INT8, TEXTS_PER_PAGE => INT8]).await? {
+        after.row = int(&row, 0)?;
+        let record = Record::Original {
+            namespace: text(&row, 2)?,
+            digest: Bytes(bytes(&row, 3)?),
+            label: text(&row, 4)?,
+            created_at: int(&row, 5)?,
+            used_at: int(&row, 6)?,
+            size: int(&row, 7)?,
+            key: key(&row, 1)?,
+            pieces: pieces(snapshot, after.row).await?,
+            sessions: removals(snapshot, after.row).await?,
+        };
+        records.push((record, object(&row, 8)?));
+    }
+    Ok(records)
+}
+
 async fn some(snapshot: &Transaction<'_>, after: &mut Cursor) -> Result<Vec<Record>, Fault> {
     let (table, columns, most) = match after.kind {
-        Kind::Originals => ("originals", "namespace, digest, label, created_at, used_at, size", TEXTS_PER_PAGE),
         Kind::Tombstones => ("tombstones", "namespace, digest, label, expired_at, why", PER_PAGE),
         Kind::Checkpoints => (
             "checkpoints",
             "namespace, key, root, position, record, size, bytes, created_at, used_at, session",
             TEXTS_PER_PAGE,
         ),
-        Kind::Events => ("events", "session, at, record", PER_PAGE),
+        Kind::Originals | Kind::Events => ("events", "session, at, record", PER_PAGE),
         Kind::Sessions => return sessions(snapshot, after).await,
         Kind::Windows => return windows(snapshot, after).await,
         Kind::Objects => return objects(snapshot, after).await,
@@ -73,18 +102,7 @@ async fn some(snapshot: &Transaction<'_>, after: &mut Cursor) -> Result<Vec<Reco
                 session: text(row, 11)?,
                 key,
             },
-            Kind::Events => Record::Event { session: text(row, 2)?, at: int(row, 3)?, record: text(row, 4)?, key },
-            _ => Record::Original {
-                namespace: text(row, 2)?,
-                digest: Bytes(bytes(row, 3)?),
-                label: text(row, 4)?,
-                created_at: int(row, 5)?,
-                used_at: int(row, 6)?,
-                size: int(row, 7)?,
-                key,
-                pieces: pieces(snapshot, after.row).await?,
-                sessions: removals(snapshot, after.row).await?,
-            },
+            _ => Record::Event { session: text(row, 2)?, at: int(row, 3)?, record: text(row, 4)?, key },
         });
     }
     Ok(records)
@@ -154,11 +172,17 @@ async fn objects(snapshot: &Transaction<'_>, after: &mut Cursor) -> Result<Vec<R
 }
 
 /// Adds records; what is there stays. Says how many were not there before.
-pub(super) async fn add(transaction: &Transaction<'_>, records: &[Record]) -> Result<u64, Fault> {
+pub(super) async fn add(
+    transaction: &Transaction<'_>,
+    records: &[Record],
+    placed: &[Option<ObjectName>],
+) -> Result<u64, Fault> {
     let mut added = 0;
-    for record in records {
-        added += add_one(transaction, record).await?;
+    for (index, record) in records.iter().enumerate() {
+        added += add_one(transaction, record, placed.get(index).copied().flatten()).await?;
     }
+    let placed: Vec<ObjectName> = placed.iter().flatten().copied().collect();
+    unlink_unused(transaction, &placed).await?;
     Ok(added)
 }
 
@@ -172,16 +196,19 @@ async fn seal(transaction: &Transaction<'_>, key: Option<&Bytes>) -> Result<i64,
     row.map_or(Ok(0), |row| int(&row, 0))
 }
 
-async fn add_one(transaction: &Transaction<'_>, record: &Record) -> Result<u64, Fault> {
+async fn add_one(transaction: &Transaction<'_>, record: &Record, object: Option<ObjectName>) -> Result<u64, Fault> {
     match record {
         Record::Original { namespace, digest, label, created_at, used_at, size, key, pieces, sessions } => {
             let sealed = seal(transaction, key.as_ref()).await?;
             let packed: usize = pieces.iter().map(|piece| piece.0.len()).sum();
-            let pieces: Vec<&[u8]> = pieces.iter().map(|piece| piece.0.as_slice()).collect();
+            // What is in an object is not here as well.
+            let here = if object.is_some() { &[] } else { pieces.as_slice() };
+            let pieces: Vec<&[u8]> = here.iter().map(|piece| piece.0.as_slice()).collect();
             let sql = "WITH original AS (
                      INSERT INTO foldline.originals
-                         (namespace, digest, label, created_at, used_at, size, footprint, sealed)
-                     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (namespace, digest) DO NOTHING RETURNING id),
+                         (namespace, digest, label, created_at, used_at, size, footprint, sealed, object)
+                     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $10)
+                         ON CONFLICT (namespace, digest) DO NOTHING RETURNING id),
                  pieces AS (
                      INSERT INTO foldline.chunks (original, part, bytes)
                      SELECT original.id, place - 1, piece
@@ -197,6 +224,7 @@ async fn add_one(transaction: &Transaction<'_>, record: &Record) -> Result<u64, 
                 number(ROW_BYTES + packed as u64) => INT8,
                 sealed => INT8,
                 pieces => BYTEA_ARRAY,
+                object.map(|object| object.0.to_vec()) => BYTEA,
             ];
             let Some(row) = first(transaction, sql, given).await? else { return Ok(0) };
             let id = int(&row, 0)?;

@@ -10,7 +10,7 @@ mod words;
 pub(crate) use entries::{Entries, lookup};
 pub(crate) use parts::{MOST_PARTS, Parts};
 pub(crate) use places::{
-    MOST_BYTES, MOST_NAMESPACES, MOST_READ, MOST_SESSIONS, Place, Places, Source, Wanted, names_of,
+    MOST_BYTES, MOST_NAMESPACES, MOST_READ, MOST_SESSIONS, Place, Places, Source, Wanted, names_of, read_at_once,
 };
 pub(crate) use query::{Extent, Term};
 pub use query::{Query, QueryError};

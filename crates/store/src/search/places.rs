@@ -2,7 +2,7 @@
 
 use crate::address::{Address, Digest};
 use crate::error::Fault;
-use crate::rows::Packed;
+use crate::rows::{Packed, whole};
 use crate::seal::{Scope, Vault};
 use crate::search::{Fitting, Parts, Query, fitting};
 use foldline_core::reading::{Fit, Hit, Way, read};
@@ -12,6 +12,8 @@ use std::collections::BTreeSet;
 pub(crate) const MOST_READ: usize = 500;
 /// Bytes of text that are read to be ranked.
 pub(crate) const MOST_BYTES: u64 = 32 << 20;
+/// Bytes of texts that are fetched at once to be ranked.
+const FETCHED: u64 = 4 << 20;
 /// Namespaces that the owner of a file searches at once.
 pub(crate) const MOST_NAMESPACES: u32 = 1_000;
 /// Sessions that are named with a place.
@@ -27,6 +29,16 @@ pub(crate) struct Source {
     pub(crate) digest: Digest,
     pub(crate) tool: String,
     pub(crate) created_at: i64,
+}
+
+/// How many of these candidates are read at once: at least one.
+pub(crate) fn read_at_once(candidates: &[(Source, Vec<usize>)]) -> usize {
+    let mut bytes = 0;
+    let fitting = candidates.iter().take_while(|(source, _)| {
+        bytes += whole(source.text.size);
+        bytes <= FETCHED
+    });
+    fitting.count().max(1)
 }
 
 /// A place that fits.

@@ -3,11 +3,13 @@
 use crate::conversation::{CheckpointEntry, Kept, Key, NewFold, Precedence, Revise};
 use crate::error::Fault;
 use crate::limits::{CLEARED_PER_PUT, Limits, USE_GRAIN, millis};
+use crate::object_store::Placed;
 use crate::rows::{CheckpointColumns, damaged, digests_of, number, read_facts, read_text, whole};
 use crate::seal::{Scope, Vault};
 use crate::shares::What;
 use crate::sqlite::clock::believed;
 use crate::sqlite::lock;
+use crate::sqlite::object_rows::unlink_unused;
 use crate::sqlite::put::put_in;
 use crate::sqlite::seals::use_key;
 use crate::sqlite::sessions::{revised, write_session};
@@ -19,11 +21,11 @@ use std::sync::Mutex;
 /// Keeps a fold, all or nothing; durable on return.
 pub(crate) fn keep_fold(
     writer: &Mutex<Connection>,
-    vault: &Vault,
-    limits: &Limits,
+    (vault, limits): (&Vault, &Limits),
     now: i64,
     fold: &NewFold<'_>,
     revise: Option<Revise<'_>>,
+    placed: &Placed,
 ) -> Result<Kept, Fault> {
     let NewFold { namespace, originals, checkpoint, precedence, session } = *fold;
     let digests = digests_of(originals)?;
@@ -34,11 +36,14 @@ pub(crate) fn keep_fold(
     let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let known = known(&transaction, vault, namespace, &checkpoint.key)?;
     if known.is_some() && precedence == Precedence::First {
+        unlink_unused(&transaction, &placed.names())?;
+        transaction.commit()?;
         return Ok(Kept::Known);
     }
     use_key(&transaction, vault)?;
     if !originals.is_empty() {
-        let (_, rows) = put_in(&transaction, vault, limits, now, namespace, originals, &digests)?;
+        let (_, rows) = put_in(&transaction, (vault, limits), now, namespace, (originals, &digests), placed)?;
+        unlink_unused(&transaction, &placed.names())?;
         let mut link = transaction
             .prepare_cached("INSERT OR IGNORE INTO removals (session, original, sealed) VALUES (?1, ?2, ?3)")?;
         for row in rows.keys() {

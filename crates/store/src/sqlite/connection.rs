@@ -1,6 +1,7 @@
 //! Opening the file: who may read it, how writers wait, and when a write counts as done.
 
 use crate::error::Fault;
+use crate::folders::{create_folder, sync_folder};
 use crate::keys::Keyring;
 use crate::opening::Absent;
 use crate::seal::Vault;
@@ -8,7 +9,7 @@ use crate::sqlite::migrate::{format, migrate};
 use crate::sqlite::seals;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use std::ffi::OsString;
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -167,25 +168,13 @@ fn create(place: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes the folders above a file. Returns those whose entries changed, the file's own among them.
+/// Makes the folders above a file. Returns those whose entries changed, the file's own among them. SQLite takes care of
+/// the files it makes itself.
 fn create_folders(place: &Path) -> io::Result<Vec<PathBuf>> {
-    let Some(folder) = place.parent().filter(|folder| !folder.as_os_str().is_empty()) else {
-        return Ok(Vec::new());
-    };
-    let missing = folder.ancestors().take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists());
-    let changed = 1 + missing.count();
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)?;
-    Ok(folder.ancestors().take(changed).map(Path::to_owned).collect())
-}
-
-/// A file is as durable as the entry of its folder. SQLite takes care of the files it makes itself.
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+    match place.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        Some(folder) => create_folder(folder),
+        None => Ok(Vec::new()),
+    }
 }
 
 /// Readers go on while somebody writes, and a commit is one sync. The switch happens once in the life of

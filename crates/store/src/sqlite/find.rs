@@ -2,13 +2,14 @@
 
 use crate::address::{Address, Digest};
 use crate::error::Fault;
+use crate::object_store::{Fetched, Objects};
 use crate::rows::{Packed, number, read_label, whole};
 use crate::seal::{Scope, Seal, Vault};
 use crate::search::{
     Extent, MOST_BYTES, MOST_NAMESPACES, MOST_READ, MOST_SESSIONS, Place, Places, Query, Search, Source, Term, Wanted,
-    Whose, lookup, names_of, weight,
+    Whose, lookup, names_of, read_at_once, weight,
 };
-use crate::sqlite::get::{alike, unpack};
+use crate::sqlite::get::{alike, object, unpack};
 use crate::sqlite::index::{id_of, part_of};
 use foldline_core::reading::{Findings, Fit, Hit, Way};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
@@ -18,7 +19,13 @@ use std::collections::BTreeMap;
 const MOST_COUNTED: i64 = 20_000;
 
 /// Finds the best places. Whose they are decides which entries of the index are looked at.
-pub(crate) fn find(reader: &mut Connection, vault: &Vault, search: &Search<'_>, way: &Way) -> Result<Findings, Fault> {
+pub(crate) fn find(
+    reader: &mut Connection,
+    vault: &Vault,
+    objects: &Objects,
+    search: &Search<'_>,
+    way: &Way,
+) -> Result<Findings, Fault> {
     // One snapshot: what the index names is there.
     let snapshot = reader.transaction()?;
     let namespaces = namespaces(&snapshot, search.whose)?;
@@ -33,7 +40,8 @@ pub(crate) fn find(reader: &mut Connection, vault: &Vault, search: &Search<'_>, 
         for (id, name) in &namespaces {
             let seals = vault.all(Scope::Namespace(name));
             let sessions = search.session.map(|session| names_of(vault, session)).transpose()?;
-            let looking = Looking { snapshot: &snapshot, search_in: sessions, seals, query, fit, namespace: *id, name };
+            let looking =
+                Looking { snapshot: &snapshot, objects, search_in: sessions, seals, query, fit, namespace: *id, name };
             looking.look(&mut places)?;
         }
         if !places.list.is_empty() {
@@ -62,6 +70,7 @@ fn namespaces(snapshot: &Transaction<'_>, whose: Whose<'_>) -> Result<Vec<(i64, 
 /// One look into the index.
 struct Looking<'l> {
     snapshot: &'l Transaction<'l>,
+    objects: &'l Objects,
     /// The names of the only session that is searched, in every way that it may have been sealed.
     search_in: Option<Vec<String>>,
     /// How originals of the namespace may have been sealed.
@@ -93,12 +102,17 @@ impl Looking<'_> {
                 }
             }
         }
-        for (source, numbers) in candidates.into_values().rev() {
-            if places.read > MOST_BYTES {
-                break;
+        // The newest first.
+        let candidates: Vec<(Source, Vec<usize>)> = candidates.into_values().rev().collect();
+        let mut rest = candidates.as_slice();
+        while !rest.is_empty() && places.read <= MOST_BYTES {
+            let (some, others) = rest.split_at(read_at_once(rest));
+            rest = others;
+            let fetched = self.objects.fetch(some.iter().map(|(source, _)| &source.text))?;
+            for (source, numbers) in some {
+                places.read += whole(source.text.size);
+                self.read(source, &fetched, numbers, &weights, places)?;
             }
-            places.read += whole(source.text.size);
-            self.read(&source, &numbers, &weights, places)?;
         }
         Ok(())
     }
@@ -121,7 +135,7 @@ impl Looking<'_> {
     /// The newest parts that the index names.
     fn candidates(&self, expression: &str, most: usize) -> Result<Vec<(Source, usize)>, Fault> {
         let mut statement = self.snapshot.prepare_cached(
-            "SELECT words.rowid, originals.id, digest, tool, created_at, size, sealed
+            "SELECT words.rowid, originals.id, digest, tool, created_at, size, sealed, object
                FROM words CROSS JOIN originals ON originals.id = words.rowid / 1048576
               WHERE words MATCH ?1 AND namespace = ?2 AND (?3 IS NULL OR EXISTS (
                     SELECT 1 FROM removals
@@ -144,7 +158,7 @@ impl Looking<'_> {
         let Some(place) = Digest::from_bytes(&place) else { return Ok(None) };
         let Some(seal) = self.seal(sealed) else { return Ok(None) };
         let Some((digest, tool)) = read_label(seal, &place, row.get(3)?) else { return Ok(None) };
-        let text = Packed { row: row.get(1)?, place, size: row.get(5)? };
+        let text = Packed { row: row.get(1)?, place, size: row.get(5)?, object: object(row, 7)? };
         let (_, part) = part_of(row.get(0)?);
         Ok(Some((Source { text, sealed, digest, tool, created_at: row.get(4)? }, part)))
     }
@@ -154,11 +168,18 @@ impl Looking<'_> {
     }
 
     /// Holds the parts of an original against the query.
-    fn read(&self, source: &Source, numbers: &[usize], weights: &[f64], places: &mut Places) -> Result<(), Fault> {
+    fn read(
+        &self,
+        source: &Source,
+        fetched: &Fetched,
+        numbers: &[usize],
+        weights: &[f64],
+        places: &mut Places,
+    ) -> Result<(), Fault> {
         let address = Address::distinguishing(&source.digest, &[]);
         let Some(seal) = self.seal(source.sealed) else { return Ok(()) };
-        let text = match unpack(self.snapshot, seal, &source.text, &address) {
-            Err(Fault::Damaged(_)) => return Ok(()),
+        let text = match unpack(self.snapshot, seal, &source.text, fetched, &address) {
+            Err(Fault::Damaged(_) | Fault::MissingObject(_)) => return Ok(()),
             text => text?,
         };
         let wanted = Wanted { query: self.query, fit: self.fit, weights, namespace: self.name };

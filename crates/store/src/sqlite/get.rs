@@ -3,33 +3,40 @@
 use crate::address::{Address, Digest};
 use crate::error::Fault;
 use crate::limits::Expiry;
+use crate::object_store::{Fetched, ObjectName};
 use crate::original::{Original, Recall};
 use crate::pack::Unpacking;
-use crate::rows::{Found, MOST_CANDIDATES, Packed, State, candidates, read_label};
+use crate::rows::{Elsewhere, Found, Looked, MOST_CANDIDATES, Packed, State, candidates, read_label};
 use crate::seal::{Scope, Seal, Vault, What};
 use crate::sqlite::seals::lacks_key;
 use rusqlite::{Connection, Row, Transaction, params};
 
 /// Looks an address up in a namespace.
-pub(crate) fn get(reader: &mut Connection, vault: &Vault, namespace: &str, address: &Address) -> Result<Recall, Fault> {
+pub(crate) fn get(reader: &mut Connection, vault: &Vault, namespace: &str, address: &Address) -> Result<Looked, Fault> {
     // One snapshot: another process may let go of the text between two statements.
     let snapshot = reader.transaction()?;
     let mut found = Vec::new();
-    let seals = vault.all(Scope::Namespace(namespace));
-    for seal in &seals {
-        found.extend(find(&snapshot, seal, namespace, address)?.into_iter().map(|found| (found, seal)));
+    for seal in vault.all(Scope::Namespace(namespace)) {
+        let here = find(&snapshot, &seal, namespace, address)?;
+        found.extend(here.into_iter().map(|found| (found, seal.number())));
     }
     found.sort_by_key(|(found, _)| found.digest);
-    match (found.pop(), found.is_empty()) {
-        (None, _) if lacks_key(&snapshot, vault)? => Err(Fault::Sealed(*address)),
-        (None, _) => Ok(Recall::Unknown),
-        (Some((Found { state: State::Gone { at, why }, .. }, _)), true) => Ok(Recall::Expired { at, why }),
-        (Some((only, seal)), true) => load(&snapshot, seal, address, only),
+    let recall = match (found.pop(), found.is_empty()) {
+        (None, _) if lacks_key(&snapshot, vault)? => return Err(Fault::Sealed(*address)),
+        (None, _) => Recall::Unknown,
+        (Some((Found { state: State::Gone { at, why }, .. }, _)), true) => Recall::Expired { at, why },
+        (Some((only, number)), true) => {
+            return match vault.of_row(number, Scope::Namespace(namespace)) {
+                Some(seal) => load(&snapshot, seal, address, only),
+                None => Err(Fault::Sealed(*address)),
+            };
+        }
         (Some(last), false) => {
             found.push(last);
-            Ok(Recall::Ambiguous(candidates(found.into_iter().map(|(found, _)| found).collect())))
+            Recall::Ambiguous(candidates(found.into_iter().map(|(found, _)| found).collect()))
         }
-    }
+    };
+    Ok(Looked::Here(recall))
 }
 
 /// The namespaces that know an address, in order.
@@ -86,10 +93,10 @@ pub(crate) fn note_use(
 fn find(snapshot: &Connection, seal: &Seal, namespace: &str, address: &Address) -> Result<Vec<Found>, Fault> {
     let (low, high) = seal.range(address);
     let mut statement = snapshot.prepare_cached(
-        "SELECT digest, tool, id, created_at, used_at, size, NULL, NULL FROM originals
+        "SELECT digest, tool, id, created_at, used_at, size, NULL, NULL, object FROM originals
           WHERE namespace = ?1 AND digest BETWEEN ?2 AND ?3 AND sealed = ?4
          UNION ALL
-         SELECT digest, label, NULL, NULL, NULL, NULL, expired_at, why FROM tombstones
+         SELECT digest, label, NULL, NULL, NULL, NULL, expired_at, why, NULL FROM tombstones
           WHERE namespace = ?1 AND digest BETWEEN ?2 AND ?3 AND sealed = ?4
          ORDER BY digest",
     )?;
@@ -113,7 +120,7 @@ fn found(row: &Row<'_>, seal: &Seal) -> Result<Found, Fault> {
     let (digest, tool) = read_label(seal, &place, row.get(1)?).ok_or_else(damaged)?;
     let state = match row.get::<_, Option<i64>>(2)? {
         Some(id) => State::Kept {
-            text: Packed { row: id, place, size: row.get(5)? },
+            text: Packed { row: id, place, size: row.get(5)?, object: object(row, 8)? },
             tool,
             created_at: row.get(3)?,
             used_at: row.get(4)?,
@@ -127,19 +134,38 @@ fn found(row: &Row<'_>, seal: &Seal) -> Result<Found, Fault> {
     Ok(Found { digest, state })
 }
 
-fn load(snapshot: &Transaction<'_>, seal: &Seal, address: &Address, found: Found) -> Result<Recall, Fault> {
+fn load(snapshot: &Transaction<'_>, seal: Seal, address: &Address, found: Found) -> Result<Looked, Fault> {
+    let digest = found.digest;
     let State::Kept { text, tool, created_at, used_at } = found.state else {
-        return Ok(Recall::Unknown);
+        return Ok(Looked::Here(Recall::Unknown));
     };
-    let text = unpack(snapshot, seal, &text, address)?;
+    if let Some(object) = text.object {
+        return Ok(Looked::Elsewhere(Elsewhere { seal, digest, text, object, tool, created_at, used_at }));
+    }
+    let text = unpack(snapshot, &seal, &text, &Fetched::default(), address)?;
     // What is not byte for byte the text is not given out.
-    if Digest::of(&text) != found.digest {
+    if Digest::of(&text) != digest {
         return Err(Fault::Damaged(*address));
     }
-    Ok(Recall::Found(Original { digest: found.digest, text, tool, created_at, used_at }))
+    Ok(Looked::Here(Recall::Found(Original { digest, text, tool, created_at, used_at })))
 }
 
-pub(super) fn unpack(snapshot: &Connection, seal: &Seal, text: &Packed, address: &Address) -> Result<String, Fault> {
+/// The object that a row names.
+pub(super) fn object(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<ObjectName>> {
+    Ok(row.get::<_, Option<[u8; 32]>>(column)?.map(ObjectName))
+}
+
+/// The text of an original, from the file or from what was fetched.
+pub(super) fn unpack(
+    snapshot: &Connection,
+    seal: &Seal,
+    text: &Packed,
+    fetched: &Fetched,
+    address: &Address,
+) -> Result<String, Fault> {
+    if let Some(object) = &text.object {
+        return fetched.text(seal, text, object, address);
+    }
     let damaged = |_| Fault::Damaged(*address);
     let size = usize::try_from(text.size).map_err(|_| Fault::Damaged(*address))?;
     let mut unpacking = Unpacking::of_size(size);

@@ -2,10 +2,11 @@
 
 use crate::address::{Address, Digest};
 use crate::error::Fault;
+use crate::object_store::{Fetched, Objects};
 use crate::rows::{Packed, bytes_per_index_byte, number, read_label, whole};
 use crate::seal::{Scope, Vault};
 use crate::search::{Entries, MOST_PARTS, Parts, each_word};
-use crate::sqlite::get::unpack;
+use crate::sqlite::get::{object, unpack};
 use crate::sqlite::lock;
 use crate::sqlite::totals::Change;
 use foldline_core::reading::read;
@@ -41,22 +42,24 @@ pub(crate) fn waiting(reader: &Connection) -> Result<u64, Fault> {
 }
 
 /// Puts the newest originals that wait into the index. Returns the bytes of their texts; 0 when none waits.
-pub(crate) fn index_some(reader: &mut Connection, writer: &Mutex<Connection>, vault: &Vault) -> Result<u64, Fault> {
+pub(crate) fn index_some(
+    reader: &mut Connection,
+    writer: &Mutex<Connection>,
+    vault: &Vault,
+    objects: &Objects,
+) -> Result<u64, Fault> {
     let snapshot = reader.transaction()?;
-    let mut left = number(TURN);
     let mut bytes = 0;
     let mut indexed = Vec::new();
-    for original in newest(&snapshot)? {
-        left -= original.text.size;
+    let turn = turn(newest(&snapshot)?);
+    let fetched = objects.fetch(turn.iter().map(|original| &original.text))?;
+    for original in turn {
         bytes += whole(original.text.size).max(1);
         let namespace = match id_of(&snapshot, &original.namespace)? {
             Some(id) => id,
             None => add_namespace(&lock(writer), &original.namespace)?,
         };
-        indexed.push(indexed_form(&snapshot, vault, &original, namespace)?);
-        if left <= 0 {
-            break;
-        }
+        indexed.push(indexed_form(&snapshot, vault, &original, namespace, &fetched)?);
     }
     drop(snapshot);
     if !indexed.is_empty() {
@@ -68,15 +71,28 @@ pub(crate) fn index_some(reader: &mut Connection, writer: &Mutex<Connection>, va
     Ok(bytes)
 }
 
+/// As many of them as one turn takes: at least one.
+fn turn(mut newest: Vec<Waiting>) -> Vec<Waiting> {
+    let mut left = number(TURN);
+    let fitting = newest.iter().take_while(|original| {
+        let fits = left > 0;
+        left -= original.text.size;
+        fits
+    });
+    let count = fitting.count();
+    newest.truncate(count);
+    newest
+}
+
 fn newest(snapshot: &Transaction<'_>) -> Result<Vec<Waiting>, Fault> {
     let mut statement = snapshot.prepare_cached(
-        "SELECT id, digest, size, namespace, tool, sealed FROM originals
+        "SELECT id, digest, size, namespace, tool, sealed, object FROM originals
           WHERE parts IS NULL ORDER BY id DESC LIMIT ?1",
     )?;
     let rows = statement.query_map([MOST], |row| {
         let digest: Vec<u8> = row.get(1)?;
         let place = Digest::from_bytes(&digest).ok_or(rusqlite::Error::IntegralValueOutOfRange(1, 0))?;
-        let text = Packed { row: row.get(0)?, place, size: row.get(2)? };
+        let text = Packed { row: row.get(0)?, place, size: row.get(2)?, object: object(row, 6)? };
         Ok(Waiting { text, namespace: row.get(3)?, label: row.get(4)?, sealed: row.get(5)? })
     })?;
     Ok(rows.collect::<Result<_, _>>()?)
@@ -98,14 +114,15 @@ fn indexed_form(
     vault: &Vault,
     original: &Waiting,
     namespace: i64,
+    fetched: &Fetched,
 ) -> Result<Indexed, Fault> {
     let Packed { row, place, .. } = original.text;
     let mut form = Indexed { row, digest: place, parts: Vec::new(), bytes: 0 };
     let Some(seal) = vault.of_row(original.sealed, Scope::Namespace(&original.namespace)) else { return Ok(form) };
     // A damaged one has no words; recall says what is the matter with it.
     let Some((_, tool)) = read_label(&seal, &place, original.label.clone()) else { return Ok(form) };
-    let text = match unpack(snapshot, &seal, &original.text, &Address::distinguishing(&place, &[])) {
-        Err(Fault::Damaged(_)) => return Ok(form),
+    let text = match unpack(snapshot, &seal, &original.text, fetched, &Address::distinguishing(&place, &[])) {
+        Err(Fault::Damaged(_) | Fault::MissingObject(_)) => return Ok(form),
         text => text?,
     };
     let reading = read(&text, &tool);

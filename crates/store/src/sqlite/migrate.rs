@@ -16,6 +16,7 @@ pub(super) const STEPS: &[&str] = &[
     include_str!("../../migrations/0009_claims.sql"),
     include_str!("../../migrations/0010_client_keys.sql"),
     include_str!("../../migrations/0011_indexed_parts.sql"),
+    include_str!("../../migrations/0012_object_store.sql"),
 ];
 
 /// Marks a file as ours: the letters `Fold`. Without it a mistaken path could put our tables into

@@ -3,6 +3,7 @@
 use crate::address::Digest;
 use crate::error::Fault;
 use crate::limits::{CLEARED_PER_PUT, Limits, ROW_BYTES, USE_GRAIN, millis};
+use crate::object_store::Placed;
 use crate::original::{NewOriginal, Stored};
 use crate::pack::pack;
 use crate::rows::{digests_of, label, number, whole};
@@ -10,6 +11,7 @@ use crate::seal::{Scope, Seal, Vault, What as Sealed};
 use crate::shares::What;
 use crate::sqlite::expire::sweep;
 use crate::sqlite::lock;
+use crate::sqlite::object_rows::unlink_unused;
 use crate::sqlite::seals::use_key;
 use crate::sqlite::tenants::excesses;
 use crate::sqlite::totals::Change;
@@ -23,11 +25,11 @@ pub(super) type Batch = BTreeMap<i64, u64>;
 /// Stores texts, all or none; durable on return.
 pub(crate) fn put(
     writer: &Mutex<Connection>,
-    vault: &Vault,
-    limits: &Limits,
+    (vault, limits): (&Vault, &Limits),
     now: i64,
     namespace: &str,
     originals: &[NewOriginal<'_>],
+    placed: &Placed,
 ) -> Result<Stored, Fault> {
     // Before the lock: others may write while we count digests.
     let digests = digests_of(originals)?;
@@ -36,7 +38,8 @@ pub(crate) fn put(
     }
     let mut writer = lock(writer);
     let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let (stored, _) = put_in(&transaction, vault, limits, now, namespace, originals, &digests)?;
+    let (stored, _) = put_in(&transaction, (vault, limits), now, namespace, (originals, &digests), placed)?;
+    unlink_unused(&transaction, &placed.names())?;
     transaction.commit()?;
     Ok(stored)
 }
@@ -44,19 +47,18 @@ pub(crate) fn put(
 /// Stores texts inside a transaction. Says which rows they have.
 pub(super) fn put_in(
     transaction: &Transaction<'_>,
-    vault: &Vault,
-    limits: &Limits,
+    (vault, limits): (&Vault, &Limits),
     now: i64,
     namespace: &str,
-    originals: &[NewOriginal<'_>],
-    digests: &[Digest],
+    (originals, digests): (&[NewOriginal<'_>], &[Digest]),
+    placed: &Placed,
 ) -> Result<(Stored, Batch), Fault> {
     let mut stored = Stored::default();
     let mut change = Change::default();
     let mut batch = Batch::new();
     use_key(transaction, vault)?;
     {
-        let mut shelf = Shelf::of(transaction, vault, namespace, now)?;
+        let mut shelf = Shelf::of(transaction, vault, namespace, now, placed)?;
         for (original, digest) in originals.iter().zip(digests) {
             let (row, footprint) = match shelf.find(digest)? {
                 Some(known) => {
@@ -91,6 +93,8 @@ pub(super) fn put_in(
 struct Shelf<'t> {
     namespace: &'t str,
     now: i64,
+    /// Texts that are in objects.
+    placed: &'t Placed,
     /// How texts may have been sealed, the present way first.
     seals: Vec<Seal>,
     writing: Seal,
@@ -103,18 +107,25 @@ struct Shelf<'t> {
 }
 
 impl<'t> Shelf<'t> {
-    fn of(transaction: &'t Transaction<'_>, vault: &Vault, namespace: &'t str, now: i64) -> Result<Shelf<'t>, Fault> {
+    fn of(
+        transaction: &'t Transaction<'_>,
+        vault: &Vault,
+        namespace: &'t str,
+        now: i64,
+        placed: &'t Placed,
+    ) -> Result<Shelf<'t>, Fault> {
         let prepare = |sql| transaction.prepare_cached(sql);
         Ok(Shelf {
             namespace,
             now,
+            placed,
             seals: vault.all(Scope::Namespace(namespace)),
             writing: vault.writing(Scope::Namespace(namespace)),
             find: prepare("SELECT id, footprint, used_at FROM originals WHERE namespace = ?1 AND digest = ?2")?,
             touch: prepare("UPDATE originals SET used_at = ?2 WHERE id = ?1")?,
             add: prepare(
-                "INSERT INTO originals (namespace, digest, tool, created_at, used_at, size, footprint, sealed)
-                 VALUES (?1, ?2, ?3, ?4, ?4, ?5, 0, ?6)",
+                "INSERT INTO originals (namespace, digest, tool, created_at, used_at, size, footprint, sealed, object)
+                 VALUES (?1, ?2, ?3, ?4, ?4, ?5, 0, ?6, ?7)",
             )?,
             add_chunk: prepare("INSERT INTO chunks (original, part, bytes) VALUES (?1, ?2, ?3)")?,
             measure: prepare("UPDATE originals SET footprint = ?2 WHERE id = ?1")?,
@@ -145,16 +156,13 @@ impl<'t> Shelf<'t> {
         let place = self.writing.digest(digest);
         let label = label(&self.writing, digest, &place, original.tool)?;
         let sealed = self.writing.number();
-        let row = self.add.insert(params![self.namespace, place.as_bytes(), label, self.now, size, sealed])?;
-        let mut footprint = ROW_BYTES;
-        let mut part = 0_i64;
-        pack(original.text, |bytes| {
-            let bytes = self.writing.bytes(Sealed::Piece(&place, part), bytes)?;
-            footprint += bytes.len() as u64;
-            self.add_chunk.execute(params![row, part, bytes.as_ref()])?;
-            part += 1;
-            Ok::<_, Fault>(())
-        })?;
+        let placed = self.placed.get(&place);
+        let object = placed.map(|placed| placed.name.0);
+        let row = self.add.insert(params![self.namespace, place.as_bytes(), label, self.now, size, sealed, object])?;
+        let footprint = match placed {
+            Some(placed) => placed.footprint,
+            None => self.add_chunks(row, original.text, &place)?,
+        };
         self.measure.execute(params![row, number(footprint)])?;
         let mut revived = 0;
         for seal in &self.seals {
@@ -165,5 +173,19 @@ impl<'t> Shelf<'t> {
         change.footprint += number(footprint);
         change.tombstones -= i64::try_from(revived).unwrap_or(0);
         Ok((row, footprint))
+    }
+
+    /// Puts a text into the file and says what it takes.
+    fn add_chunks(&mut self, row: i64, text: &str, place: &Digest) -> Result<u64, Fault> {
+        let mut footprint = ROW_BYTES;
+        let mut part = 0_i64;
+        pack(text, |bytes| {
+            let bytes = self.writing.bytes(Sealed::Piece(place, part), bytes)?;
+            footprint += bytes.len() as u64;
+            self.add_chunk.execute(params![row, part, bytes.as_ref()])?;
+            part += 1;
+            Ok::<_, Fault>(())
+        })?;
+        Ok(footprint)
     }
 }

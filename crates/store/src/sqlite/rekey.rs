@@ -5,8 +5,10 @@ use crate::conversation::Key;
 use crate::error::Fault;
 use crate::forget::Rekeyed;
 use crate::limits::ROW_BYTES;
+use crate::object_store::{ObjectName, ObjectWriter, Objects, StoreId};
 use crate::rows::{facts, label, number, read_facts, read_label};
 use crate::seal::{Scope, Seal, Vault, What};
+use crate::sqlite::get::object;
 use crate::sqlite::seals::{retire, use_key};
 use crate::sqlite::totals::recount;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
@@ -17,9 +19,17 @@ const PER_TURN: i64 = 256;
 const TEXTS_PER_TURN: i64 = 16;
 
 /// Seals everything with the key that writes.
-pub(crate) fn rekey(worker: &mut Connection, vault: &Vault, tell: &mut dyn FnMut(u64)) -> Result<Rekeyed, Fault> {
+pub(crate) fn rekey(
+    worker: &mut Connection,
+    vault: &Vault,
+    objects: &Objects,
+    tell: &mut dyn FnMut(u64),
+) -> Result<Rekeyed, Fault> {
     let mut done = Rekeyed::default();
-    let steps: [Step; 6] = [originals, checkpoints, sessions, events, removals, tombstones];
+    let texts = |transaction: &Transaction<'_>, vault: &Vault, after: &mut Cursor, done: &mut Rekeyed| {
+        originals(transaction, vault, objects, after, done)
+    };
+    let steps: [&Step<'_>; 6] = [&texts, &checkpoints, &sessions, &events, &removals, &tombstones];
     for step in steps {
         let mut after = Cursor::default();
         loop {
@@ -52,7 +62,7 @@ pub(crate) fn outdated(connection: &Connection, vault: &Vault) -> Result<u64, Fa
 }
 
 /// Changes some rows of a table and says how many it looked at; none when it is through.
-type Step = fn(&Transaction<'_>, &Vault, &mut Cursor, &mut Rekeyed) -> Result<u64, Fault>;
+type Step<'s> = dyn Fn(&Transaction<'_>, &Vault, &mut Cursor, &mut Rekeyed) -> Result<u64, Fault> + 's;
 
 /// The last row that was looked at.
 #[derive(Default)]
@@ -64,18 +74,29 @@ struct Cursor {
 fn originals(
     transaction: &Transaction<'_>,
     vault: &Vault,
+    objects: &Objects,
     after: &mut Cursor,
     done: &mut Rekeyed,
 ) -> Result<u64, Fault> {
     let mut statement = transaction.prepare(
-        "SELECT id, namespace, digest, tool, sealed, coalesce(parts, 0) FROM originals
+        "SELECT id, namespace, digest, tool, sealed, coalesce(parts, 0), object FROM originals
           WHERE sealed != ?1 AND id > ?2 ORDER BY id LIMIT ?3",
     )?;
     let rows = statement.query_map(params![vault.number(), after.row, TEXTS_PER_TURN], |row| {
-        Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?))
+        Ok(Text {
+            id: row.get(0)?,
+            namespace: row.get(1)?,
+            digest: row.get(2)?,
+            label: row.get(3)?,
+            sealed: row.get(4)?,
+            parts: row.get(5)?,
+            object: object(row, 6)?,
+        })
     })?;
-    let rows: Vec<(i64, String, [u8; 32], String, i64, i64)> = rows.collect::<Result<_, _>>()?;
-    for (id, namespace, digest, written, sealed, parts) in &rows {
+    let rows: Vec<Text> = rows.collect::<Result<_, _>>()?;
+    let fetched = objects.fetch_all(rows.iter().filter_map(|row| row.object))?;
+    let mut writer = ObjectWriter::of(objects, store_id(transaction)?);
+    for Text { id, namespace, digest, label: written, sealed, parts, object } in &rows {
         after.row = *id;
         let old = vault.of_row(*sealed, Scope::Namespace(namespace));
         let from = Digest::from_array(*digest);
@@ -97,17 +118,45 @@ fn originals(
             transaction.execute("DELETE FROM originals WHERE id = ?1", [*id])?;
             continue;
         }
-        let Some(bytes) = pieces(transaction, *id, (&old, &from), (&new, &to))? else {
+        let resealed = match object {
+            Some(object) => {
+                let written = writer.reseal(&fetched, object, (&old, &from), (&new, &to))?;
+                written.map(|object| (number(object.footprint), Some(object.name.0)))
+            }
+            None => {
+                let taken = pieces(transaction, *id, (&old, &from), (&new, &to))?;
+                taken.map(|bytes| (number(ROW_BYTES) + bytes, None))
+            }
+        };
+        let Some((footprint, object)) = resealed else {
             done.damaged += 1;
             continue;
         };
         transaction.execute(
-            "UPDATE originals SET digest = ?2, tool = ?3, sealed = ?4, footprint = ?5, parts = NULL WHERE id = ?1",
-            params![id, to.as_bytes(), label(&new, &digest, &to, &tool)?, new.number(), number(ROW_BYTES) + bytes],
+            "UPDATE originals SET digest = ?2, tool = ?3, sealed = ?4, footprint = ?5, parts = NULL, object = ?6
+              WHERE id = ?1",
+            params![id, to.as_bytes(), label(&new, &digest, &to, &tool)?, new.number(), footprint, object],
         )?;
         done.originals += 1;
     }
+    // Before the rows that name them are committed.
+    writer.finish()?;
     Ok(rows.len() as u64)
+}
+
+/// An original as it stands in the file.
+struct Text {
+    id: i64,
+    namespace: String,
+    digest: [u8; 32],
+    label: String,
+    sealed: i64,
+    parts: i64,
+    object: Option<ObjectName>,
+}
+
+fn store_id(transaction: &Transaction<'_>) -> Result<StoreId, Fault> {
+    Ok(transaction.query_row("SELECT id FROM store_id", [], |row| row.get(0).map(StoreId))?)
 }
 
 fn twin(transaction: &Transaction<'_>, namespace: &str, digest: &Digest) -> Result<Option<i64>, Fault> {

@@ -1,15 +1,16 @@
 //! Two connections to one SQLite file, and the calls on them.
 
 use crate::address::{Address, Digest};
-use crate::backend::{Backend, Used};
+use crate::backend::{Backend, Paged, Used};
 use crate::conversation::{CheckpointEntry, EventRow, FoldClaim, Kept, Key, NewFold, Revise, SessionRow, WindowRow};
 use crate::error::Fault;
 use crate::forget::{Cleaning, Forget, Gone, Rekeyed};
 use crate::keys::Keyring;
 use crate::limits::Limits;
-use crate::original::{NewOriginal, Pruned, Recall, Stats, Stored};
-
+use crate::object_store::{ObjectName, Objects, Placed};
 use crate::opening::{Absent, Opening};
+use crate::original::{NewOriginal, Pruned, Stats, Stored};
+use crate::rows::Looked;
 use crate::seal::Vault;
 use crate::search::Search;
 use crate::sqlite::file_identity::OpenFiles;
@@ -36,14 +37,20 @@ pub(crate) struct SqliteStore {
     open: Mutex<OpenFiles>,
     keys: RwLock<Keyring>,
     vault: RwLock<Arc<Vault>>,
+    objects: Arc<Objects>,
 }
 
 /// How long work in many steps waits for its turn.
 const WORKER_WAIT: Duration = Duration::from_secs(10);
 
 impl SqliteStore {
-    pub(crate) fn connect(place: &Path, how: Opening, absent: Absent) -> Result<SqliteStore, Fault> {
-        let Opening { limits, keys } = how;
+    pub(crate) fn connect(
+        place: &Path,
+        how: Opening,
+        absent: Absent,
+        objects: Arc<Objects>,
+    ) -> Result<SqliteStore, Fault> {
+        let Opening { limits, keys, originals: _ } = how;
         let Opened { writer, reader, vault } = sqlite::open(place, limits.wait, absent, &keys)?;
         Ok(SqliteStore {
             place: place.to_owned(),
@@ -53,6 +60,7 @@ impl SqliteStore {
             open: Mutex::new(OpenFiles::at(place)),
             keys: RwLock::new(keys),
             vault: RwLock::new(Arc::new(vault)),
+            objects,
         })
     }
 
@@ -115,11 +123,11 @@ impl Backend for SqliteStore {
         sqlite::probe(self.writer()?)
     }
 
-    fn put(&self, now: i64, namespace: &str, originals: &[NewOriginal<'_>]) -> Result<Stored, Fault> {
-        sqlite::put(self.writer()?, &self.vault(), &self.limits, now, namespace, originals)
+    fn put(&self, now: i64, namespace: &str, originals: &[NewOriginal<'_>], placed: &Placed) -> Result<Stored, Fault> {
+        sqlite::put(self.writer()?, (&self.vault(), &self.limits), now, namespace, originals, placed)
     }
 
-    fn get(&self, namespace: &str, address: &Address) -> Result<Recall, Fault> {
+    fn get(&self, namespace: &str, address: &Address) -> Result<Looked, Fault> {
         sqlite::get(&mut *self.reader()?, &self.vault(), namespace, address)
     }
 
@@ -140,7 +148,7 @@ impl Backend for SqliteStore {
         let mut reader = sqlite::open_reader(&self.place, self.limits.wait)?;
         let mut done = 0;
         while done < most_bytes {
-            match sqlite::index_some(&mut reader, writer, &self.vault())? {
+            match sqlite::index_some(&mut reader, writer, &self.vault(), &self.objects)? {
                 0 => return Ok(0),
                 bytes => done += bytes,
             }
@@ -155,7 +163,7 @@ impl Backend for SqliteStore {
     fn find(&self, search: &Search<'_>, way: &Way) -> Result<Findings, Fault> {
         self.refresh()?;
         let mut reader = sqlite::open_reader(&self.place, self.limits.wait)?;
-        sqlite::find(&mut reader, &self.vault(), search, way)
+        sqlite::find(&mut reader, &self.vault(), &self.objects, search, way)
     }
 
     fn claim_fold(&self, now: i64, claim: &FoldClaim<'_>) -> Result<bool, Fault> {
@@ -166,8 +174,14 @@ impl Backend for SqliteStore {
         sqlite::release_fold(self.writer()?, claim)
     }
 
-    fn keep_fold(&self, now: i64, fold: &NewFold<'_>, revise: Option<Revise<'_>>) -> Result<Kept, Fault> {
-        sqlite::keep_fold(self.writer()?, &self.vault(), &self.limits, now, fold, revise)
+    fn keep_fold(
+        &self,
+        now: i64,
+        fold: &NewFold<'_>,
+        revise: Option<Revise<'_>>,
+        placed: &Placed,
+    ) -> Result<Kept, Fault> {
+        sqlite::keep_fold(self.writer()?, (&self.vault(), &self.limits), now, fold, revise, placed)
     }
 
     fn checkpoints(&self, namespace: &str, root: &Key, most: usize) -> Result<Vec<CheckpointEntry>, Fault> {
@@ -247,7 +261,7 @@ impl Backend for SqliteStore {
 
     fn rekey(&self, tell: &mut dyn FnMut(u64)) -> Result<Rekeyed, Fault> {
         let mut worker = self.worker()?;
-        let done = sqlite::rekey(&mut worker, &self.vault(), tell)?;
+        let done = sqlite::rekey(&mut worker, &self.vault(), &self.objects, tell)?;
         sqlite::clean(&worker, Cleaning::Thorough)?;
         Ok(done)
     }
@@ -264,12 +278,12 @@ impl Backend for SqliteStore {
         sqlite::clean(&self.worker()?, Cleaning::Thorough)
     }
 
-    fn page(&self, after: &mut Cursor) -> Result<Vec<Record>, Fault> {
+    fn page(&self, after: &mut Cursor) -> Result<Vec<Paged>, Fault> {
         sqlite::page(&mut *self.reader()?, after)
     }
 
-    fn add(&self, records: &[Record]) -> Result<u64, Fault> {
-        sqlite::add(&mut self.worker()?, records)
+    fn add(&self, records: &[Record], placed: &[Option<ObjectName>]) -> Result<u64, Fault> {
+        sqlite::add(&mut self.worker()?, records, placed)
     }
 }
 

@@ -16,9 +16,11 @@ use crate::forget::{Cleaning, Forget, Forgotten};
 use crate::keys::Keyring;
 use crate::limits::{Limits, ROW_BYTES};
 use crate::noise::noise;
+use crate::object_store::{Objects, Placed};
 use crate::opening::Absent;
 use crate::original::{NewOriginal, Recall};
 use crate::pack::pack;
+use crate::rows::Looked;
 use crate::seal::Vault;
 use crate::search::{Query, Search, Whose};
 use crate::sqlite::lock;
@@ -53,11 +55,14 @@ impl Opened {
 
     fn put(&self, text: &str) -> Result<(), Fault> {
         let original = NewOriginal { handle: Handle::of(text), text, tool: "" };
-        put(&self.writer, &Vault::default(), &Limits::default(), NOW, "", &[original]).map(drop)
+        put(&self.writer, (&Vault::default(), &Limits::default()), NOW, "", &[original], &Placed::default()).map(drop)
     }
 
     fn get(&mut self, text: &str) -> Result<Recall, Fault> {
-        get(&mut self.reader, &Vault::default(), "", &Address::from(Handle::of(text)))
+        match get(&mut self.reader, &Vault::default(), "", &Address::from(Handle::of(text)))? {
+            Looked::Here(recall) => Ok(recall),
+            Looked::Elsewhere(_) => panic!("nothing was given an object"),
+        }
     }
 
     fn run(&self, sql: &str) {
@@ -219,7 +224,7 @@ fn the_footprint_covers_what_tiny_originals_take() {
     let opened = opened();
     let texts: Vec<_> = (0..5_000).map(|number| number.to_string()).collect();
     let batch: Vec<_> = texts.iter().map(|text| NewOriginal { handle: Handle::of(text), text, tool: "bash" }).collect();
-    put(&opened.writer, &Vault::default(), &Limits::default(), NOW, "", &batch).unwrap();
+    put(&opened.writer, (&Vault::default(), &Limits::default()), NOW, "", &batch, &Placed::default()).unwrap();
     prune(&opened.writer, &Limits::default(), NOW).unwrap();
     let on_disk = std::fs::metadata(opened.path()).unwrap().len();
     let counted = totals(&opened.reader).unwrap().stored_bytes;
@@ -305,7 +310,7 @@ fn an_original_that_goes_leaves_the_index() {
     for text in ["one", "two", "three"] {
         opened.put(text).unwrap();
     }
-    while index_some(&mut opened.reader, &opened.writer, &Vault::default()).unwrap() > 0 {}
+    while index_some(&mut opened.reader, &opened.writer, &Vault::default(), &Objects::default()).unwrap() > 0 {}
     assert_eq!(rows_in_the_index(&opened), 3);
     opened.run("DELETE FROM originals WHERE id = 2");
     assert_eq!(rows_in_the_index(&opened), 2);
@@ -336,7 +341,7 @@ fn encrypted_and_damaged_originals_are_passed_over() {
     opened.put("damaged words").unwrap();
     opened.run("UPDATE chunks SET bytes = x'00' WHERE original = 2");
     opened.put("sound words").unwrap();
-    while index_some(&mut opened.reader, &opened.writer, &Vault::default()).unwrap() > 0 {}
+    while index_some(&mut opened.reader, &opened.writer, &Vault::default(), &Objects::default()).unwrap() > 0 {}
     let store = Store::open(&opened.path(), Limits::default()).unwrap();
     let found = search(&store, "words");
     assert_eq!((found.hits.len(), found.hits[0].text.as_str(), found.waiting), (1, "sound words", 0));
@@ -380,7 +385,7 @@ fn fold(opened: &Opened, limits: &Limits, now: i64, namespace: &str, number: u8,
     let originals = [NewOriginal { handle: Handle::of(original), text: original, tool: "bash" }];
     let fold =
         NewFold { namespace, originals: &originals, checkpoint, precedence: Precedence::Latest, session: &session };
-    keep_fold(&opened.writer, &Vault::default(), limits, now, &fold, None).map(drop)
+    keep_fold(&opened.writer, (&Vault::default(), limits), now, &fold, None, &Placed::default()).map(drop)
 }
 
 #[test]
@@ -400,7 +405,7 @@ fn one_client_cannot_crowd_out_another() {
     assert_eq!(theirs, counted, "running sums are right");
     assert!(theirs + before <= 2_000_000, "all together keep to the limit: {theirs} and {before}");
     let found = get(&mut opened.reader, &Vault::default(), "a", &Address::from(Handle::of(&mine[0]))).unwrap();
-    assert!(matches!(found, Recall::Found(_)));
+    assert!(matches!(found, Looked::Here(Recall::Found(_))));
 }
 
 #[test]
@@ -445,7 +450,7 @@ fn a_clock_that_is_ahead_for_a_while_costs_nothing() {
     let limits = Limits::of(1_000_000_000, 30);
     let put_at = |opened: &Opened, now: i64, text: &str| {
         let original = NewOriginal { handle: Handle::of(text), text, tool: "" };
-        put(&opened.writer, &Vault::default(), &limits, now, "", &[original]).unwrap();
+        put(&opened.writer, (&Vault::default(), &limits), now, "", &[original], &Placed::default()).unwrap();
         let row = SessionRow { id: text.to_owned(), namespace: String::new(), last_at: now, record: "{}".to_owned() };
         write(&opened.writer, &Vault::default(), &limits, now, (&[row], &[]), None).unwrap();
     };

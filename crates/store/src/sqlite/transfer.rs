@@ -1,8 +1,12 @@
 //! Rows as records, and records as rows.
 
+use crate::backend::Paged;
 use crate::error::Fault;
 use crate::limits::ROW_BYTES;
+use crate::object_store::ObjectName;
 use crate::rows::number;
+use crate::sqlite::get::object;
+use crate::sqlite::object_rows::unlink_unused;
 use crate::sqlite::totals::Change;
 use crate::sqlite::transfer_keys;
 use crate::transfer::{Bytes, Cursor, Kind, Record, Removal};
@@ -16,14 +20,20 @@ const TEXTS_PER_PAGE: i64 = 64;
 const KEY: &str = "(SELECT key FROM seals WHERE seals.id = sealed)";
 
 /// The records after a cursor; none when all are through.
-pub(crate) fn page(reader: &mut Connection, after: &mut Cursor) -> Result<Vec<Record>, Fault> {
+pub(crate) fn page(reader: &mut Connection, after: &mut Cursor) -> Result<Vec<Paged>, Fault> {
     if after.row == i64::MAX {
         return Ok(Vec::new());
     }
     let snapshot = reader.transaction()?;
     loop {
         let records = match after.kind {
-            Kind::Originals => originals(&snapshot, after)?,
+            Kind::Originals => {
+                let records = originals(&snapshot, after)?;
+                if !records.is_empty() || !after.next_kind() {
+                    return Ok(records);
+                }
+                continue;
+            }
             Kind::Tombstones => by_row(
                 &snapshot,
                 after,
@@ -85,7 +95,7 @@ pub(crate) fn page(reader: &mut Connection, after: &mut Cursor) -> Result<Vec<Re
             Kind::KeyEvents => transfer_keys::events(&snapshot, after)?,
         };
         if !records.is_empty() || !after.next_kind() {
-            return Ok(records);
+            return Ok(records.into_iter().map(|record| (record, None)).collect());
         }
     }
 }
@@ -110,12 +120,12 @@ fn by_row(
     Ok(records)
 }
 
-fn originals(snapshot: &Transaction<'_>, after: &mut Cursor) -> Result<Vec<Record>, Fault> {
+fn originals(snapshot: &Transaction<'_>, after: &mut Cursor) -> Result<Vec<Paged>, Fault> {
     let mut pieces = snapshot.prepare("SELECT bytes FROM chunks WHERE original = ?1 ORDER BY part")?;
     let mut removals =
         snapshot.prepare(&format!("SELECT session, {KEY} FROM removals WHERE original = ?1 ORDER BY session"))?;
     let sql = format!(
-        "SELECT id, namespace, digest, tool, created_at, used_at, size, {KEY} FROM originals
+        "SELECT id, namespace, digest, tool, created_at, used_at, size, {KEY}, object FROM originals
           WHERE id > ?1 ORDER BY id LIMIT {TEXTS_PER_PAGE}"
     );
     let mut ids = Vec::new();
@@ -126,7 +136,7 @@ fn originals(snapshot: &Transaction<'_>, after: &mut Cursor) -> Result<Vec<Recor
         while let Some(row) = rows.next()? {
             after.row = row.get(0)?;
             ids.push(after.row);
-            records.push(Record::Original {
+            let record = Record::Original {
                 namespace: row.get(1)?,
                 digest: Bytes(row.get(2)?),
                 label: row.get(3)?,
@@ -136,11 +146,12 @@ fn originals(snapshot: &Transaction<'_>, after: &mut Cursor) -> Result<Vec<Recor
                 key: key(row, 7)?,
                 pieces: Vec::new(),
                 sessions: Vec::new(),
-            });
+            };
+            records.push((record, object(row, 8)?));
         }
         records
     };
-    for (id, record) in ids.into_iter().zip(&mut records) {
+    for (id, (record, _)) in ids.into_iter().zip(&mut records) {
         let Record::Original { pieces: into, sessions, .. } = record else { continue };
         *into = pieces.query_map([id], |row| row.get(0).map(Bytes))?.collect::<Result<_, _>>()?;
         let found = removals.query_map([id], |row| Ok(Removal { session: row.get(0)?, key: key(row, 1)? }))?;
@@ -193,14 +204,17 @@ fn objects(snapshot: &Transaction<'_>, after: &mut Cursor) -> Result<Vec<Record>
 }
 
 /// Adds records, all or none; what is there stays. Says how many were not there before.
-pub(crate) fn add(worker: &mut Connection, records: &[Record]) -> Result<u64, Fault> {
+pub(crate) fn add(worker: &mut Connection, records: &[Record], placed: &[Option<ObjectName>]) -> Result<u64, Fault> {
     let transaction = worker.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut added = 0;
     let mut change = Change::default();
-    for record in records {
-        added += add_one(&transaction, record, &mut change)? as u64;
+    for (index, record) in records.iter().enumerate() {
+        let object = placed.get(index).copied().flatten();
+        added += add_one(&transaction, record, object, &mut change)? as u64;
     }
     change.apply(&transaction)?;
+    let placed: Vec<ObjectName> = placed.iter().flatten().copied().collect();
+    unlink_unused(&transaction, &placed)?;
     transaction.commit()?;
     Ok(added)
 }
@@ -220,7 +234,12 @@ pub(super) fn run(transaction: &Transaction<'_>, sql: &str, values: impl rusqlit
     Ok(transaction.prepare_cached(sql)?.execute(values)?)
 }
 
-fn add_one(transaction: &Transaction<'_>, record: &Record, change: &mut Change) -> Result<usize, Fault> {
+fn add_one(
+    transaction: &Transaction<'_>,
+    record: &Record,
+    object: Option<ObjectName>,
+    change: &mut Change,
+) -> Result<usize, Fault> {
     Ok(match record {
         Record::Original { namespace, digest, label, created_at, used_at, size, key, pieces, sessions } => {
             let sealed = seal(transaction, key.as_ref())?;
@@ -228,15 +247,29 @@ fn add_one(transaction: &Transaction<'_>, record: &Record, change: &mut Change) 
             let footprint = number(ROW_BYTES + packed as u64);
             let row: Option<i64> = transaction
                 .prepare_cached(
-                    "INSERT INTO originals (namespace, digest, tool, created_at, used_at, size, footprint, sealed)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (namespace, digest) DO NOTHING RETURNING id",
+                    "INSERT INTO originals (namespace, digest, tool, created_at, used_at, size, footprint, sealed, object)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+                         ON CONFLICT (namespace, digest) DO NOTHING RETURNING id",
                 )?
-                .query_row(params![namespace, digest.0, label, created_at, used_at, size, footprint, sealed], |row| {
-                    row.get(0)
-                })
+                .query_row(
+                    params![
+                        namespace,
+                        digest.0,
+                        label,
+                        created_at,
+                        used_at,
+                        size,
+                        footprint,
+                        sealed,
+                        object.map(|object| object.0)
+                    ],
+                    |row| row.get(0),
+                )
                 .optional()?;
             let Some(row) = row else { return Ok(0) };
-            for (part, piece) in pieces.iter().enumerate() {
+            // What is in an object is not here as well.
+            let here = if object.is_some() { &[] } else { pieces.as_slice() };
+            for (part, piece) in here.iter().enumerate() {
                 let given = params![row, number(part as u64), piece.0];
                 run(transaction, "INSERT INTO chunks (original, part, bytes) VALUES (?1, ?2, ?3)", given)?;
             }

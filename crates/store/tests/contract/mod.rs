@@ -81,6 +81,8 @@ pub(crate) use contract;
 
 mod client_keys;
 mod conversations;
+#[allow(dead_code, unused_imports, unused_macros)] // Not every backend has objects.
+pub(crate) mod objects;
 mod searches;
 mod transfers;
 pub(crate) use client_keys::*;

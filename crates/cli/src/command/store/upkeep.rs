@@ -4,6 +4,7 @@ use super::StoreArgs;
 use crate::failure::{Failure, Verdict};
 use crate::progress::{ProgressDisplay, spinner};
 use crate::{keep, output};
+use foldline_reduce::wording::counted;
 use foldline_store::{Cursor, Record};
 use indicatif::ProgressBar;
 use std::io::{BufRead, BufWriter, Write};
@@ -97,19 +98,23 @@ pub fn vacuum(place: &StoreArgs, form: Form) -> Result<Verdict, Failure> {
     let mut progress = Progress::of(form, "steps");
     let pruned = store.prune(keep::now_ms()).map_err(Failure::input)?;
     progress.add(1);
-    store.vacuum().map_err(Failure::input)?;
+    let swept = store.vacuum().map_err(Failure::input)?;
     progress.end();
     let after = store.stats().map_err(Failure::input)?;
-    let words = format!(
+    let mut words = format!(
         "let go of {} originals; {} bytes on the disk before, {} now",
         pruned.aged + pruned.oversized,
         before.file_bytes,
         after.file_bytes
     );
+    if swept > 0 {
+        words += &format!("; deleted {} that no original needs", counted(swept, "object"));
+    }
     let report = serde_json::json!({
         "originals_let_go": pruned.aged + pruned.oversized,
         "file_bytes_before": before.file_bytes,
         "file_bytes": after.file_bytes,
+        "objects_deleted": swept,
     });
     tell(form, words, &report)?;
     Ok(Verdict::Fine)
@@ -136,6 +141,13 @@ pub fn export(place: &StoreArgs, form: Form) -> Result<Verdict, Failure> {
     let records = progress.end();
     writeln!(out, "{END}{records}}}").map_err(failed)?;
     out.flush().map_err(failed)?;
+    if cursor.left_out() > 0 {
+        let lost = counted(cursor.left_out(), "original");
+        output::tell(&format!(
+            "left out {lost}: the text is missing from the object store; `foldline store check` names them\n"
+        ));
+        return Ok(Verdict::Found);
+    }
     Ok(Verdict::Fine)
 }
 

@@ -1,6 +1,6 @@
-//! Where the runtime lives. The store is called from threads that may block, and answers them when it is done; the
-//! connections are served by one thread of the store's own. A caller polls its future on its own thread and sleeps in
-//! between, so nothing has to be sent anywhere, and callers inside another runtime are no danger.
+//! Where a runtime lives. The store is called from threads that may block, and answers them when it is done; the
+//! connections of a database or an object store are served by one thread of its own. A caller polls its future on its own
+//! thread and sleeps in between, so nothing has to be sent anywhere, and callers inside another runtime are no danger.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -10,17 +10,16 @@ use tokio::runtime::{Builder, Runtime};
 
 /// The runtime that serves the connections.
 #[derive(Debug)]
-pub(super) struct Served(Option<Runtime>);
+pub(crate) struct Served(Option<Runtime>);
 
 impl Served {
-    pub(super) fn start() -> std::io::Result<Served> {
-        let runtime =
-            Builder::new_multi_thread().worker_threads(1).thread_name("foldline-store").enable_all().build()?;
+    pub(crate) fn start(name: &str) -> std::io::Result<Served> {
+        let runtime = Builder::new_multi_thread().worker_threads(1).thread_name(name).enable_all().build()?;
         Ok(Served(Some(runtime)))
     }
 
-    /// Sleeps until a future is done.
-    pub(super) fn wait<F: Future>(&self, future: F) -> F::Output {
+    /// Sleeps until a future is done. A future may wait for another one in this way, on another runtime.
+    pub(crate) fn wait<F: Future>(&self, future: F) -> F::Output {
         let _inside = self.0.as_ref().map(Runtime::enter);
         // A caller may be a task of another runtime: its budget is not ours, and would never be filled up meanwhile.
         let mut future = pin!(tokio::task::unconstrained(future));
@@ -28,7 +27,11 @@ impl Served {
         let mut context = Context::from_waker(&waker);
         loop {
             match future.as_mut().poll(&mut context) {
-                Poll::Ready(output) => return output,
+                Poll::Ready(output) => {
+                    // What woke this thread may have been meant for a future that waits for this one: it looks again.
+                    thread::current().unpark();
+                    return output;
+                }
                 Poll::Pending => thread::park(),
             }
         }
