@@ -7,9 +7,8 @@ use crate::conversation::{CheckpointEntry, EventRow, FoldClaim, Kept, Key, NewFo
 use crate::error::Fault;
 use crate::forget::{Cleaning, Forget, Gone, Rekeyed};
 use crate::keys::Keyring;
-use crate::object_store::{ObjectName, ObjectRows, Placed};
+use crate::object_store::{Looked, ObjectName, ObjectRows, Placed};
 use crate::original::{NewOriginal, Pruned, Stats, Stored};
-use crate::rows::Looked;
 use crate::seal::Vault;
 use crate::search::Search;
 use crate::transfer::{Cursor, Record};

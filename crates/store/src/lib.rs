@@ -44,6 +44,7 @@ mod location;
 #[cfg(test)]
 #[path = "../tests/support/noise.rs"]
 mod noise;
+mod object_name;
 mod object_store;
 mod opening;
 mod original;

@@ -4,15 +4,18 @@ use std::path::{Path, PathBuf};
 
 /// How URLs of PostgreSQL begin.
 const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
+/// … and those of object stores.
+const BUCKET: &str = "s3://";
 
 /// Whether a place is the URL of a database and no file.
 pub fn is_url(place: &Path) -> bool {
     Url::of(place).is_some()
 }
 
-/// A place as it may be shown: a URL without its password.
+/// A place as it may be shown: a URL without its password. That of an object store should have none, but people try.
 pub fn shown(place: &Path) -> PathBuf {
-    Url::of(place).map_or_else(|| place.to_owned(), |url| url.shown())
+    let bucket = || place.to_str().filter(|text| text.starts_with(BUCKET)).map(|text| Url(text.to_owned()));
+    Url::of(place).or_else(bucket).map_or_else(|| place.to_owned(), |url| url.shown())
 }
 
 /// The URL of a database.
@@ -64,5 +67,7 @@ mod tests {
         assert_eq!(shown("postgresql://db/fold?sslmode=require"), "postgresql://db/fold?sslmode=require");
         assert_eq!(shown(&format!("postgres://db/x?user=me&password={word}")).find("cr:t"), None);
         assert!(!is_url(Path::new("/home/me/postgres.db")));
+        let bucket = format!("s3://id:{word}@bucket/prefix");
+        assert_eq!(super::shown(Path::new(&bucket)), Path::new("s3://id@bucket/prefix"));
     }
 }

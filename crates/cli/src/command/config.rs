@@ -146,7 +146,7 @@ fn style(origin: &Origin) -> Style {
 /// The URL of a store holds a password, perhaps; a path is what it is.
 fn without_password(key: &str, value: &Value) -> Value {
     match value {
-        Value::String(text) if key == "store.path" => {
+        Value::String(text) if matches!(key, "store.path" | "store.originals") => {
             Value::String(foldline_store::shown(Path::new(text)).display().to_string())
         }
         other => other.clone(),

@@ -1,7 +1,7 @@
 //! What a place of objects has to do.
 
-use super::name::{ObjectName, StoreId};
 use crate::error::Fault;
+use crate::object_name::{ObjectName, StoreId};
 use std::fmt;
 
 /// An object that is there.

@@ -1,9 +1,9 @@
 //! Objects as files of a folder.
 
 use super::bucket::{Bucket, CLOCK, Listed};
-use super::name::{ObjectName, StoreId};
 use crate::error::Fault;
 use crate::folders::{create_folder, sync_folder};
+use crate::object_name::{ObjectName, StoreId};
 use std::collections::BTreeSet;
 use std::fs::OpenOptions;
 use std::io::{self, Write};

@@ -9,12 +9,12 @@
 //!   their namespace and bound to their row.
 
 mod bucket;
+mod elsewhere;
 mod files;
 mod frame;
 #[cfg(feature = "object-store")]
 mod http;
 mod location;
-mod name;
 mod objects;
 mod orphans;
 mod placing;
@@ -23,8 +23,9 @@ mod rows;
 mod s3;
 mod writer;
 
+pub(crate) use crate::object_name::{ObjectName, StoreId};
+pub(crate) use elsewhere::{Elsewhere, Looked};
 pub use location::ObjectPlace;
-pub(crate) use name::{ObjectName, StoreId};
 pub(crate) use objects::{Fetched, Objects};
 pub(crate) use orphans::{delete_unlinked, sweep};
 pub(crate) use placing::{Placed, place, place_records};

@@ -1,10 +1,10 @@
 //! Objects that no row names.
 
-use super::name::ObjectName;
 use super::objects::Objects;
 use super::rows::ObjectRows;
 use crate::error::Fault;
 use crate::limits::millis;
+use crate::object_name::ObjectName;
 use std::time::Duration;
 
 /// How old an object has to be before one without a row counts as lost. Between an object and its row there is one

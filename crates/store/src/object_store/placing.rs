@@ -1,11 +1,11 @@
 //! Writing texts to objects ahead of the rows that will name them.
 
-use super::name::ObjectName;
 use super::objects::Objects;
 use super::rows::{ObjectRows, Spot};
 use super::writer::{Object, ObjectWriter};
 use crate::address::Digest;
 use crate::error::Fault;
+use crate::object_name::ObjectName;
 use crate::original::NewOriginal;
 use crate::pack::pack;
 use crate::rows::{digests_of, number};

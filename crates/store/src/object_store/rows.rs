@@ -1,8 +1,8 @@
 //! What the database knows about objects.
 
-use super::name::{ObjectName, StoreId};
 use crate::address::Digest;
 use crate::error::Fault;
+use crate::object_name::{ObjectName, StoreId};
 use std::collections::BTreeSet;
 
 /// Where an original stands: its namespace, and what it is found by there.

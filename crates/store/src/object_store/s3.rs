@@ -3,8 +3,8 @@
 
 use super::bucket::{Bucket, CLOCK, Listed};
 use super::http::Connector;
-use super::name::{ObjectName, StoreId};
 use crate::error::Fault;
+use crate::object_name::{ObjectName, StoreId};
 use crate::wait::Served;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use object_store::aws::{AmazonS3, AmazonS3Builder};

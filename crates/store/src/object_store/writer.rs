@@ -1,10 +1,10 @@
 //! Writing several objects at once.
 
-use super::name::{ObjectName, StoreId};
 use super::objects::{Fetched, Objects, framed};
 use crate::address::Digest;
 use crate::error::Fault;
 use crate::limits::ROW_BYTES;
+use crate::object_name::{ObjectName, StoreId};
 use crate::seal::{Seal, What};
 
 /// Bytes of packed texts that are held in memory to be written at once.

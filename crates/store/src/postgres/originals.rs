@@ -7,12 +7,10 @@ use super::sql::{all, bytes, change, digest, first, int, maybe_int, text, values
 use crate::address::{Address, Digest};
 use crate::error::Fault;
 use crate::limits::{CLEARED_PER_PUT, Expiry, Limits, ROW_BYTES, USE_GRAIN, millis};
-use crate::object_store::Placed;
+use crate::object_store::{Elsewhere, Looked, Placed};
 use crate::original::{NewOriginal, Original, Recall, Stored};
 use crate::pack::pack;
-use crate::rows::{
-    Elsewhere, Found, Looked, MOST_CANDIDATES, Packed, State, candidates, label, number, read_label, unpacked, whole,
-};
+use crate::rows::{Found, MOST_CANDIDATES, Packed, State, candidates, label, number, read_label, unpacked, whole};
 use crate::seal::{Scope, Seal, Vault, What};
 use crate::shares::What as Share;
 use std::collections::BTreeMap;

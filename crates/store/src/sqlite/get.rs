@@ -3,10 +3,10 @@
 use crate::address::{Address, Digest};
 use crate::error::Fault;
 use crate::limits::Expiry;
-use crate::object_store::{Fetched, ObjectName};
+use crate::object_store::{Elsewhere, Fetched, Looked, ObjectName};
 use crate::original::{Original, Recall};
 use crate::pack::Unpacking;
-use crate::rows::{Elsewhere, Found, Looked, MOST_CANDIDATES, Packed, State, candidates, read_label};
+use crate::rows::{Found, MOST_CANDIDATES, Packed, State, candidates, read_label};
 use crate::seal::{Scope, Seal, Vault, What};
 use crate::sqlite::seals::lacks_key;
 use rusqlite::{Connection, Row, Transaction, params};

@@ -3,9 +3,9 @@
 use super::Store;
 use crate::address::Address;
 use crate::error::{Fault, StoreError};
+use crate::object_store::Looked;
 use crate::object_store::{Placed, delete_unlinked, place, place_records, sweep};
 use crate::original::{NewOriginal, Recall};
-use crate::rows::Looked;
 use crate::transfer::{Bytes, Cursor, Record};
 
 /// How often a row is read again whose object is gone: somebody may have let go of both, or encrypted them anew.
