@@ -166,7 +166,8 @@ impl Gathering<'_, '_> {
     }
 }
 
-fn on_one_line(text: &str) -> String {
+/// A text without line breaks and runs of blanks.
+pub(super) fn on_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
