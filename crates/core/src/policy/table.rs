@@ -48,7 +48,7 @@ section! {
         /// Messages after the system prompt that the first fold keeps verbatim.
         protect_first_n: u32 = count(0, 50), "3", [SacredZone] "2";
         /// Messages at the end that stay in the tail if they fit.
-        protect_last_n: u32 = count(1, 500), "20";
+        protect_last_n: u32 = count(1, 500), "20", [Steady] "4";
         /// Model that writes summaries; null uses `summarizer.model`.
         summary_model: Option<String> = ValueKind::Text, "null";
         /// Tail budget: `ratio` of the trigger, `auto` from the recent pace, or a number of tokens.

@@ -179,6 +179,59 @@ fn a_newer_version_replaces_the_older_wherever_it_comes() {
     assert!(!hosted.words().contains("# Rules 1"));
 }
 
+/// Claude Code sends the memory file of a folder when the agent first reads there.
+#[test]
+fn memory_files_of_folders_that_come_later_outlive_every_fold() {
+    let of = |folder: &str, rule: &str| {
+        format!("<system-reminder>\nContents of /srv/app/{folder}/CLAUDE.md:\n\n# Rules\n- {rule}\n</system-reminder>")
+    };
+    let [one, two, newer] = [
+        of("part1", "Invoices never change."),
+        of("part2", "Parcels are weighed in grams."),
+        of("part1", "Invoices may be cancelled."),
+    ];
+    let mut hosted = Hosted::claude_code(&memory(1));
+    hosted.turns_and_fold();
+    hosted.work(&format!("{one}\n"));
+    hosted.work(&format!("{two}\n"));
+    for fold in 0..3 {
+        hosted.turns_and_fold();
+        hosted.assert_holds(&[&memory(1), &one, &two], &format!("fold {fold}"));
+    }
+    hosted.work(&format!("{newer}\n"));
+    hosted.turns_and_fold();
+    hosted.turns_and_fold();
+    hosted.assert_holds(&[&memory(1), &newer, &two], "a newer version of one");
+    assert!(!hosted.words().contains("never change"));
+}
+
+/// Claude Code tells of a memory file that changes in the middle by its new lines.
+#[test]
+fn what_changed_in_a_memory_file_outlives_every_fold_and_other_changes_pass() {
+    let note = |path: &str, line: &str| {
+        format!(
+            "<system-reminder>\nNote: {path} changed on disk since you last read it. That's usually deliberate, so take it as the current \
+             state. Here are the relevant changes (shown with line numbers):\n5\t- {line}\n</system-reminder>"
+        )
+    };
+    let mut hosted = Hosted::claude_code(&memory(1));
+    hosted.turns_and_fold();
+    let first = note("/srv/app/CLAUDE.md", "Tag releases on Fridays.");
+    hosted.work(&format!("{first}\n"));
+    hosted.work(&format!("{}\n", note("/srv/app/src/a.rs", "let x = 1;")));
+    for fold in 0..2 {
+        hosted.turns_and_fold();
+        hosted.assert_holds(&[&memory(1), &first], &format!("fold {fold}"));
+        assert!(!hosted.words().contains("src/a.rs changed"), "{}", hosted.words());
+    }
+    let second = note("/srv/app/CLAUDE.md", "Tag releases on Mondays.");
+    hosted.work(&format!("{second}\n"));
+    hosted.turns_and_fold();
+    hosted.turns_and_fold();
+    hosted.assert_holds(&[&memory(1), &second], "a newer note");
+    assert!(!hosted.words().contains("Fridays"));
+}
+
 #[test]
 fn a_list_that_only_tells_what_was_added_stands_beside_the_first() {
     let mut hosted = Hosted::claude_code(&memory(1));

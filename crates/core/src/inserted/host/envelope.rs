@@ -1,7 +1,7 @@
 //! Envelopes in a text: what a host wrapped, and the words that are left when they are taken out.
 
 use super::super::mark::OPENING;
-use super::table::{Lasts, Newer, OPENINGS, REMINDER, TOPIC_WITHIN, TOPICS, WRAPPERS};
+use super::table::{CONTENTS, Lasts, MEMORY_FILES, NOTE, Newer, OPENINGS, REMINDER, TOPIC_WITHIN, TOPICS, WRAPPERS};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -173,6 +173,9 @@ fn closing(text: &str, inside: usize, name: &str) -> Option<usize> {
 /// What a reminder is about.
 fn topic(content: &str) -> (String, Lasts) {
     let beginning = content.get(..content.floor_char_boundary(TOPIC_WITHIN)).unwrap_or_default();
+    if let Some(path) = memory_file(beginning) {
+        return (format!("{REMINDER} {path}"), Lasts::Standing(Newer::Replaces));
+    }
     if let Some((_, topic, lasts)) = TOPICS.iter().find(|(words, ..)| beginning.contains(words)) {
         return (format!("{REMINDER} {topic}"), *lasts);
     }
@@ -180,6 +183,18 @@ fn topic(content: &str) -> (String, Lasts) {
     // Counts and dates change from version to version.
     let line: String = line.trim().chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
     (format!("{REMINDER} {line}"), Lasts::ByPlace)
+}
+
+/// The words with the path of the memory file that a reminder holds or tells a change of.
+fn memory_file(beginning: &str) -> Option<&str> {
+    let line = beginning.trim_start().lines().next()?;
+    let held = || line.starts_with(CONTENTS).then_some(line);
+    let changed = || {
+        let path = line.strip_prefix(NOTE)?.split_whitespace().next()?;
+        let name = path.rsplit(['/', '\\']).next()?;
+        MEMORY_FILES.contains(&name).then(|| line.get(..NOTE.len() + path.len())).flatten()
+    };
+    held().or_else(changed)
 }
 
 /// Programs name their wrappers with several words; people who mark a passage take one.

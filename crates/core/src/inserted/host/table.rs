@@ -57,7 +57,7 @@ pub(super) const WRAPPERS: [(&str, Lasts); 28] = [
 ];
 
 /// What reminders are about, by words at their beginning.
-pub(super) const TOPICS: [(&str, &str, Lasts); 15] = [
+pub(super) const TOPICS: [(&str, &str, Lasts); 16] = [
     ("# claudeMd", "memory", Lasts::Standing(Newer::Replaces)),
     ("codebase and user instructions", "memory", Lasts::Standing(Newer::Replaces)),
     ("skills are available", "skills", Lasts::Standing(Newer::ReplacesWhatItRepeats)),
@@ -68,12 +68,22 @@ pub(super) const TOPICS: [(&str, &str, Lasts); 15] = [
     ("TodoWrite", "", Lasts::Passing),
     ("task tools", "", Lasts::Passing),
     ("was modified, either by", "", Lasts::Passing),
+    ("changed on disk since you last read it", "", Lasts::Passing),
     ("Called the ", "", Lasts::Passing),
     ("Result of calling", "", Lasts::Passing),
     ("user opened the file", "", Lasts::Passing),
     ("user selected the lines", "", Lasts::Passing),
     ("user sent a new message", "", Lasts::Passing),
 ];
+
+/// How a reminder begins that holds one memory file: its path follows. A host sends those of a folder when the agent first reads there,
+/// so each path is a kind of its own.
+pub(super) const CONTENTS: &str = "Contents of ";
+/// How a reminder begins that tells what changed in a file: its path follows. That of a memory file stands, because the version that
+/// came before it does not say so.
+pub(super) const NOTE: &str = "Note: ";
+pub(super) const MEMORY_FILES: [&str; 5] =
+    ["CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENTS.override.md", "GEMINI.md"];
 
 /// How far into a reminder its topic is looked for.
 pub(super) const TOPIC_WITHIN: usize = 400;
