@@ -148,6 +148,9 @@ enum Command {
         /// The binary; build it with --release.
         #[arg(long, default_value = "target/release/foldline")]
         binary: PathBuf,
+        /// The binary of another release, which every second gateway runs, as during an upgrade.
+        #[arg(long)]
+        beside: Option<PathBuf>,
         /// Conversations.
         #[arg(long, default_value_t = 100)]
         conversations: usize,
@@ -432,8 +435,8 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             let plan = load::LoadTest { binary, requests: 0, many: 0, pin };
             print(&format!("{}\n", load::crowded(&plan, load::ConnectionFlood { silent, slow }, tell)?))?;
         }
-        Command::Nodes { binary, conversations, turns, nodes: most, json } => {
-            let plan = nodes::NodesTest { binary, conversations, turns, nodes: most };
+        Command::Nodes { binary, beside, conversations, turns, nodes: most, json } => {
+            let plan = nodes::NodesTest { binary, beside, conversations, turns, nodes: most };
             if let Some(figures) = nodes::measure(&plan, tell)? {
                 print(&if json { format!("{:#}\n", figures.to_json()) } else { figures.to_string() })?;
                 return Ok(ExitCode::from(u8::from(!figures.wrong.is_empty())));

@@ -37,6 +37,9 @@ pub struct Limits {
     pub leap: Option<Duration>,
     /// How long to wait for another process that is writing.
     pub wait: Duration,
+    /// How long after its last answer a database server is waited for that is away, as one that restarts is, and how long
+    /// for one that is busy. Beyond that callers are told so at once.
+    pub restart: Duration,
 }
 
 /// Why an original is no longer kept.
@@ -63,6 +66,7 @@ impl Default for Limits {
             max_age: DAY.saturating_mul(30),
             leap: None,
             wait: Duration::from_secs(10),
+            restart: Duration::from_secs(5),
         }
     }
 }

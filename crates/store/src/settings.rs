@@ -3,6 +3,7 @@
 use crate::{Limits, ObjectPlace};
 use foldline_core::section;
 use foldline_core::settings::{AutoOr, ValueKind, bytes, count};
+use std::time::Duration;
 
 section! {
     /// Where originals and checkpoints are kept.
@@ -23,6 +24,8 @@ section! {
         originals_min_bytes: u64 = bytes(0, 1_000_000_000), "16K";
         /// Days to keep an original after its last use.
         max_age_days: u32 = count(1, 36_500), "30";
+        /// Seconds that requests wait for PostgreSQL while it is busy or does not answer, as during a restart; beyond that they are forwarded without it.
+        restart_secs: u32 = count(0, 60), "5";
     }
 }
 
@@ -31,6 +34,7 @@ impl StoreSettings {
     pub fn limits(&self) -> Limits {
         Limits {
             max_bytes_per_namespace: self.max_bytes_per_client.fixed(),
+            restart: Duration::from_secs(self.restart_secs.into()),
             ..Limits::of(self.max_bytes, self.max_age_days)
         }
     }

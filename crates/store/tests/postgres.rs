@@ -10,7 +10,9 @@ use foldline_script::postgres::{Postgres, Stop};
 use foldline_store::{Fault, FoldClaim, Key, Keyring, Limits, Opening, Recall, SessionRow, Store};
 use foldline_transcript::recall::Handle;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
+use std::time::Duration;
 use support::{NOW, found, new};
 
 fn server() -> Option<Arc<Postgres>> {
@@ -185,7 +187,8 @@ fn nodes_prepare_one_database_and_fold_once() {
 #[test]
 fn a_server_that_restarts_is_found_again() {
     let Some(server) = Postgres::start().unwrap() else { return };
-    let store = Store::open(&database(&server), Limits::default()).unwrap();
+    let impatient = Limits { restart: Duration::from_millis(300), ..Limits::default() };
+    let store = Store::open(&database(&server), impatient).unwrap();
     store.put(NOW, "", &[new("before", "")]).unwrap();
     server.stop(Stop::Fast);
     let error = store.put(NOW, "", &[new("meanwhile", "")]).unwrap_err();
@@ -196,6 +199,46 @@ fn a_server_that_restarts_is_found_again() {
         assert_eq!(found(store.get(NOW, "", Handle::of(text)).unwrap()).text, text);
     }
     assert_eq!(store.get(NOW, "", Handle::of("meanwhile")).unwrap(), Recall::Unknown);
+}
+
+#[test]
+fn nobody_notices_a_restart_that_is_waited_for() {
+    const CALLERS: usize = 12;
+    let Some(server) = Postgres::start().unwrap() else { return };
+    let limits = Limits { restart: Duration::from_secs(30), wait: Duration::from_millis(200), ..Limits::default() };
+    let store = Store::open(&database(&server), limits).unwrap();
+    let is_over = AtomicBool::new(false);
+    let text = |caller: usize, number: usize| format!("text {number} of {caller}");
+    let counts: Vec<usize> = std::thread::scope(|scope| {
+        let callers: Vec<_> = (0..CALLERS)
+            .map(|caller| {
+                let (store, is_over, text) = (&store, &is_over, &text);
+                scope.spawn(move || {
+                    let mut number = 0;
+                    while !is_over.load(Ordering::Relaxed) {
+                        let written = text(caller, number);
+                        store.put(NOW, &caller.to_string(), &[new(&written, "")]).unwrap();
+                        number += 1;
+                    }
+                    number
+                })
+            })
+            .collect();
+        for how in [Stop::Fast, Stop::Crash, Stop::Fast, Stop::Crash] {
+            std::thread::sleep(Duration::from_millis(200));
+            server.stop(how);
+            server.go().unwrap();
+        }
+        is_over.store(true, Ordering::Relaxed);
+        callers.into_iter().map(|caller| caller.join().unwrap()).collect()
+    });
+    for (caller, count) in counts.into_iter().enumerate() {
+        assert!(count > 0, "caller {caller} wrote nothing");
+        for number in 0..count {
+            let text = text(caller, number);
+            assert_eq!(found(store.get(NOW, &caller.to_string(), Handle::of(&text)).unwrap()).text, text);
+        }
+    }
 }
 
 #[test]

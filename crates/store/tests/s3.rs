@@ -81,6 +81,36 @@ mod inside {
 
     contract::checks!(where_served, place);
 
+    /// The same beside a database.
+    #[cfg(feature = "postgres")]
+    mod database {
+        use super::super::contract::{self, Place};
+        use super::{all_of, is_served};
+        use foldline_script::postgres::Postgres;
+        use foldline_store::{Opening, Store};
+
+        fn place() -> Option<Place> {
+            let server = Postgres::shared().unwrap()?;
+            let url = server.url(&server.database().unwrap());
+            Some(Box::new(move |limits| {
+                let _stays = &server;
+                Store::open(&url, Opening { limits, originals: all_of("of/nodes"), ..Opening::default() }).unwrap()
+            }))
+        }
+
+        macro_rules! where_both_are {
+            ($place:expr; $($check:ident)*) => {
+                $(#[test] fn $check() {
+                    if let Some(place) = is_served().then($place).flatten() {
+                        crate::contract::$check(place);
+                    }
+                })*
+            };
+        }
+
+        contract::checks!(where_both_are, place);
+    }
+
     /// What becomes of objects.
     mod objects {
         use super::{all_of, is_served};

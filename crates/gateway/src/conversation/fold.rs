@@ -239,10 +239,11 @@ impl Fold<'_, '_> {
             now: self.now.0,
         };
         let (checkpoint, home) = self.shared.keep(self.rules, keeping)?;
-        if home == SessionHome::Here {
-            return Ok((checkpoint, FoldEvents::ToApply(events)));
+        match home {
+            SessionHome::Here => return Ok((checkpoint, FoldEvents::ToApply(events))),
+            SessionHome::Store => self.shared.memory().note_kept(&session, &root, &events),
+            SessionHome::Known => {}
         }
-        self.shared.memory().note_kept(&session, &root, &events);
         Ok((checkpoint, FoldEvents::Applied(events)))
     }
 

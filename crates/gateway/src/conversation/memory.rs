@@ -38,7 +38,8 @@ pub(super) struct Memory {
     pub(super) unkept: UnkeptFolds,
     pub(super) events: Vec<EventRow>,
     pub(super) totals: Totals,
-    is_shared: bool,
+    /// The name of this process among those that write to the same store; none where nobody else does.
+    node: Option<String>,
 }
 
 /// How much is held.
@@ -63,6 +64,8 @@ pub(super) struct Session {
 /// Changes in their order.
 #[derive(Clone, Debug, Default)]
 struct Changes {
+    /// Tells them from those of other nodes, and of other times that the session was in memory; empty where it is in none.
+    name: String,
     list: Vec<Change>,
     /// How many there were before the first of them.
     before: u64,
@@ -100,7 +103,14 @@ pub(super) struct SessionRecord {
     pub(super) manual: Option<Option<String>>,
     #[serde(rename = "lanes")]
     conversations: Vec<Conversation>,
+    /// Changes that it has, by their name and how many they were; the latest written last. Who loses the database while
+    /// writing cannot know whether it has them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    written: Vec<(String, u64)>,
 }
+
+/// Names of changes that a session remembers: nodes that may be writing it at the same time, with room to spare.
+const MOST_WRITTEN: usize = 8;
 
 /// The checkpoints of all conversations that begin with the same message.
 #[derive(Debug, Default)]
@@ -129,6 +139,11 @@ impl SessionRecord {
     /// All conversations.
     pub(super) fn conversations(&self) -> impl Iterator<Item = &Conversation> {
         self.conversations.iter()
+    }
+
+    /// Whether a conversation has been told of a checkpoint.
+    pub(super) fn has_checkpoint(&self, root: &str, checkpoint: &str) -> bool {
+        self.conversation(root).is_some_and(|conversation| conversation.has_checkpoint(checkpoint))
     }
 
     /// The conversation with the latest fold that can be undone.
@@ -198,15 +213,29 @@ impl SessionRecord {
         serde_json::from_str(&row.record).unwrap_or_default()
     }
 
+    /// How many of these changes it has.
+    fn has_of(&self, changes: &Changes) -> u64 {
+        self.written.iter().find(|(name, _)| *name == changes.name).map_or(0, |(_, count)| *count)
+    }
+
+    /// Takes note that it has so many of these changes.
+    fn note_written(&mut self, changes: &Changes, count: u64) {
+        self.written.retain(|(name, _)| *name != changes.name);
+        self.written.push((changes.name.clone(), count));
+        let surplus = self.written.len().saturating_sub(MOST_WRITTEN);
+        self.written.drain(..surplus);
+    }
+
     /// What another node wrote, with what happened here since.
     fn rebased(&self, theirs: SessionRecord, changes: Option<&Changes>) -> SessionRecord {
         let mut record = theirs;
+        let missing = changes.map(|changes| changes.after(record.has_of(changes))).unwrap_or_default();
         for conversation in &mut record.conversations {
             if let Some(own) = self.conversation(conversation.root()) {
                 conversation.measured = own.measured.clone();
             }
         }
-        for change in changes.into_iter().flat_map(|changes| &changes.list) {
+        for change in missing {
             match change {
                 Change::Conversation { root, events } => {
                     record.with_conversation(root, |conversation| conversation.apply_all(events.iter().cloned()));
@@ -231,6 +260,7 @@ impl SessionRecord {
             sums: record.sums,
             manual: record.manual,
             conversations: record.conversations,
+            written: record.written,
         }
     }
 }
@@ -268,12 +298,22 @@ impl SharedSession {
 
     /// As it is written where there is none.
     pub(super) fn row(&self) -> SessionRow {
-        self.session.row(&self.id)
+        let mut session = self.session.clone();
+        self.note_written(&mut session.record);
+        session.row(&self.id)
+    }
+
+    /// What is kept together with something else is known to be written by that.
+    fn note_written(&self, record: &mut SessionRecord) {
+        if let Some(changes) = self.session.changes.as_ref().filter(|changes| !changes.name.is_empty()) {
+            record.note_written(changes, self.changes);
+        }
     }
 
     /// As it is written where another node has written.
     pub(super) fn revised(&self, theirs: &SessionRow) -> SessionRow {
-        let record = self.session.record.rebased(SessionRecord::of_row(theirs), self.session.changes.as_ref());
+        let mut record = self.session.record.rebased(SessionRecord::of_row(theirs), self.session.changes.as_ref());
+        self.note_written(&mut record);
         Session { record, namespace: theirs.namespace.clone(), ..Session::default() }.row(&self.id)
     }
 }
@@ -317,6 +357,12 @@ impl Changes {
         self.before + self.list.len() as u64
     }
 
+    /// Those that came after so many.
+    fn after(&self, count: u64) -> &[Change] {
+        let known = usize::try_from(count.saturating_sub(self.before)).unwrap_or(usize::MAX).min(self.list.len());
+        self.list.get(known..).unwrap_or_default()
+    }
+
     fn drop_up_to(&mut self, end: u64) {
         let gone = usize::try_from(end.saturating_sub(self.before)).unwrap_or(usize::MAX).min(self.list.len());
         self.list.drain(..gone);
@@ -346,7 +392,8 @@ impl Memory {
 
     /// An empty one for a store that other nodes write to: changes are remembered.
     pub(super) fn beside_nodes() -> Memory {
-        Memory { is_shared: true, ..Memory::default() }
+        let name = foldline_store::random_id().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        Memory { node: Some(name), ..Memory::default() }
     }
 
     /// A session that is held.
@@ -394,7 +441,7 @@ impl Memory {
     /// Takes a session in, unless it is there. Returns sessions that were let go and must be written.
     pub(super) fn admit(&mut self, id: &SessionId, session: Session, bounds: Bounds) -> Vec<SessionRow> {
         let tick = self.tick();
-        let changes = self.is_shared.then(Changes::default);
+        let changes = self.node.as_ref().map(|node| Changes { name: format!("{node}-{tick:x}"), ..Changes::default() });
         self.sessions.entry(id.clone()).or_insert(Session { tick, changes, ..session });
         if self.sessions.len() <= bounds.sessions {
             return Vec::new();
@@ -569,4 +616,72 @@ fn oldest<K: Ord + Hash>(entries: impl Iterator<Item = (K, u64)>, most: usize) -
     entries.sort_unstable();
     let gone = entries.len().saturating_sub(most / 4 * 3);
     entries.into_iter().take(gone).map(|(_, key)| key).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: Bounds = Bounds { sessions: usize::MAX, text_bytes: usize::MAX };
+
+    fn node(id: &SessionId, session: Session) -> Memory {
+        let mut memory = Memory::beside_nodes();
+        memory.admit(id, session, ALL);
+        memory
+    }
+
+    fn request(memory: &mut Memory, id: &SessionId) {
+        memory.add(id, &Sums { requests: 1, ..Sums::default() });
+    }
+
+    fn requests(row: &SessionRow) -> u64 {
+        SessionRecord::of_row(row).sums.requests
+    }
+
+    #[test]
+    fn what_was_written_without_anybody_knowing_is_not_counted_again() {
+        let id = SessionId::parse("fs-0123456789abcdef").unwrap();
+        let mut one = node(&id, Session::default());
+        request(&mut one, &id);
+        let stored = one.session_to_share(&id).unwrap().row();
+        // The connection broke at the commit. The same is written again, with what came since.
+        request(&mut one, &id);
+        let stored = one.session_to_share(&id).unwrap().revised(&stored);
+        assert_eq!(requests(&stored), 2);
+        let mut other = node(&id, Session::of_shared_row(&stored));
+        request(&mut other, &id);
+        let stored = other.session_to_share(&id).unwrap().revised(&stored);
+        assert_eq!(requests(&stored), 3);
+        one.renew(&id, &stored);
+        request(&mut one, &id);
+        assert_eq!(requests(&one.session_to_share(&id).unwrap().revised(&stored)), 4);
+    }
+
+    #[test]
+    fn changes_after_a_fold_are_not_taken_for_written_with_it() {
+        let id = SessionId::parse("fs-0123456789abcdef").unwrap();
+        let mut one = node(&id, Session::default());
+        request(&mut one, &id);
+        let fold = vec![ConversationEvent::Replaced { checkpoint: "c".to_owned(), mark: None }];
+        let shared = one.session_to_share(&id).unwrap().with("root", &fold);
+        let stored = shared.row();
+        one.note_kept(&shared, "root", &fold);
+        request(&mut one, &id);
+        let stored = one.session_to_share(&id).unwrap().revised(&stored);
+        assert_eq!(requests(&stored), 2);
+        assert!(SessionRecord::of_row(&stored).has_checkpoint("root", "c"));
+    }
+
+    #[test]
+    fn a_session_remembers_few_nodes() {
+        let id = SessionId::parse("fs-0123456789abcdef").unwrap();
+        let mut stored = Session::default().row(&id);
+        for _ in 0..3 * MOST_WRITTEN {
+            let mut one = node(&id, Session::of_shared_row(&stored));
+            request(&mut one, &id);
+            stored = one.session_to_share(&id).unwrap().revised(&stored);
+        }
+        assert_eq!(SessionRecord::of_row(&stored).written.len(), MOST_WRITTEN);
+        assert_eq!(requests(&stored), 3 * MOST_WRITTEN as u64);
+    }
 }

@@ -64,6 +64,7 @@ use memory::Bounds;
 use prepare::Reach;
 use shared::Shared;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Bytes of originals that are put into the index at once: a moment's work, between which books are kept.
 const INDEXED_AT_ONCE: u64 = 1 << 20;
@@ -94,6 +95,11 @@ impl Conversations {
     /// Whether other gateways use the same store.
     pub fn shares_store(&self) -> bool {
         self.shared.store().is_some_and(foldline_store::Store::is_shared)
+    }
+
+    /// How long a request may wait for a database that restarts.
+    pub fn longest_restart(&self) -> Duration {
+        self.shared.longest_restart()
     }
 
     /// The store, where there is one and it is open: for client keys, which belong to no conversation.

@@ -22,6 +22,7 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::time::Duration;
 
 /// Checkpoints under one root that are looked at. Conversations that all begin with the same message are
 /// many in some set-ups; the latest used are the ones that go on.
@@ -44,6 +45,8 @@ pub(super) struct Shared {
     waiting: Mutex<Option<UnopenedStore>>,
     /// Whether the store is a database that other nodes use, open or not.
     is_shared: bool,
+    /// How long it is waited for while it restarts.
+    restart: Duration,
     memory: Mutex<Memory>,
     /// The latest time that anybody told us; the last flush needs one.
     clock: AtomicI64,
@@ -81,6 +84,9 @@ pub(super) enum SessionHome {
     Here,
     /// In a store that others read, together with the fold.
     Store,
+    /// Here and in such a store, where the fold was already: another node made it, or this one did and lost the database
+    /// before it was told so.
+    Known,
 }
 
 /// How long the right to fold is held by a node that is killed, in milliseconds: longer than a model takes. Folds that
@@ -196,6 +202,7 @@ impl Shared {
 
     fn waiting(settings: ConversationSettings) -> Shared {
         let limits = Limits { wait: settings.store_wait, ..settings.limits };
+        let restart = limits.restart;
         let how = Opening { limits, keys: settings.keys.clone(), originals: settings.originals.clone() };
         let is_shared = settings.store.as_deref().is_some_and(foldline_store::is_url);
         let waiting = settings.store.clone().map(|place| UnopenedStore { place, how, why: String::new(), tried_at: 0 });
@@ -204,6 +211,7 @@ impl Shared {
             store: OnceLock::new(),
             waiting: Mutex::new(waiting),
             is_shared,
+            restart,
             memory: Mutex::new(if is_shared { Memory::beside_nodes() } else { Memory::default() }),
             clock: AtomicI64::new(0),
             rests_until: AtomicI64::new(0),
@@ -387,6 +395,11 @@ impl Shared {
 
     pub(super) fn shares_store(&self) -> bool {
         self.is_shared
+    }
+
+    /// How long a request may wait for a database that restarts.
+    pub(super) fn longest_restart(&self) -> Duration {
+        if self.is_shared { self.restart } else { Duration::ZERO }
     }
 
     /// A session as the store has it. From a shared store that does not answer, as if it had none: it is asked again with
@@ -579,6 +592,9 @@ impl Shared {
                 Kept::Written => {}
                 Kept::Known => {
                     let stored = self.stored_checkpoint(store, &fold, dialect, now)?;
+                    if store.is_shared() && self.learn_fold(store, &fold)? {
+                        home = SessionHome::Known;
+                    }
                     checkpoint = stored.unwrap_or(checkpoint);
                 }
             }
@@ -623,6 +639,16 @@ impl Shared {
         let facts = entries.into_iter().find(|entry| entry.key == key).and_then(facts_of);
         let text = store.checkpoint_text(now, &namespace, &key)?;
         Ok(facts.zip(text).map(|(facts, text)| Checkpoint::new(key, facts, text, dialect)))
+    }
+
+    /// Takes over how a session stands in a store that has a fold of it already. Says whether that knows of the fold.
+    fn learn_fold(&self, store: &Store, fold: &FoldRecord<'_>) -> Result<bool, StoreError> {
+        let id = fold.session.id();
+        let Some(row) = store.session(id.as_str())? else { return Ok(false) };
+        let mut memory = self.memory();
+        memory.renew(id, &row);
+        let (root, checkpoint) = (name(&fold.root), name(&fold.checkpoint.key));
+        Ok(memory.session(id).is_some_and(|session| session.record.has_checkpoint(&root, &checkpoint)))
     }
 
     /// Writes down what may wait.

@@ -213,6 +213,12 @@ impl Conversation {
         }
     }
 
+    /// Whether it was told of a checkpoint.
+    pub(super) fn has_checkpoint(&self, name: &str) -> bool {
+        let mut marks = self.folds.iter().flat_map(|mark| &mark.checkpoints);
+        self.latest.as_deref() == Some(name) || marks.any(|checkpoint| checkpoint == name)
+    }
+
     /// The latest prune or fold that applies.
     pub(super) fn latest_fold(&self) -> Option<&FoldMark> {
         self.folds.iter().rev().find(|mark| !mark.is_undone)

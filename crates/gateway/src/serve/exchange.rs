@@ -29,8 +29,8 @@ use std::time::{Duration, Instant};
 use tokio::time::timeout;
 use tracing::debug;
 
-/// How long the last byte of a reply waits until other nodes can know what was reported. A database that takes longer is
-/// left alone.
+/// How long the last byte of a reply waits until other nodes can know what was reported, beside the time for which a
+/// database that restarts is waited for. One that takes longer is left alone.
 const LONGEST_SETTLING: Duration = Duration::from_secs(2);
 
 /// A request on its way through the gateway.
@@ -402,6 +402,7 @@ impl Sent {
             }
             // The client's next request may go to another node, which decides by what this one wrote down.
             let is_awaited = gateway.conversations.shares_store();
+            let settling = LONGEST_SETTLING + gateway.conversations.longest_restart();
             let noted = runtime.spawn_blocking(move || observer.observe(&turn, usage, now()));
             let told = runtime.spawn(async move {
                 match noted.await {
@@ -409,7 +410,7 @@ impl Sent {
                     Err(_) => gateway.metrics.fallback("panic"),
                 }
             });
-            is_awaited.then(|| -> Settled { Box::pin(async { drop(timeout(LONGEST_SETTLING, told).await) }) })
+            is_awaited.then(|| -> Settled { Box::pin(async move { drop(timeout(settling, told).await) }) })
         };
         let watch = ReplyObserver::new(self.exchange.turn_request.dialect.format(), headers, Box::new(report));
         let exchange = &self.exchange;

@@ -130,7 +130,8 @@ pub const FAILED_OPEN: &str = "failed-open";
 impl TurnRequest {
     /// Makes the request ready. Never fails.
     pub async fn prepare(&self, gateway: &Arc<Gateway>) -> Rewritten {
-        let limit = gateway.setup().patience.prepare;
+        // A database that restarts is waited for: without it this node would send something else than the others.
+        let limit = gateway.setup().patience.prepare + gateway.conversations.longest_restart();
         let began = Instant::now();
         let wants_usage = gateway.setup().gateway.force_usage
             && self.dialect == Dialect::Chat

@@ -2,8 +2,9 @@
 
 use crate::harness::{MESSAGES, TestGateway, TestReply, Tuned};
 use foldline_core::policy::AutoOr;
-use foldline_script::Act;
+use foldline_script::{Act, Provider};
 use serde_json::json;
+use std::path::PathBuf;
 
 /// What would run in a browser if it were not escaped.
 const INJECTED: &str = r#"</pre></title><script>alert(1)</script><img src=x onerror="alert(2)"> &lt;b&gt; "'"#;
@@ -54,9 +55,16 @@ enum Sharing {
 impl Folded {
     async fn new(sharing: Sharing) -> Folded {
         let folder = tempfile::tempdir().unwrap();
+        let store = folder.path().join("store.db");
+        Folded::storing(sharing, folder, store).await
+    }
+
+    /// With this store.
+    async fn storing(sharing: Sharing, folder: tempfile::TempDir, store: PathBuf) -> Folded {
         let file = folder.path().join("keys");
         std::fs::write(&file, "a\nb\nops operator\n").unwrap();
-        let test = TestGateway::tuned([Act::say("Done.")], |tuned: &mut Tuned| {
+        let provider = Provider::start([Act::say("Done.")]).await.unwrap();
+        let test = TestGateway::storing(provider, tempfile::tempdir().unwrap(), store, |tuned: &mut Tuned| {
             tuned.model.window = AutoOr::Fixed(64_000);
             if sharing == Sharing::ClientKeys {
                 tuned.gateway.client_keys = Some(file.display().to_string());
@@ -218,7 +226,20 @@ async fn a_cookie_ends_with_the_sign_out_and_with_the_key() {
 
 #[tokio::test]
 async fn another_key_sees_nothing_and_an_operator_sees_figures_without_content() {
-    let folded = Folded::new(Sharing::ClientKeys).await;
+    keys_are_kept_apart(&Folded::new(Sharing::ClientKeys).await).await;
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn so_it_is_with_a_database() {
+    use foldline_script::postgres::Postgres;
+    let Some(server) = Postgres::shared().unwrap() else { return };
+    let url = server.url(&server.database().unwrap());
+    keys_are_kept_apart(&Folded::storing(Sharing::ClientKeys, tempfile::tempdir().unwrap(), url).await).await;
+}
+
+/// Tries everything that the page and the endpoints behind it offer with the key of somebody else.
+async fn keys_are_kept_apart(folded: &Folded) {
     let (session, handle) = (folded.session.as_str(), folded.handle.as_str());
     let fold = folded.fold().await;
     let content = ["needle", "Repair", "push to main", "alert(1)"];

@@ -234,6 +234,34 @@ async fn a_fold_that_is_undone_at_one_node_is_undone_at_all() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_window_that_one_node_has_learnt_is_known_to_all() {
+    let Some(server) = Postgres::shared().unwrap() else { return };
+    let url = database(&server);
+    let strict = Strict::new(WINDOW);
+    let unaware = async || {
+        let judge = strict.clone();
+        let provider = Provider::choosing(move |request, _| judge.judge(request, "Go on.")).await.unwrap();
+        let tune = |policy: &mut Tuned| policy.model.window = AutoOr::Fixed(10 * WINDOW as u32);
+        TestGateway::storing(provider, tempfile::tempdir().unwrap(), url.clone(), tune).await
+    };
+    let nodes = [unaware().await, unaware().await, unaware().await];
+    let mut agent = Agent::new(CHAT, "Run all tests and mend what fails.");
+    let mut turn = 0;
+    while strict.refused() == 0 {
+        assert!(turn < 160, "nothing is refused in {turn} turns");
+        ask(&agent, &nodes[turn % 3]).await;
+        agent.act(turn);
+        turn += 1;
+    }
+    let refused = strict.refused();
+    for turn in turn..turn + 60 {
+        ask(&agent, &nodes[turn % 3]).await;
+        agent.act(turn);
+    }
+    assert_eq!(strict.refused(), refused, "no node has to find out by itself");
+}
+
 /// A session of a client that is folded, with words that only it has.
 fn own_session(seed: &str) -> String {
     let mut messages = vec![json!({"role": "user", "content": "Look at all files."})];
@@ -250,27 +278,48 @@ fn own_session(seed: &str) -> String {
     json!({"model": "m", "max_tokens": 9, "messages": messages}).to_string()
 }
 
+/// A file with the keys of two clients and an operator.
+fn keys_of_two(folder: &Path) -> PathBuf {
+    let file = folder.join("keys");
+    std::fs::write(&file, "one\ntwo\nops operator\n").unwrap();
+    file
+}
+
+fn for_two(file: &Path) -> impl Fn(&mut Tuned) {
+    move |policy| {
+        policy.gateway.client_keys = Some(file.display().to_string());
+        policy.model.window = AutoOr::Fixed(24_000);
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn another_client_sees_recalls_finds_matches_and_counts_nothing() {
     let Some(server) = Postgres::shared().unwrap() else { return };
     let url = database(&server);
     let keys = tempfile::tempdir().unwrap();
-    let file = keys.path().join("keys");
-    std::fs::write(&file, "one\ntwo\nops operator\n").unwrap();
-    let with_keys = |policy: &mut Tuned| {
-        policy.gateway.client_keys = Some(file.display().to_string());
-        policy.model.window = AutoOr::Fixed(24_000);
-    };
+    let file = keys_of_two(keys.path());
     // What one node wrote, asked for at another.
-    let (first, second) = (node(&url, with_keys).await, node(&url, with_keys).await);
+    clients_are_kept_apart(&node(&url, for_two(&file)).await, &node(&url, for_two(&file)).await).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nor_does_it_on_one_node_with_its_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = keys_of_two(folder.path());
+    let alone = node(&folder.path().join("store.db"), for_two(&file)).await;
+    clients_are_kept_apart(&alone, &alone).await;
+}
+
+/// A client folds a session at the first node; another one tries to get at it at the second.
+async fn clients_are_kept_apart(first: &TestGateway, second: &TestGateway) {
     let body = own_session("zirconium");
     let post = async |node: &TestGateway, key: &str| {
         node.post_with(MESSAGES, &[("x-foldline-key", key)], body.as_bytes()).await
     };
-    let seen = post(&first, "one").await;
+    let seen = post(first, "one").await;
     assert_eq!(seen.header("x-foldline-outcome"), Some("folded"), "{}", seen.text());
     let session = seen.header("x-foldline-session").unwrap().to_owned();
-    let forwarded = sent(&first);
+    let forwarded = sent(first);
     let at = forwarded.find(" fl-").expect("a handle in what went out") + 1;
     let handle = forwarded[at..at + 15].to_owned();
     let get = async |key: &str, path: &str| second.send("GET", path, &[("x-foldline-key", key)], b"").await;
@@ -310,9 +359,9 @@ async fn another_client_sees_recalls_finds_matches_and_counts_nothing() {
     assert!(!found.contains("fl-"), "{found}");
     assert_eq!(get("two", "/foldline/metrics").await.status, 403);
     // The same messages match no checkpoint of somebody else's.
-    let seen = post(&second, "one").await;
+    let seen = post(second, "one").await;
     assert_eq!(seen.header("x-foldline-outcome"), Some("checkpoint"), "the owner's do");
-    let seen = post(&second, "two").await;
+    let seen = post(second, "two").await;
     assert_eq!(seen.header("x-foldline-outcome"), Some("folded"), "{}", seen.text());
     assert_ne!(seen.header("x-foldline-session"), Some(session.as_str()));
     // What one deletes of its own stays the other's.

@@ -9,7 +9,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Several gateways on one store.
 pub(super) struct Fleet {
-    binary: PathBuf,
+    /// Those of the gateways with even numbers, and with odd ones.
+    binaries: [PathBuf; 2],
     store: PathBuf,
     upstream: SocketAddr,
     window: usize,
@@ -22,16 +23,17 @@ struct Node {
 }
 
 impl Fleet {
-    /// Starts so many.
+    /// Starts so many, every second one of another release if there is one.
     pub(super) fn start(
-        binary: &Path,
+        (binary, beside): (&Path, Option<&Path>),
         store: &Path,
         upstream: SocketAddr,
         window: usize,
         nodes: usize,
     ) -> Result<Fleet, Failure> {
         let nodes = (0..nodes).map(|_| Mutex::new(None)).collect();
-        let fleet = Fleet { binary: binary.to_owned(), store: store.to_owned(), upstream, window, nodes };
+        let binaries = [binary.to_owned(), beside.unwrap_or(binary).to_owned()];
+        let fleet = Fleet { binaries, store: store.to_owned(), upstream, window, nodes };
         for number in 0..fleet.len() {
             fleet.begin(number)?;
         }
@@ -54,7 +56,9 @@ impl Fleet {
 
     /// Starts a node.
     pub(super) fn begin(&self, number: usize) -> Result<(), Failure> {
-        let mut command = Command::new(&self.binary);
+        let [even, odd] = &self.binaries;
+        let binary = if number % 2 == 0 { even } else { odd };
+        let mut command = Command::new(binary);
         command
             .args(["serve", "--listen", "127.0.0.1:0", "--log", "off", "--window", &self.window.to_string()])
             .args(["--upstream-openai", &format!("http://{}", self.upstream)])
@@ -65,7 +69,7 @@ impl Fleet {
             .env_remove("HTTP_PROXY")
             .env_remove("http_proxy")
             .stdout(Stdio::piped());
-        let mut process = command.spawn().map_err(|error| format!("{}: {error}", self.binary.display()))?;
+        let mut process = command.spawn().map_err(|error| format!("{}: {error}", binary.display()))?;
         let out = process.stdout.take().ok_or("no output")?;
         let mut line = String::new();
         BufReader::new(out).read_line(&mut line)?;

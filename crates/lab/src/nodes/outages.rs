@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// second at a time.
 const SETTLING: Duration = Duration::from_secs(3);
 
-/// When the database was away.
+/// When the database was away, and until when nodes may have noticed it.
 #[derive(Debug, Default)]
 pub(super) struct Outages(Mutex<Vec<(Instant, Instant)>>);
 
@@ -31,6 +31,13 @@ impl Outages {
         let done = outage();
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push((began, Instant::now() + SETTLING));
         done
+    }
+
+    /// How long the longest of them took.
+    pub(super) fn longest(&self) -> Duration {
+        let outages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let lengths = outages.iter().map(|(began, ended)| ended.duration_since(*began).saturating_sub(SETTLING));
+        lengths.max().unwrap_or_default()
     }
 
     fn touches(&self, (from, until): (Instant, Instant)) -> bool {

@@ -1,6 +1,7 @@
 //! Connecting: the URL, TLS, and a pool of connections.
 
 use crate::error::Fault;
+use crate::limits::Limits;
 use crate::url::Url;
 use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod};
 use rustls::pki_types::CertificateDer;
@@ -25,7 +26,8 @@ struct Own {
 }
 
 /// Prepares a pool; nothing is connected yet.
-pub(super) fn pool(url: &Url, wait: Duration) -> Result<Pool, Fault> {
+pub(super) fn pool(url: &Url, limits: &Limits) -> Result<Pool, Fault> {
+    let Limits { wait, restart, .. } = *limits;
     let own = own(url.as_str());
     let mut config: Config = own.rest.parse().map_err(|error: tokio_postgres::Error| {
         // The driver's words name the parameter, never its value.
@@ -55,7 +57,8 @@ pub(super) fn pool(url: &Url, wait: Duration) -> Result<Pool, Fault> {
     };
     Pool::builder(manager)
         .max_size(CONNECTIONS)
-        .wait_timeout(Some(wait))
+        // Those who have the connections get on, or wait for the server themselves.
+        .wait_timeout(Some(wait.max(restart)))
         .create_timeout(Some(wait.max(CONNECT)))
         .runtime(deadpool_postgres::Runtime::Tokio1)
         .build()

@@ -47,11 +47,8 @@ use tokio_postgres::{IsolationLevel, Transaction};
 const SHORT: Duration = Duration::from_secs(2);
 /// How long a step of other work may take.
 const LONG: Duration = Duration::from_secs(600);
-/// How often a transaction is tried that was in another's way, or lost its connection.
+/// How often a transaction is tried that was in another's way.
 const TRIES: u32 = 6;
-/// How long after its last answer a server is waited for that refuses connections. Beyond that it is away, and callers are
-/// told so at once.
-const RESTART: Duration = Duration::from_secs(3);
 /// Pauses between tries to connect meanwhile.
 const BETWEEN_CONNECTIONS: Duration = Duration::from_millis(50);
 /// Originals that a prune lets go in one transaction, so that others get their turn in between.
@@ -89,7 +86,7 @@ impl PostgresStore {
     ) -> Result<PostgresStore, Fault> {
         let Opening { limits, keys, originals: _ } = how;
         let served = Served::start("foldline-store")?;
-        let pool = connect::pool(url, limits.wait)?;
+        let pool = connect::pool(url, &limits)?;
         let place = url.shown();
         let (vault, lost) = (RwLock::default(), Mutex::default());
         let store = PostgresStore { place, limits, pool, vault, objects, lost, served };
@@ -100,10 +97,12 @@ impl PostgresStore {
     }
 
     fn short(&self) -> Duration {
-        self.limits.wait.max(SHORT)
+        self.limits.wait.max(self.limits.restart).max(SHORT)
     }
 
-    /// Does work in a transaction, again when it was in another's way or the connection was lost before it was committed.
+    /// Does work in a transaction, again when it was in another's way or the connection was lost. Whether it was committed
+    /// before that is not known then: originals and folds are found there already, sessions say what they have, and only
+    /// events and the usage of keys of about a second are counted twice.
     fn transact<T>(
         &self,
         patience: Duration,
@@ -137,22 +136,30 @@ impl PostgresStore {
         self.served.wait(async {
             let mut tries = 0;
             loop {
-                tries += 1;
                 let mut connection = match self.pool.get().await.map_err(Fault::from) {
                     Err(Fault::Unreachable(_)) if self.may_be_back_soon() => {
-                        tries -= 1;
                         tokio::time::sleep(BETWEEN_CONNECTIONS).await;
                         continue;
                     }
                     connection => connection?,
                 };
-                self.answers();
+                tries += 1;
                 let done = tokio::time::timeout(patience, work(&mut connection)).await;
                 match done {
                     Ok(Err(Fault::Locked(_))) if tries < TRIES => tokio::time::sleep(pause(tries)).await,
-                    // The server went away and is perhaps back already.
-                    Ok(Err(Fault::Unreachable(_))) if tries == 1 => drop(Object::take(connection)),
-                    Ok(done) => return done,
+                    // The server went away and is perhaps back already. Each connection of the pool finds that out by itself.
+                    Ok(Err(fault @ Fault::Unreachable(_))) => {
+                        drop(Object::take(connection));
+                        if !self.may_be_back_soon() {
+                            return Err(fault);
+                        }
+                        tries -= 1;
+                        tokio::time::sleep(BETWEEN_CONNECTIONS).await;
+                    }
+                    Ok(done) => {
+                        self.answers();
+                        return done;
+                    }
                     Err(_) => {
                         // What it still does on the server ends with it.
                         drop(Object::take(connection));
@@ -171,7 +178,7 @@ impl PostgresStore {
 
     /// Whether it stopped to answer a moment ago: a restart takes about a second, and who waits for it notices nothing else.
     fn may_be_back_soon(&self) -> bool {
-        self.lost().get_or_insert_with(Instant::now).elapsed() < RESTART
+        self.lost().get_or_insert_with(Instant::now).elapsed() < self.limits.restart
     }
 
     fn answers(&self) {

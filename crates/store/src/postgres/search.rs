@@ -24,8 +24,27 @@ const PER_TURN: i64 = 64;
 /// data: what is beyond is not found by its words.
 const MOST_WORDS: usize = 700_000;
 
-/// Parts that are counted to weigh a word: more of them and it tells little.
-const MOST_COUNTED: i64 = 2_000;
+/// Parts that are counted to weigh a word: more of them and it tells little. Each is a page of the table to be looked at.
+const MOST_COUNTED: i64 = 1_000;
+
+/// Where the index is looked into, and where only in what a session removed: that is read first, whatever the planner takes
+/// the words to be worth. With words that stand everywhere it would read the whole table to find the few that are the
+/// session's: 2.5 s of a million, against a millisecond.
+const ANYWHERE: &str = "foldline.words";
+const OF_SESSION: &str = "(SELECT DISTINCT original FROM foldline.removals WHERE session = ANY($4) OFFSET 0) AS own
+                           JOIN foldline.words USING (original)";
+
+/// The newest parts that hold what is asked for.
+fn newest(place: &str) -> String {
+    format!(
+        "SELECT part::int8, originals.id, digest, label, created_at, size, sealed, object
+           FROM (SELECT original, part FROM {place} WHERE words @@ $1::text::tsquery
+                  ORDER BY original DESC, part DESC LIMIT $3) AS named
+           JOIN foldline.originals ON originals.id = named.original
+          WHERE namespace = $2
+          ORDER BY originals.id DESC, part DESC"
+    )
+}
 
 /// Originals that wait for the index.
 pub(super) async fn waiting(client: &impl GenericClient) -> Result<u64, Fault> {
@@ -247,23 +266,18 @@ impl Looking<'_> {
 
     /// The newest parts that the index names.
     async fn candidates(&self, expression: &str, most: usize) -> Result<Vec<(Source, usize)>, Fault> {
-        let sql = "SELECT part::int8, originals.id, digest, label, created_at, size, sealed, object
-                     FROM (SELECT original, part FROM foldline.words
-                            WHERE words @@ $1::text::tsquery
-                              AND ($3::bytea[] IS NULL OR EXISTS (
-                                  SELECT 1 FROM foldline.removals
-                                   WHERE removals.original = words.original AND session = ANY($3)))
-                            ORDER BY original DESC, part DESC LIMIT $4) AS named
-                     JOIN foldline.originals ON originals.id = named.original
-                    WHERE namespace = $2
-                    ORDER BY originals.id DESC, part DESC";
-        let given = values![
-            expression => TEXT,
-            self.name.as_bytes() => BYTEA,
-            self.search_in => BYTEA_ARRAY,
-            number(most as u64) => INT8,
-        ];
-        let rows = all(self.snapshot, sql, given).await?;
+        let most = number(most as u64);
+        let name = self.name.as_bytes();
+        let rows = match &self.search_in {
+            None => {
+                let given = values![expression => TEXT, name => BYTEA, most => INT8];
+                all(self.snapshot, &newest(ANYWHERE), given).await?
+            }
+            Some(sessions) => {
+                let given = values![expression => TEXT, name => BYTEA, most => INT8, sessions => BYTEA_ARRAY];
+                all(self.snapshot, &newest(OF_SESSION), given).await?
+            }
+        };
         let found: Result<Vec<_>, Fault> = rows.iter().map(|row| self.candidate(row)).collect();
         Ok(found?.into_iter().flatten().collect())
     }

@@ -18,6 +18,12 @@ use std::collections::BTreeMap;
 /// Parts that are counted to weigh a word: more of them and it tells little.
 const MOST_COUNTED: i64 = 20_000;
 
+/// Parts that the index may name for a search in one session before the session itself is read: each has to be looked up.
+const FEW: usize = 1_000;
+
+/// Originals and which of their parts are read, by row.
+type Candidates = BTreeMap<i64, (Source, Vec<usize>)>;
+
 /// Finds the best places. Whose they are decides which entries of the index are looked at.
 pub(crate) fn find(
     reader: &mut Connection,
@@ -87,21 +93,17 @@ impl Looking<'_> {
         let all = self.snapshot.prepare_cached(sql)?.query_row([self.name], |row| row.get(0)).optional()?;
         let all: i64 = all.unwrap_or(0);
         let mut weights = Vec::new();
+        let mut rarest = usize::MAX;
         for group in &self.query.groups {
             let holding = self.count(&self.all_of(&group.terms))?;
+            rarest = rarest.min(holding);
             weights.push(weight(usize::try_from(all).unwrap_or(0), holding));
         }
-        let mut candidates: BTreeMap<i64, (Source, Vec<usize>)> = BTreeMap::new();
-        let expressions: Vec<String> = self.query.asked(self.fit).into_iter().map(|terms| self.all_of(terms)).collect();
-        let share = MOST_READ / expressions.len().max(1);
-        for expression in &expressions {
-            for (source, part) in self.candidates(expression, share)? {
-                let (_, parts) = candidates.entry(source.text.row).or_insert((source, Vec::new()));
-                if !parts.contains(&part) {
-                    parts.push(part);
-                }
-            }
-        }
+        let of_session = if rarest > FEW { self.all_of_session()? } else { None };
+        let candidates = match of_session {
+            Some(all) => all,
+            None => self.named()?,
+        };
         // The newest first.
         let candidates: Vec<(Source, Vec<usize>)> = candidates.into_values().rev().collect();
         let mut rest = candidates.as_slice();
@@ -115,6 +117,53 @@ impl Looking<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The newest parts that the index names, by original.
+    fn named(&self) -> Result<Candidates, Fault> {
+        let mut candidates = Candidates::new();
+        let expressions: Vec<String> = self.query.asked(self.fit).into_iter().map(|terms| self.all_of(terms)).collect();
+        let share = MOST_READ / expressions.len().max(1);
+        for expression in &expressions {
+            for (source, part) in self.candidates(expression, share)? {
+                let (_, parts) = candidates.entry(source.text.row).or_insert((source, Vec::new()));
+                if !parts.contains(&part) {
+                    parts.push(part);
+                }
+            }
+        }
+        Ok(candidates)
+    }
+
+    /// All that a session removed, where that is no more than is read anyway: the index is long where words are common,
+    /// and knows nothing of sessions. `None` where no session is asked for, or it has more.
+    fn all_of_session(&self) -> Result<Option<Candidates>, Fault> {
+        let Some(sessions) = self.sessions() else { return Ok(None) };
+        let mut statement = self.snapshot.prepare_cached(
+            "SELECT id * 1048576, id, digest, tool, created_at, size, sealed, object, parts FROM originals
+              WHERE namespace = ?1 AND parts > 0 AND id IN (
+                    SELECT original FROM removals WHERE session IN (SELECT value FROM json_each(?2)))
+              ORDER BY id DESC LIMIT ?3",
+        )?;
+        let mut rows = statement.query(params![self.name, sessions, number(MOST_READ as u64 + 1)])?;
+        let mut candidates = Candidates::new();
+        let mut all = 0;
+        while let Some(row) = rows.next()? {
+            let parts = usize::try_from(row.get::<_, i64>(8)?).unwrap_or(usize::MAX);
+            all += parts;
+            if all > MOST_READ {
+                return Ok(None);
+            }
+            if let Some((source, _)) = self.candidate(row)? {
+                candidates.insert(source.text.row, (source, (0..parts).collect()));
+            }
+        }
+        Ok(Some(candidates))
+    }
+
+    /// The names of the only session that is searched, as a list in JSON.
+    fn sessions(&self) -> Option<String> {
+        self.search_in.as_ref().map(|names| serde_json::json!(names).to_string())
     }
 
     /// Every term, in the language of the index, however it may have been sealed.
@@ -142,8 +191,7 @@ impl Looking<'_> {
                      WHERE original = originals.id AND session IN (SELECT value FROM json_each(?3))))
               ORDER BY words.rowid DESC LIMIT ?4",
         )?;
-        let sessions = self.search_in.as_ref().map(|names| serde_json::json!(names).to_string());
-        let mut rows = statement.query(params![expression, self.name, sessions, number(most as u64)])?;
+        let mut rows = statement.query(params![expression, self.name, self.sessions(), number(most as u64)])?;
         let mut candidates = Vec::new();
         while let Some(row) = rows.next()? {
             candidates.extend(self.candidate(row)?);

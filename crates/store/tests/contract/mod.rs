@@ -49,6 +49,7 @@ macro_rules! checks {
             an_output_is_found_by_line
             one_namespace_never_finds_another
             a_session_finds_what_it_removed
+            a_session_finds_words_that_are_everywhere
             what_is_gone_is_not_found
             words_are_found_in_any_script
             phrases_beginnings_and_some_words_are_found

@@ -97,6 +97,40 @@ pub(crate) fn a_session_finds_what_it_removed(place: Place) {
     assert_eq!(of("s3"), Vec::<String>::new());
 }
 
+pub(crate) fn a_session_finds_words_that_are_everywhere(place: Place) {
+    const MANY: usize = 2_200;
+    const LARGE: usize = 700;
+    let store = place(Limits::default());
+    let texts: Vec<String> = (0..MANY).map(|number| format!("finished number {number}")).collect();
+    let keep = |session: &str, number: u8, texts: &[String]| {
+        let row =
+            SessionRow { id: session.to_owned(), namespace: "a".to_owned(), last_at: NOW, record: "{}".to_owned() };
+        let key = Key([number; 32]);
+        let checkpoint = NewCheckpoint { key, root: key, position: 1, record: "{}", text: "handoff" };
+        let originals: Vec<NewOriginal<'_>> = texts.iter().map(|text| new(text, "bash")).collect();
+        let fold =
+            NewFold { namespace: "a", originals: &originals, checkpoint, precedence: Precedence::First, session: &row };
+        store.keep_fold(NOW, &fold).unwrap();
+    };
+    keep("small", 1, &texts[..3]);
+    keep("large", 2, &texts[3..3 + LARGE]);
+    keep("rest", 3, &texts[3 + LARGE..]);
+    let found = |session: &str, words: &str| {
+        let query = Query::parse(words).unwrap();
+        let search = Search { query: &query, whose: Whose::Namespace("a"), session: Some(session), limit: 10 };
+        store.search(&search, &Way::of(Reach::Command)).unwrap()
+    };
+    let small = found("small", "finished");
+    assert_eq!((small.places, small.waiting), (3, 0));
+    assert!(small.hits.iter().all(|hit| hit.sessions == ["small"]), "{small:?}");
+    let large = found("large", "finished");
+    assert_eq!(large.hits.len(), 10);
+    assert!(large.hits.iter().all(|hit| hit.sessions == ["large"]), "{large:?}");
+    assert_eq!(found("large", "finished number 702").hits[0].text, "finished number 702");
+    assert_eq!(found("small", "finished nowhere").fit, Fit::Some);
+    assert!(found("nobody", "finished").hits.is_empty());
+}
+
 pub(crate) fn what_is_gone_is_not_found(place: Place) {
     let store = place(Limits { max_bytes: 150_000, ..Limits::default() });
     store.put(NOW, "", &[new("an old needle", "")]).unwrap();
