@@ -166,8 +166,7 @@ impl Gathering<'_, '_> {
     }
 }
 
-/// A text without line breaks and runs of blanks.
-pub(super) fn on_one_line(text: &str) -> String {
+fn on_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

@@ -26,7 +26,7 @@ const MOST_CHECKS: usize = 6;
 /// An output of at most so many bytes is told whole, a longer one by the line that sums it up.
 const LONGEST_RESULT: usize = 160;
 
-/// What earlier releases told as left to do when files were changed after checks; Active State marks those results.
+/// What is told as left to do when files were changed after checks.
 pub(super) const RUN_AGAIN: &str =
     "- Run the checks again whose results are older than the latest edits (see Active State).";
 
@@ -296,7 +296,7 @@ impl Gathering<'_, '_> {
         runs.failed = failed;
         runs.has_failed |= failed;
         runs.told = runs.told.map(|_| Age::Current);
-        runs.said = first_line(&super::previous::on_one_line(&summary), LONGEST_RESULT + 40);
+        runs.said = first_line(&summary, LONGEST_RESULT + 40);
     }
 
     fn note_commit(&mut self, index: usize, command: &str, commit: String) {
@@ -400,6 +400,7 @@ impl Gathering<'_, '_> {
         let mut checks: Vec<(String, Runs)> = runs.into_iter().collect();
         checks.sort_by(|(one, a), (other, b)| b.message.cmp(&a.message).then_with(|| one.cmp(other)));
         let mut told = Vec::new();
+        let mut is_outdated = false;
         for (command, runs) in checks {
             let is_repeated = !shell::invocations(&command).any(|part| !newer.contains(part));
             newer.extend(shell::invocations(&command).map(str::to_owned));
@@ -412,11 +413,15 @@ impl Gathering<'_, '_> {
             let times = if runs.times > 1 { format!(" (run {}×, latest)", runs.times) } else { String::new() };
             let how = if runs.failed { FAILED } else { "" };
             let is_older = runs.message < self.record.last_change || runs.told == Some(Age::Outdated);
+            is_outdated |= is_older;
             let since = if is_older { OUTDATED } else { "" };
             told.push((runs.message, format!("- `{command}`{times} → {how}{}{since}", runs.said)));
         }
         for (message, text) in told.into_iter().rev() {
             self.fact(message, Section::ActiveState, &text, STATE_WORTH / 2.0);
+        }
+        if is_outdated {
+            self.fact(self.record.last_change, Section::RemainingWork, RUN_AGAIN, STATE_WORTH / 2.0);
         }
     }
 

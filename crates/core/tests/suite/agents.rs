@@ -221,22 +221,6 @@ fn a_commit_is_told_with_its_size() {
 }
 
 #[test]
-fn a_check_before_the_latest_edits_is_marked_where_its_result_stands_and_nowhere_else() {
-    let edit = r#"{"path":"save.go","old_string":"a","new_string":"b"}"#;
-    for format in FORMATS {
-        let mut writer = Writer::new(format);
-        writer.user("Save the state, with a test.");
-        writer.call(Call::run("go test ./save", "=== RUN TestSave\nok  \tone/save\t0.454s"));
-        writer.call(Call::new("edit_file", edit, "ok"));
-        writer.assistant("Saved.");
-        let text = folded(&mut writer);
-        let state = section(&text, "Active State");
-        assert!(state.contains("→ ok one/save 0.454s (before the latest edits)"), "{format}: {text}");
-        assert!(!text.contains("## Remaining Work"), "{format}: {text}");
-    }
-}
-
-#[test]
 fn a_remark_that_takes_up_nothing_of_an_offer_is_no_decision() {
     for format in FORMATS {
         let mut writer = Writer::new(format);
