@@ -57,7 +57,7 @@ impl Fleet {
     /// Starts a node.
     pub(super) fn begin(&self, number: usize) -> Result<(), Failure> {
         let [even, odd] = &self.binaries;
-        let binary = if number % 2 == 0 { even } else { odd };
+        let binary = if number.is_multiple_of(2) { even } else { odd };
         let mut command = Command::new(binary);
         command
             .args(["serve", "--listen", "127.0.0.1:0", "--log", "off", "--window", &self.window.to_string()])
