@@ -94,6 +94,7 @@ fn is_secret_string(scan: &Scan<'_>, pair: &NameValue<'_>, value: &Value, look: 
     match pair.notation {
         Notation::Call if !is_set_by_call(pair) || look.is_name() && !pair.set => return false,
         Notation::Directive if pair.kind == NameKind::Vague || code() => return false,
+        Notation::Directive if pair.kind == NameKind::Short && is_amid_words(scan.text, value) => return false,
         _ => {}
     }
     match pair.kind {
@@ -315,6 +316,12 @@ fn ends(text: &[u8], value: &Value) -> bool {
         || comment
         || list
         || matches!(byte, b')' | b'}' | b']' | b'<' | b'|' | b'&')
+}
+
+/// "Pass `rows` to the printer": nothing follows the value of a directive.
+fn is_amid_words(text: &[u8], value: &Value) -> bool {
+    let behind = value.end + usize::from(is_quote(at(text, value.end)));
+    at(text, behind) == b' ' && at(text, behind + 1).is_ascii_lowercase()
 }
 
 fn begins_pair(text: &[u8], from: usize) -> bool {

@@ -49,6 +49,9 @@ pub(super) fn add(output: &Output<'_>, kind: Kind, body: &mut String) {
         let whole = text.get(line.start..line.end).unwrap_or_default();
         let (start, piece) = piece(whole, name.at - line.start);
         taken = line.start + start + piece.len();
+        if piece.len() < whole.len() && is_dense(piece) {
+            continue;
+        }
         candidates.push(Candidate { position: line.start, weight: 0, text: trim(piece), extra: 1 });
     }
     if candidates.is_empty() {
@@ -86,6 +89,13 @@ fn unfolded(text: &str, kind: Kind) -> Option<String> {
         .then(|| text.replace("\\n", "\n").replace("\\t", " ").replace("\\\"", "\""))
 }
 
+/// Whether a piece is data without its frame: a shard of it tells nobody anything.
+fn is_dense(piece: &str) -> bool {
+    const LEAST_SIGNS: usize = 8;
+    let signs = piece.bytes().filter(|byte| b"\"\\{}[]:,;=&".contains(byte)).count();
+    signs * LEAST_SIGNS >= piece.len()
+}
+
 /// The line, or the part of a long one around a name, and where it starts.
 fn piece(line: &str, at: usize) -> (usize, &str) {
     if line.len() <= LONGEST_PIECE {
@@ -99,4 +109,23 @@ fn piece(line: &str, at: usize) -> (usize, &str) {
         _ => start,
     };
     (start, prefix(line.get(start..).unwrap_or_default(), LONGEST_PIECE))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_dense;
+
+    #[test]
+    fn shards_of_data_are_told_from_words_and_code() {
+        assert!(is_dense(
+            r#":8,"cache_creation_tokens":604,"cache_read_tokens":50603,"cache_creation":{"tokens":604,""#
+        ));
+        assert!(!is_dense(
+            "the reader of `entire.io` keeps the folder that it was started in, so the second call fails there"
+        ));
+        assert!(!is_dense(
+            "sessions, err := restorer.RestoreLogsOnly(point, force) and then the caller prints each of them in order"
+        ));
+        assert!(!is_dense("第二次调用失败，因为读取器保留了启动时所在的文件夹"));
+    }
 }

@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 /// How long the quote of the active request may be, in characters, and how much of a budget it may take: the
 /// request itself stays alive as a message.
 const TASK_LENGTH: (usize, usize) = (200, 1_400);
-const TASK_CHARACTERS_PER_TOKEN: f32 = 0.25;
+const TASK_CHARACTERS_PER_TOKEN: f32 = 0.12;
 
 /// Below this many tokens what is left over is worth a second choice.
 const SMALL: u32 = 12_000;

@@ -186,6 +186,8 @@ impl Gathering<'_, '_> {
         self.talk.is_command = words.starts_with('/');
         match is_expansion {
             true => self.paragraphs(index, group, Source::Pasted, words),
+            // "C)" has no terms, and says what was chosen.
+            false if is_bare(words) => self.user_words(index, group, words, BARE_REQUEST_WORTH),
             false => self.user_words(index, group, words, 0.0),
         }
         self.talk.request_words = start..self.ledger.entries.len();

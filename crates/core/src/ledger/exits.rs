@@ -148,6 +148,11 @@ pub(super) fn test_summary(output: &str) -> Option<&str> {
     lines().find(|line| line.starts_with("FAIL\t") || line.starts_with("--- FAIL")).or_else(|| lines().find(sums_up))
 }
 
+/// What the line that sums up a run says of it: which package passed, and how long it took, the command says or nobody asks.
+pub(super) fn result(line: &str) -> &str {
+    if line.starts_with("ok  \t") { "ok" } else { line }
+}
+
 /// What a run over many packages says in all, where each has a line of its own and none failed.
 pub(super) fn packages(output: &str) -> Option<String> {
     let ok = output.lines().filter(|line| line.starts_with("ok  \t")).count();

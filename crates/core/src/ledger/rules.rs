@@ -49,7 +49,8 @@ impl Gathering<'_, '_> {
             }
             let object = self
                 .object_of(at)
-                .filter(|&before| !is_item && (is_bare(text) || self.is_chat && self.gives_object(before)));
+                .filter(|&before| !is_item && !self.asks(before))
+                .filter(|&before| is_bare(text) || self.is_chat && self.gives_object(before));
             let rule = match object.and_then(|at| self.ledger.entries.get(at)) {
                 Some(object) => format!("{} {text}", without_bullet(self.ledger.text(object))),
                 None => text.to_owned(),
@@ -99,8 +100,11 @@ impl Gathering<'_, '_> {
         if !is_loud && self.leads_to_question(at) {
             return false;
         }
-        // Amid work most sentences that order something order it for now, and many explain.
-        let is_lasting = statement.sounds_once() <= MOST_ONCE && statement.has_clause_of_rule() > LEAST_CLAUSE;
+        // Amid work most sentences that order something order it for now, and many explain how things are.
+        let clause = statement.has_clause_of_rule();
+        let is_lasting = statement.sounds_once() <= MOST_ONCE
+            && clause > LEAST_CLAUSE
+            && statement.sounds_like_rule() + clause > LEAST_LETTERS;
         statement.rule > LEAST_RULE && statement.keep > LEAST_KEEP && is_lasting || self.is_order(entry, statement)
     }
 
@@ -122,14 +126,17 @@ impl Gathering<'_, '_> {
         (text(place).ends_with([':', '：']) && text(place).chars().count() <= LONGEST_OBJECT).then_some(place)
     }
 
-    /// Whether a sentence was said amid work and asked for nothing, so that it was said to be remembered.
+    /// Whether a sentence was said amid work and asked for nothing, so that it was said to be remembered. Who only tells how
+    /// something is, in more than one sentence, explains it.
     fn is_order(&self, entry: &Entry, statement: &Statement) -> bool {
         let group = entry.group.and_then(|group| self.ledger.groups.get(group as usize));
-        let asks = |other: &Entry| other.group == entry.group && has_question(self.ledger.text(other));
-        let asks_for_nothing =
-            || group.is_some_and(|group| !self.is_served(group.episode)) && !self.ledger.entries.iter().any(asks);
-        (statement.sounds_like_rule() > RULE_BY_LETTERS || statement.sounds_kept() > KEPT_BY_LETTERS)
-            && asks_for_nothing()
+        let same = || self.ledger.entries.iter().filter(|other| other.group == entry.group);
+        let asks_for_nothing = || {
+            group.is_some_and(|group| !self.is_served(group.episode))
+                && !same().any(|other| has_question(self.ledger.text(other)))
+        };
+        let is_news = || statement.sounds_kept() > KEPT_BY_LETTERS && same().nth(1).is_none();
+        (statement.sounds_like_rule() > RULE_BY_LETTERS || is_news()) && asks_for_nothing()
     }
 
     /// Whether more was said in the same message than a rule and its object that is told where it was said.
@@ -153,6 +160,10 @@ impl Gathering<'_, '_> {
         (before.group == entry.group && before.statement.is_some()).then_some(place)
     }
 
+    fn asks(&self, at: usize) -> bool {
+        self.ledger.entries.get(at).is_some_and(|entry| has_question(self.ledger.text(entry)))
+    }
+
     /// Whether a sentence before a rule is likely what the rule is about: short, and laying something down itself.
     fn gives_object(&self, at: usize) -> bool {
         let entry = self.ledger.entries.get(at);
@@ -169,8 +180,10 @@ impl Gathering<'_, '_> {
 /// was said.
 const LEAST_RULE: f32 = -1.0;
 const LEAST_KEEP: f32 = -1.5;
-/// Amid work a clause of a rule must sound like one by more than this.
+/// Amid work a clause of a rule must sound like one by more than this, …
 const LEAST_CLAUSE: f32 = 0.3;
+/// … and together with the whole sentence by more than this: reports of how code behaves have as many odds to be kept.
+const LEAST_LETTERS: f32 = 0.8;
 /// Where nothing was done about a sentence, its letters alone make it a rule from here on, or something to be remembered.
 const RULE_BY_LETTERS: f32 = 0.6;
 const KEPT_BY_LETTERS: f32 = 1.2;

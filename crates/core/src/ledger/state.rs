@@ -3,7 +3,7 @@
 
 use super::tool::{Act, understand};
 use super::work::{Step, first_line};
-use super::{Gathering, shell, todo};
+use super::{Gathering, exits, shell, todo};
 use crate::inserted::Section;
 use foldline_transcript::{Part, PartKind};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -44,6 +44,9 @@ const OUTDATED: &str = " (before the latest edits)";
 /// What comes before files that were changed and not committed.
 const CHANGED: &str = "changed by edits since the last commit seen: ";
 
+/// What follows the latest commit while no file has been changed since.
+const NO_EDITS_SINCE: &str = ", no edits seen since";
+
 /// A command is known by so many bytes.
 const LONGEST_KEY: usize = 160;
 
@@ -81,6 +84,8 @@ struct Runs {
     message: usize,
     failed: bool,
     has_failed: bool,
+    /// Whether it counts what passed.
+    counts: bool,
     said: String,
     /// Whether an earlier handoff told it, and whether it was older than the latest edits even then.
     told: Option<Age>,
@@ -95,7 +100,7 @@ enum Age {
 impl Runs {
     /// Whether it judges the work: it counts what passed, or it failed and was run again.
     fn is_check(&self) -> bool {
-        self.told.is_some() || (self.has_failed && self.times > 1) || super::exits::test_summary(&self.said).is_some()
+        self.told.is_some() || (self.has_failed && self.times > 1) || self.counts
     }
 }
 
@@ -113,7 +118,7 @@ impl Record {
     pub(super) fn remember(&mut self, message: usize, line: &str, root: Option<&str>) {
         let line = line.trim_start_matches("- ");
         if let Some(commit) = line.strip_prefix("latest commit ").or_else(|| line.strip_prefix("commit ")) {
-            self.commits.push((message, commit.to_owned()));
+            self.commits.push((message, commit.trim_end_matches(NO_EDITS_SINCE).to_owned()));
         } else if let Some(files) = line.strip_prefix(CHANGED) {
             // They are told newest first.
             let files: Vec<&str> = files.split(" and ").next().unwrap_or_default().split(", ").collect();
@@ -148,6 +153,7 @@ impl Record {
                 message,
                 failed,
                 has_failed: failed,
+                counts: false,
                 said: said.trim_start_matches(FAILED).to_owned(),
                 told: Some(told),
             },
@@ -235,7 +241,7 @@ impl Gathering<'_, '_> {
         }
         let mut is_committed = false;
         for line in output.lines().take(40) {
-            if let Some(directory) = line.strip_prefix(super::exits::PLACE) {
+            if let Some(directory) = line.strip_prefix(exits::PLACE) {
                 self.record.place.directory = Some(directory.trim().to_owned());
             }
             if line.starts_with("nothing to commit, working tree clean") {
@@ -267,14 +273,17 @@ impl Gathering<'_, '_> {
         let last = lines().next_back().unwrap_or_default();
         // A few lines say more than the last of them.
         let is_short = output.len() <= LONGEST_RESULT;
-        let whole = if is_short { lines().collect::<Vec<_>>().join(" · ") } else { String::new() };
-        let packages = super::exits::packages(output);
+        let says_something = |line: &&str| line.chars().filter(|c| c.is_alphanumeric()).nth(2).is_some();
+        let short = || lines().filter(says_something).map(exits::result).collect::<Vec<_>>().join(" · ");
+        let whole = if is_short { short() } else { String::new() };
+        let packages = exits::packages(output);
+        let counted = exits::test_summary(output);
         let summary = match is_short {
             true => whole.as_str(),
-            false => packages.as_deref().or(super::exits::test_summary(output)).unwrap_or(last),
+            false => packages.as_deref().or(counted.map(exits::result)).unwrap_or(last),
         };
         // Tests can pass in a command line that fails by what follows them.
-        let trouble = super::exits::trouble(output, 1)
+        let trouble = exits::trouble(output, 1)
             .into_iter()
             .next()
             .filter(|trouble| failed && !is_short && !summary.contains(trouble.trim()));
@@ -288,6 +297,7 @@ impl Gathering<'_, '_> {
             message: index,
             failed,
             has_failed: false,
+            counts: false,
             said: String::new(),
             told: None,
         });
@@ -295,6 +305,7 @@ impl Gathering<'_, '_> {
         runs.message = index;
         runs.failed = failed;
         runs.has_failed |= failed;
+        runs.counts = counted.is_some();
         runs.told = runs.told.map(|_| Age::Current);
         runs.said = first_line(&summary, LONGEST_RESULT + 40);
     }
@@ -329,7 +340,8 @@ impl Gathering<'_, '_> {
         let (from, latest) = (commits.len().saturating_sub(MOST_COMMITS), commits.len().saturating_sub(1));
         for (at, (message, commit)) in commits.into_iter().enumerate().skip(from) {
             let which = if at == latest && at > 0 { "latest commit" } else { "commit" };
-            self.fact(message, Section::ActiveState, &format!("- {which} {commit}"), STATE_WORTH / 2.0);
+            let since = if at == latest && self.record.changed.is_empty() { NO_EDITS_SINCE } else { "" };
+            self.fact(message, Section::ActiveState, &format!("- {which} {commit}{since}"), STATE_WORTH / 2.0);
         }
         let changed = std::mem::take(&mut self.record.changed);
         if !changed.is_empty() {

@@ -407,6 +407,7 @@ impl Gathering<'_, '_> {
         if step.act == Act::Run
             && let Some(summary) = exits::test_summary(output)
         {
+            let summary = exits::result(summary);
             step.summary = Some(cut(summary).to_owned());
             outcome = [outcome.as_str(), cut(summary)]
                 .iter()

@@ -283,3 +283,59 @@ fn what_leads_up_to_a_question_is_no_rule_and_what_was_stopped_is_told_as_such()
         assert!(told.contains("commit this") && told.contains("may come too late"), "{format}: {text}");
     }
 }
+
+#[test]
+fn a_reply_of_one_letter_is_told_in_its_place() {
+    for format in FORMATS {
+        let mut writer = Writer::new(format);
+        writer.user("Summaries exist already for some checkpoints. What shall we do with them?");
+        writer.call(Call::run("make list", log(20, 3)));
+        writer.assistant(
+            "Three ways:\n\n- **A)** keep them\n- **B)** ask the user\n- **C)** add a `--force` flag\n\nWhich one?",
+        );
+        writer.user("C)");
+        writer.call(Call::run("make force", log(20, 4)));
+        writer.assistant("The flag is there.");
+        let text = folded(&mut writer);
+        assert!(section(&text, "Completed Actions").contains("User [5:8]: C)"), "{format}: {text}");
+        assert!(section(&text, "Key Decisions").contains("add a `--force` flag"), "{format}: {text}");
+    }
+}
+
+#[test]
+fn whether_files_were_changed_since_the_latest_commit_is_told() {
+    for format in FORMATS {
+        let mut writer = Writer::new(format);
+        writer.user("Fix the typo and commit.");
+        writer.call(Call::new("edit_file", r#"{"path":"a.md","old_string":"teh","new_string":"the"}"#, "ok"));
+        writer.call(Call::run("git commit -am 'Fix typo'", "[main c60e8b3] Fix typo\n 1 file changed, 1 insertion(+)"));
+        writer.assistant("Committed.");
+        let text = folded(&mut writer);
+        let state = section(&text, "Active State");
+        assert!(state.contains("c60e8b3 Fix typo (1 file, +1), no edits seen since"), "{format}: {text}");
+        let mut writer = writer;
+        writer.user("And the title.");
+        writer.call(Call::new("edit_file", r#"{"path":"b.md","old_string":"Teh","new_string":"The"}"#, "ok"));
+        writer.assistant("Changed.");
+        let text = folded(&mut writer);
+        let state = section(&text, "Active State");
+        assert!(!state.contains("no edits") && state.contains("b.md"), "{format}: {text}");
+    }
+}
+
+#[test]
+fn reports_of_how_code_behaves_are_no_rules() {
+    for format in FORMATS {
+        let mut writer = Writer::new(format);
+        writer.user(
+            "Look at these findings. After a fold in PostCommit, state.Attributions is not cleared. When Count is reset to 0 the list \
+             keeps its old entries. On the next fold all entries are summed, including those of earlier folds. Never touch schema.sql.",
+        );
+        writer.call(Call::run("make check", log(20, 4)));
+        writer.assistant("All three are real.");
+        let text = folded(&mut writer);
+        let rules = section(&text, "Constraints & Preferences");
+        assert!(rules.contains("Never touch schema.sql."), "{format}: {text}");
+        assert!(!rules.contains("is not cleared") && !rules.contains("old entries"), "{format}: {text}");
+    }
+}
