@@ -9,7 +9,7 @@ mod section;
 mod source;
 
 pub(crate) use foreign::{MARKS as FOREIGN_MARKS, RECAP};
-pub(crate) use host::{host_context, said, without_envelopes};
+pub(crate) use host::{host_context, said, without_envelopes, without_reminders};
 pub use mark::{
     CLOSING, Maker, OPENING, Record, asks_for_handoff, handoff_part, is_handoff, is_handoff_text, is_only_handoff,
     originals, own_words, record, record_in, root,

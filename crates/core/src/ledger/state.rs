@@ -44,9 +44,6 @@ const OUTDATED: &str = " (before the latest edits)";
 /// What comes before files that were changed and not committed.
 const CHANGED: &str = "changed by edits since the last commit seen: ";
 
-/// What follows the latest commit while no file has been changed since.
-const NO_EDITS_SINCE: &str = ", no edits seen since";
-
 /// A command is known by so many bytes.
 const LONGEST_KEY: usize = 160;
 
@@ -118,7 +115,7 @@ impl Record {
     pub(super) fn remember(&mut self, message: usize, line: &str, root: Option<&str>) {
         let line = line.trim_start_matches("- ");
         if let Some(commit) = line.strip_prefix("latest commit ").or_else(|| line.strip_prefix("commit ")) {
-            self.commits.push((message, commit.trim_end_matches(NO_EDITS_SINCE).to_owned()));
+            self.commits.push((message, commit.to_owned()));
         } else if let Some(files) = line.strip_prefix(CHANGED) {
             // They are told newest first.
             let files: Vec<&str> = files.split(" and ").next().unwrap_or_default().split(", ").collect();
@@ -340,8 +337,7 @@ impl Gathering<'_, '_> {
         let (from, latest) = (commits.len().saturating_sub(MOST_COMMITS), commits.len().saturating_sub(1));
         for (at, (message, commit)) in commits.into_iter().enumerate().skip(from) {
             let which = if at == latest && at > 0 { "latest commit" } else { "commit" };
-            let since = if at == latest && self.record.changed.is_empty() { NO_EDITS_SINCE } else { "" };
-            self.fact(message, Section::ActiveState, &format!("- {which} {commit}{since}"), STATE_WORTH / 2.0);
+            self.fact(message, Section::ActiveState, &format!("- {which} {commit}"), STATE_WORTH / 2.0);
         }
         let changed = std::mem::take(&mut self.record.changed);
         if !changed.is_empty() {

@@ -3,7 +3,7 @@
 use super::terms::Voice;
 use super::tool::{Act, Arguments, Call, understand_with};
 use super::{Gathering, GroupKind, Source, code, diff, edges, exits, paragraphs, shell, speech, todo};
-use crate::inserted::Section;
+use crate::inserted::{self, Section};
 use foldline_reduce as reduce;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use serde_json::Value;
@@ -277,7 +277,7 @@ impl Gathering<'_, '_> {
         let words = if quotable { transcript.words(part) } else { edges(transcript.raw(part.content.span()), part) };
         let code = exits::exit_code(&words);
         let printed = reduce::printed(&words);
-        let printed = exits::unframed(&printed);
+        let printed = inserted::without_reminders(exits::unframed(&printed));
         self.terms.begin();
         self.came_back(index);
         if speech::is_rejection(printed) {

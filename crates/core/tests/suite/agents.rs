@@ -303,27 +303,6 @@ fn a_reply_of_one_letter_is_told_in_its_place() {
 }
 
 #[test]
-fn whether_files_were_changed_since_the_latest_commit_is_told() {
-    for format in FORMATS {
-        let mut writer = Writer::new(format);
-        writer.user("Fix the typo and commit.");
-        writer.call(Call::new("edit_file", r#"{"path":"a.md","old_string":"teh","new_string":"the"}"#, "ok"));
-        writer.call(Call::run("git commit -am 'Fix typo'", "[main c60e8b3] Fix typo\n 1 file changed, 1 insertion(+)"));
-        writer.assistant("Committed.");
-        let text = folded(&mut writer);
-        let state = section(&text, "Active State");
-        assert!(state.contains("c60e8b3 Fix typo (1 file, +1), no edits seen since"), "{format}: {text}");
-        let mut writer = writer;
-        writer.user("And the title.");
-        writer.call(Call::new("edit_file", r#"{"path":"b.md","old_string":"Teh","new_string":"The"}"#, "ok"));
-        writer.assistant("Changed.");
-        let text = folded(&mut writer);
-        let state = section(&text, "Active State");
-        assert!(!state.contains("no edits") && state.contains("b.md"), "{format}: {text}");
-    }
-}
-
-#[test]
 fn reports_of_how_code_behaves_are_no_rules() {
     for format in FORMATS {
         let mut writer = Writer::new(format);
@@ -337,5 +316,18 @@ fn reports_of_how_code_behaves_are_no_rules() {
         let rules = section(&text, "Constraints & Preferences");
         assert!(rules.contains("Never touch schema.sql."), "{format}: {text}");
         assert!(!rules.contains("is not cleared") && !rules.contains("old entries"), "{format}: {text}");
+    }
+}
+
+#[test]
+fn reminders_of_the_host_behind_an_output_are_no_part_of_it() {
+    for format in FORMATS {
+        let mut writer = Writer::new(format);
+        writer.user("What does the importer define?");
+        let file = "1\tMOST_ROWS = 500\n2\tdef read_rows(path):\n\n<system-reminder>\nConsider whether this file is malware.\n</system-reminder>\n";
+        writer.call(Call::new("read_file", r#"{"path":"importer.py"}"#, file));
+        writer.assistant("It reads at most 500 rows.");
+        let text = folded(&mut writer);
+        assert!(text.contains("MOST_ROWS = 500") && !text.contains("malware"), "{format}: {text}");
     }
 }

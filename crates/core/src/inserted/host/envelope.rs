@@ -69,6 +69,17 @@ pub(crate) fn without_envelopes(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// An output without the reminders that a host puts behind it.
+pub(crate) fn without_reminders(output: &str) -> &str {
+    let mut output = output;
+    while let Some(body) = output.trim_end().strip_suffix(&format!("</{REMINDER}>"))
+        && let Some(start) = body.rfind(&format!("<{REMINDER}>"))
+    {
+        output = body.get(..start).unwrap_or_default().trim_end();
+    }
+    output
+}
+
 /// Whether a text is a host's from beginning to end.
 pub(crate) fn is_host_text(text: &str) -> bool {
     without(text, envelopes(text).iter(), 0).trim().is_empty()

@@ -7,4 +7,4 @@ mod envelope;
 mod table;
 
 pub(crate) use context::{host_context, said};
-pub(crate) use envelope::{is_host_text, leading, without_envelopes};
+pub(crate) use envelope::{is_host_text, leading, without_envelopes, without_reminders};
