@@ -59,6 +59,8 @@ pub(super) struct Talk {
     is_command: bool,
     /// The request that stood beside the latest handoff: its group, and how it is quoted there.
     pub(super) carried: Option<(u32, String)>,
+    /// The words of that request, once they are told in its place.
+    resumed: Option<String>,
     /// The latest request that stood above the first handoff: its group, and how it would be quoted.
     pub(super) ahead: Option<(u32, String)>,
     /// Whether the latest words have headings: a plan or a report, whose sentences lay nothing down for good.
@@ -153,10 +155,11 @@ impl Gathering<'_, '_> {
     /// What a user says begins a new episode, unless nothing has happened since they spoke last.
     pub(super) fn request(&mut self, index: usize, words: &str) {
         self.terms.begin();
-        if let Some((group, quote)) = self.talk.carried.take().filter(|_| !self.talk.is_before_handoff)
-            && quote.contains(&first_line(words, LONGEST_BESIDE))
-        {
-            return self.resume(index, group, words);
+        if self.talk.resumed.take_if(|resumed| resumed == words).is_some() {
+            return;
+        }
+        if self.talk.resumed.is_some() {
+            return self.said_aside(index, words, "User, before that:");
         }
         self.note_request(index, words);
         if let Some(group) = self.talk.request.filter(|_| self.talk.is_before_handoff) {
@@ -209,6 +212,28 @@ impl Gathering<'_, '_> {
         let groups = &mut self.ledger.groups;
         let title = groups.get_mut(from as usize).map(|group| std::mem::take(&mut group.title)).unwrap_or_default();
         groups.get_mut(to as usize).into_iter().for_each(|group| group.title.clone_from(&title));
+    }
+
+    /// The request that stood beside the handoff is one of the first texts behind it. It comes first, so that what else stands in the same
+    /// message, such as a request that was stopped, does not part it from its work.
+    pub(super) fn resume_carried(&mut self, index: usize) {
+        let is_user = self.transcript.messages.get(index).is_some_and(|message| message.role == Role::User);
+        if self.talk.is_before_handoff || !is_user || !speaks(self.transcript, index) {
+            return;
+        }
+        let Some((group, quote)) = self.talk.carried.take() else { return };
+        let parts = self.transcript.parts_at(index).iter().filter(|part| part.kind == PartKind::Text);
+        let texts: Vec<_> = parts.map(|part| inserted::own_words(self.transcript, part)).collect();
+        let mut said = texts.iter().flat_map(|text| speech::between_interruptions(text)).map(|words| {
+            let words = speech::spoken(inserted::said(self.transcript, index, words));
+            words.trim().to_owned()
+        });
+        let quoted = said.find(|words| !words.is_empty() && quote.contains(&first_line(words, LONGEST_BESIDE)));
+        if let Some(words) = quoted {
+            self.terms.begin();
+            self.resume(index, group, &words);
+            self.talk.resumed = Some(words);
+        }
     }
 
     /// A request that stood beside an earlier handoff goes on: its words are told where its work begins.
@@ -335,6 +360,10 @@ impl Gathering<'_, '_> {
 
     /// The user stopped the assistant: a request without an answer is taken back by what is said next.
     pub(super) fn interrupted(&mut self) {
+        // What was stopped stands before the request that goes on.
+        if self.talk.resumed.is_some() {
+            return;
+        }
         if let Some(group) = self.talk.request.and_then(|group| self.ledger.groups.get_mut(group as usize))
             && group.title.is_empty()
         {

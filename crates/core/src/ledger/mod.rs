@@ -402,6 +402,7 @@ impl<'t, 'a> Gathering<'t, 'a> {
         if quotable || message.span.len() <= TALK_BYTES {
             self.ledger.secrets.learn(transcript.raw(message.span));
         }
+        self.resume_carried(index);
         for part_index in message.parts.start as usize..message.parts.end as usize {
             let Some(part) = transcript.parts.get(part_index) else {
                 continue;

@@ -437,3 +437,36 @@ fn the_state_of_before_a_fold_holds_until_something_newer_is_seen() {
         assert!(state.contains(known), "{known} is forgotten: {state}");
     }
 }
+
+#[test]
+fn f5_a_request_behind_an_interruption_goes_on_under_its_number() {
+    let format = Format::Anthropic;
+    let mut going = Going::start(format);
+    going.work(3, 60);
+    going.append(|writer| {
+        writer.raw(
+            r#"{"role":"user","content":[{"type":"text","text":"commit this"},{"type":"text","text":"[Request interrupted by user]"},{"type":"text","text":"Could the check run at the first hook of a session instead of the last one?"}]}"#,
+        );
+        for round in 0..4 {
+            writer.call(Call::run(&format!("make hook-{round}"), log(60, 40 + round)));
+        }
+    });
+    let mut policy = policy(40_000);
+    policy.compression.protect_first_n = 0;
+    policy.compression.tail = foldline_core::policy::Tail::Tokens(500);
+    let first = run(&going.body, &policy, &manual(format));
+    let told = handoff(format, &first.body).expect("the first fold");
+    assert!(told.contains("the message beside this record, \"Could the check run"), "{told}");
+    going.body = first.body.into_owned();
+    going.append(|writer| {
+        writer.assistant("It can, and nothing depends on the last one.");
+    });
+    going.work(3, 60);
+    let text = handoff(format, &run(&going.body, &policy, &manual(format)).body).expect("the second fold");
+    let told = section(&text, "Completed Actions");
+    let asked = told.find("Could the check run at the first hook").expect(&text);
+    let answered = told.find("nothing depends on the last one").expect(&text);
+    // The heading of its later messages has the same number.
+    assert!(asked < answered && !told[asked..answered].contains("\n5. User"), "{text}");
+    assert!(told.contains("User, before that:\n     commit this"), "{text}");
+}
