@@ -42,21 +42,22 @@ impl Gathering<'_, '_> {
             Some(source) => source == Source::User && self.is_chat,
             None => entry.section == Section::Constraints,
         };
-        let said: Vec<usize> =
-            (0..self.ledger.entries.len()).filter(|&at| self.ledger.entries.get(at).is_some_and(is_held)).collect();
+        let entries = || self.ledger.entries.iter().enumerate();
+        let said: Vec<usize> = entries().filter(|(_, entry)| is_held(entry)).map(|(at, _)| at).collect();
         let said = said.get(said.len().saturating_sub(MOST_COMPARED)..).unwrap_or_default();
+        let said: Vec<(usize, Words<'_>)> = said.iter().map(|&at| (at, self.words_of(at))).collect();
         let mut replaced = Vec::new();
         let mut outdated = Vec::new();
         let mut changes = Vec::new();
-        for (place, &at) in said.iter().enumerate() {
-            for &later in said.iter().skip(place + 1) {
-                match self.compare(at, later) {
-                    Later::Replaces => replaced.push(at),
-                    Later::NamesOldValue => outdated.push(at),
+        for (place, earlier) in said.iter().enumerate() {
+            for later in said.iter().skip(place + 1) {
+                match self.compare(earlier, later) {
+                    Later::Replaces => replaced.push(earlier.0),
+                    Later::NamesOldValue => outdated.push(earlier.0),
                     Later::MayChange => {}
                     Later::Other => continue,
                 }
-                changes.push(later);
+                changes.push(later.0);
             }
         }
         changes.sort_unstable();
@@ -80,13 +81,19 @@ impl Gathering<'_, '_> {
     /// Rules with a value that the user named later, in whatever they asked for, and changed.
     fn outdated_rules(&self) -> Vec<usize> {
         let entries = || self.ledger.entries.iter().enumerate();
-        let said: Vec<&Entry> =
-            entries().map(|(_, entry)| entry).filter(|entry| entry.source == Some(Source::User)).collect();
+        let said: Vec<(usize, &Entry)> = entries().filter(|(_, entry)| entry.source == Some(Source::User)).collect();
         let said = said.get(said.len().saturating_sub(MOST_COMPARED)..).unwrap_or_default();
+        let said: Vec<(&Entry, Words<'_>)> = said.iter().map(|&(at, entry)| (entry, self.words_of(at))).collect();
+        let is_changed = |at: usize, rule: &Entry| {
+            let own = self.words_of(at);
+            said.iter().any(|(entry, later)| entry.message > rule.message && self.names_old_value(rule, &own, later))
+        };
         let rules = entries().filter(|(_, entry)| entry.source.is_none() && entry.section == Section::Constraints);
-        let is_changed =
-            |rule: &Entry| said.iter().any(|later| later.message > rule.message && self.names_old_value(rule, later));
-        rules.filter(|(_, rule)| is_changed(rule)).map(|(at, _)| at).collect()
+        rules.filter(|&(at, rule)| is_changed(at, rule)).map(|(at, _)| at).collect()
+    }
+
+    fn words_of(&self, at: usize) -> Words<'_> {
+        Words::of(self.ledger.entries.get(at).map_or("", |entry| self.ledger.text(entry)))
     }
 
     /// Says of rules that a value in them is no longer the current one.
@@ -106,14 +113,13 @@ impl Gathering<'_, '_> {
     }
 
     /// Whether a later sentence names a number of an earlier one and close to it another, about the same thing.
-    fn names_old_value(&self, entry: &Entry, later: &Entry) -> bool {
-        let own: Vec<&str> = self.ledger.text(entry).split_whitespace().filter_map(number).collect();
-        if own.is_empty() || own.len() > MOST_VALUES {
+    fn names_old_value(&self, entry: &Entry, own: &Words<'_>, later: &Words<'_>) -> bool {
+        if own.numbers.is_empty() || own.numbers.len() > MOST_VALUES || later.numbers.len() < 2 {
             return false;
         }
-        let words: Vec<&str> = self.ledger.text(later).split_whitespace().collect();
-        let named = || words.iter().enumerate().filter_map(|(at, word)| Some((at, number(word)?)));
-        let (old, new): (Vec<_>, Vec<_>) = named().partition(|(_, number)| own.contains(number));
+        let is_own = |number: &str| own.numbers.iter().any(|(_, own)| *own == number);
+        let (old, new): (Vec<_>, Vec<_>) = later.numbers.iter().partition(|(_, number)| is_own(number));
+        let words = &later.all;
         let terms = self.ledger.terms(entry);
         let is_about_it = |from: usize, to: usize| {
             let around = words.get(from.saturating_sub(ASIDE)..(to + ASIDE + 1).min(words.len())).unwrap_or_default();
@@ -129,8 +135,8 @@ impl Gathering<'_, '_> {
     }
 
     /// Compares a sentence with one that was said later. Rules and other sentences stand apart.
-    fn compare(&self, at: usize, later: usize) -> Later {
-        let (Some(entry), Some(next)) = (self.ledger.entries.get(at), self.ledger.entries.get(later)) else {
+    fn compare(&self, (at, words): &(usize, Words<'_>), (later, next_words): &(usize, Words<'_>)) -> Later {
+        let (Some(entry), Some(next)) = (self.ledger.entries.get(*at), self.ledger.entries.get(*later)) else {
             return Later::Other;
         };
         let (own, others) = (self.ledger.terms(entry), self.ledger.terms(next));
@@ -147,7 +153,7 @@ impl Gathering<'_, '_> {
         let is_number = |term: &u32| self.terms.is_number(*term);
         let changes_value = own.iter().any(|term| is_number(term) && !is_shared(term))
             && others.iter().any(|term| is_number(term) && own.binary_search(term).is_err());
-        if entry.source.is_none() && self.names_old_value(entry, next) {
+        if entry.source.is_none() && self.names_old_value(entry, words, next_words) {
             return Later::NamesOldValue;
         }
         if !self.is_chat || !changes_value {
@@ -160,6 +166,21 @@ impl Gathering<'_, '_> {
             true => Later::MayChange,
             false => Later::Other,
         }
+    }
+}
+
+/// A sentence word by word.
+struct Words<'t> {
+    all: Vec<&'t str>,
+    /// Those that are numbers, each with its place.
+    numbers: Vec<(usize, &'t str)>,
+}
+
+impl Words<'_> {
+    fn of(sentence: &str) -> Words<'_> {
+        let all: Vec<&str> = sentence.split_whitespace().collect();
+        let numbers = all.iter().enumerate().filter_map(|(at, word)| Some((at, number(word)?))).collect();
+        Words { all, numbers }
     }
 }
 

@@ -134,12 +134,13 @@ pub(super) fn complaint(output: &str, act: Act) -> Option<&str> {
 pub(super) fn test_summary(output: &str) -> Option<&str> {
     let output = last_words(output);
     let lines = || output.lines().rev().map(str::trim);
-    let counts = |line: &str, word: &str| {
-        line.match_indices(word).any(|(at, _)| line[..at].ends_with(|c: char| c.is_ascii_digit()))
+    let [passed, failed] = [" passed", " failed"].map(memchr::memmem::Finder::new);
+    let counts = |line: &str, word: &memchr::memmem::Finder<'_>| {
+        word.find_iter(line.as_bytes()).any(|at| line[..at].ends_with(|c: char| c.is_ascii_digit()))
     };
     let sums_up = |line: &&str| {
-        counts(line, " passed")
-            || counts(line, " failed")
+        counts(line, &passed)
+            || counts(line, &failed)
             || line.starts_with("Tests:")
             || line.starts_with("test result:")
             || line.starts_with("ok  \t")

@@ -41,9 +41,13 @@ pub fn slots(sentence: &str, mut found: impl FnMut(usize)) {
 fn letters(sentence: &str) -> Vec<char> {
     let sentence = sentence.trim();
     let sentence = sentence.get(..sentence.floor_char_boundary(LONGEST_SENTENCE)).unwrap_or(sentence);
-    let mut letters = vec!['\u{2}'];
+    let mut letters = Vec::with_capacity(sentence.len() + 2);
+    letters.push('\u{2}');
     for letter in sentence.chars() {
         match letter {
+            // Most are these, which need no tables.
+            'a'..='z' => letters.push(letter),
+            'A'..='Z' => letters.push(letter.to_ascii_lowercase()),
             letter if letter.is_numeric() => letters.push('0'),
             letter if letter.is_whitespace() => {
                 if letters.last() != Some(&' ') {
@@ -83,8 +87,9 @@ impl Table<'_> {
         let mut sums = [0_i32; KINDS];
         let mut count = 0_u32;
         slots(sentence, |slot| {
-            let weights = self.weights.get(slot * KINDS..(slot + 1) * KINDS).unwrap_or_default();
-            sums.iter_mut().zip(weights).for_each(|(sum, &weight)| *sum += i32::from(weight as i8));
+            let weights = self.weights.get(slot * KINDS..).and_then(|rest| rest.first_chunk::<KINDS>());
+            let weights = weights.copied().unwrap_or_default();
+            sums.iter_mut().zip(weights).for_each(|(sum, weight)| *sum += i32::from(weight as i8));
             count += 1;
         });
         let norm = self.scale / (count.max(1) as f32).sqrt();

@@ -46,7 +46,8 @@ pub use weights::{SourceWeight, Weights};
 use crate::inserted::{self, Section};
 use foldline_redact::Known;
 use foldline_reduce as reduce;
-use foldline_transcript::{Content, Part, PartKind, Role, Transcript};
+use foldline_transcript::edit::Span;
+use foldline_transcript::{Content, Message, Part, PartKind, Role, Transcript};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -400,7 +401,7 @@ impl<'t, 'a> Gathering<'t, 'a> {
         };
         let quotable = index >= self.quotable;
         if quotable || message.span.len() <= TALK_BYTES {
-            self.ledger.secrets.learn(transcript.raw(message.span));
+            self.learn_secrets(message);
         }
         self.resume_carried(index);
         for part_index in message.parts.start as usize..message.parts.end as usize {
@@ -419,6 +420,21 @@ impl<'t, 'a> Gathering<'t, 'a> {
                 _ => {}
             }
         }
+    }
+
+    /// Learns the secrets of a message. A signature is a random string that no handoff quotes: of a signed text its words
+    /// are read, and what stands around the part.
+    fn learn_secrets(&mut self, message: &Message) {
+        let Gathering { transcript, ledger, .. } = self;
+        let mut from = message.span.start;
+        for part in transcript.parts_of(message) {
+            if let (PartKind::Sealed, Content::Text(words)) = (part.kind, &part.content) {
+                ledger.secrets.learn(transcript.raw(Span { start: from, end: part.span.start }));
+                ledger.secrets.learn(transcript.raw(*words));
+                from = part.span.end;
+            }
+        }
+        ledger.secrets.learn(transcript.raw(Span { start: from, end: message.span.end }));
     }
 
     fn user_text(&mut self, index: usize, part: &Part) {

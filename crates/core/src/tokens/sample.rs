@@ -1,15 +1,16 @@
-//! Counts of texts that are far too much anyway: a document above eight megabytes has two million tokens,
-//! twice the largest window. What lies far from its end folds whatever it costs exactly, so an eighth of its long texts, and the middle of those of some size, is counted and stands for the rest.
+//! Counts of texts that are far too much anyway: a document above eight megabytes has two million tokens, twice the
+//! largest window. What lies far from its end folds whatever it costs exactly, so one byte in 32 of its long texts,
+//! and the middle of those of some size, is counted and stands for the rest.
 
 use super::EXACT_UP_TO;
 use foldline_transcript::edit::Span;
 
 /// What may stay as a tail is counted in full.
 const NEAR_THE_END: usize = 2 << 20;
-/// One stretch in each stride is counted. Short enough that texts of a few kilobytes have several, long enough that
-/// what its ends cut in two does not count.
+/// One stretch in each stride is counted. Short enough that many texts have one, long enough that what its ends cut in two
+/// does not count.
 const STRETCH: usize = 512;
-const STRIDE: usize = 8 * STRETCH;
+const STRIDE: usize = 32 * STRETCH;
 /// Texts below a stride are told by the middle of them, where they are what they are; shorter ones are counted in full.
 const SHORTEST: usize = 2 * STRETCH;
 

@@ -2,6 +2,7 @@
 //! comes back with all of it.
 
 use crate::common::generate::{Knobs, transcript};
+use foldline_core::ledger::{Stretches, Weights, Wishes, gather};
 use foldline_core::policy::Preset;
 use foldline_core::policy::SignedReasoning;
 use foldline_core::settings::AutoOr;
@@ -203,4 +204,21 @@ fn calls_in_flight_lose_the_id_whose_reasoning_went_and_nothing_else() {
     let mut bare = call("e");
     bare.as_object_mut().unwrap().remove("id");
     assert_eq!(after.last(), Some(&bare));
+}
+
+#[test]
+fn a_secret_in_signed_words_is_known_and_their_signature_is_none() {
+    let password = format!("{}{}", "tangerine", "-42-horses");
+    let signature: String =
+        (0..96_u32).map(|n| char::from(b"k7Qx2ZbT9mWd4Rf8"[(n * n * 5 + n * 3) as usize % 16])).collect();
+    let words = format!("The file says DB_PASSWORD={password} and nothing else.");
+    let thinking = format!(r#"{{"type":"thinking","thinking":"{words}","signature":"{signature}"}}"#);
+    let body = format!(
+        r#"{{"model":"claude-sonnet-4-5","messages":[{{"role":"user","content":"Read it."}},{{"role":"assistant","content":[{thinking},{{"type":"text","text":"Done."}}]}}]}}"#
+    );
+    let transcript = wire::read(&body, None).unwrap();
+    let wishes = Wishes { focus: None, pins: &[], weights: &Weights::default() };
+    let ledger = gather(&transcript, Stretches { folded: &[0, 1], live: &[] }, wishes);
+    assert!(!ledger.secrets.hide(&format!("it was {password}")).contains(&password));
+    assert_eq!(ledger.secrets.hide(&signature), signature);
 }
