@@ -76,6 +76,10 @@ impl Binding {
             (b':', _) => bound(if quoted { Notation::Field } else { Notation::Colon }, 1),
             // Arrows: → ⇒ ➜ ⟶.
             (0xE2, 0x86 | 0x87 | 0x9E | 0x9F) => bound(Notation::Colon, 3),
+            // A dash between a label and its value: – —.
+            (0xE2, 0x80) if spaced && matches!(at(text, sign + 2), 0x93 | 0x94) && is_first(text, start) => {
+                bound(Notation::Colon, 3)
+            }
             (b'-', b'>') if spaced => bound(Notation::Colon, 2),
             (b'<', b'-') if spaced => bound(Notation::Statement, 2),
             (b'<', b'/') if is_table_cell(text, sign) => next_cell(text, sign),
@@ -162,6 +166,8 @@ fn value_start(text: &[u8], from: usize) -> usize {
     static WRAPPERS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         compile(concat!(
             r#"\A(?:\*{1,2}[ \t]*|(?:</?[a-z][^<>\n]{0,60}>[ \t]*){1,3}|!!?\w+[ \t]+|&\w+[ \t]+|\[[ \t]*{q}|\(\s{0,40}{q}|"#,
+            // A variable with a default.
+            r"\$\{\w{1,40}:?-|",
             // A call that makes a secret of a string.
             r#"(?i:convertto-securestring)(?: -string)? {q}|(?:new )?(?:[\w.]+(?:::|\.))?(?:[sS]ecret\w*|String|from|new|Some|Ok|Just|bytes|[pP]assword|[tT]oken|[cC]redential)(?:::(?:new|from))?\([ \t]*{q}|"#,
             // The value is a field of an object.
@@ -173,7 +179,7 @@ fn value_start(text: &[u8], from: usize) -> usize {
     let masked = text.get(start..).is_some_and(|value| value.starts_with(b"***"));
     if masked
         || first.is_ascii_digit()
-        || !matches!(first, b'*' | b'!' | b'&' | b'[' | b'(' | b'{' | b'<' | b'a'..=b'z' | b'A'..=b'Z')
+        || !matches!(first, b'*' | b'!' | b'&' | b'[' | b'(' | b'{' | b'<' | b'$' | b'a'..=b'z' | b'A'..=b'Z')
     {
         return start;
     }

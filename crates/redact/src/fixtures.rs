@@ -37,7 +37,7 @@ impl Random {
 
 /// Fills in the holes of a template: `<a36>` letters and digits, `<h32>` hexadecimal, `<d9>` digits, `<u16>` capitals
 /// and the digits of base32, `<l10>` small letters and digits, `<b40>` base64, `<w22>` URL-safe base64, `<c50>` base58,
-/// `<m8>` small letters only. Other angle brackets stay.
+/// `<m8>` small letters only, `<p8>` small letters that can be pronounced. Other angle brackets stay.
 ///
 /// Every filling begins with a letter and has a digit (where its alphabet allows) as long random strings do.
 pub fn expand(template: &str, seed: u64) -> String {
@@ -65,7 +65,7 @@ fn hole(text: &str) -> Option<(u8, usize, &str)> {
     let close = text.find('>')?;
     let kind = *text.as_bytes().get(1)?;
     let length = text.get(2..close)?.parse().ok()?;
-    b"ahdulbwcm".contains(&kind).then(|| (kind, length, &text[close + 1..]))
+    b"ahdulbwcmp".contains(&kind).then(|| (kind, length, &text[close + 1..]))
 }
 
 fn fill(out: &mut String, dice: &mut Random, kind: u8, length: usize) {
@@ -78,12 +78,14 @@ fn fill(out: &mut String, dice: &mut Random, kind: u8, length: usize) {
         b'w' => b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-",
         b'c' => b"123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
         b'm' => b"abcdefghijklmnopqrstuvwxyz",
+        b'p' => b"bdfgklmnprstvz",
         _ => LETTERS,
     };
     for index in 0..length {
         let edge = index == 0 || index + 1 == length;
         let symbol = match (kind, index) {
-            (b'd' | b'm', _) => dice.from(alphabet),
+            (b'p', _) if index % 2 == 1 => dice.from(b"aeiou"),
+            (b'd' | b'm' | b'p', _) => dice.from(alphabet),
             (b'h', 0) => 'c',
             (b'u', 0) => 'Q',
             (_, 0) => 'k',

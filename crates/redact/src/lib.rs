@@ -40,7 +40,7 @@
 //! Tokens that neither a name nor a form gives away are found by `random_token.rs`: long strings that only a generator makes.
 //!
 //! These notations have readers of their own: `private_key.rs`, `cookies.rs`, `command.rs`, `sentence.rs`, `table.rs`,
-//! `multiline.rs` (YAML blocks, here-documents), `sql_insert.rs`, `kubernetes.rs`, `wrapped.rs` (tokens cut by line breaks).
+//! `multiline.rs` (YAML blocks, here-documents), `sql_insert.rs`, `kubernetes.rs`, `entries.rs` (maps of secrets), `wrapped.rs` (tokens cut by line breaks).
 //!
 //! Findings are masked (`mask.rs`), and the result is searched again until nothing more is found (`masking.rs`), so that
 //! masking twice changes nothing. Long texts are masked in parts (`parts.rs`), texts that arrive in pieces by [`Stream`], and
@@ -62,6 +62,7 @@ mod cookies;
 mod decoded;
 mod decoder;
 mod disguise;
+mod entries;
 mod gibberish;
 mod grams;
 mod keywords;

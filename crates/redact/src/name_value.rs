@@ -2,6 +2,7 @@
 
 use crate::binding::{Binding, Notation};
 use crate::disguise::{QUOTE_1, URL_AND, URL_EQUALS, is_break};
+use crate::entries::{self, Extent};
 use crate::gibberish::is_gibberish;
 use crate::name::{LONGEST_NAME, NameKind};
 use crate::named_value::is_secret;
@@ -121,6 +122,11 @@ fn bound_value(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end: usiz
             scan.report(rule, item.start, item.end);
         }
     }
+    if is_map_of_passwords(&pair) && scan.mode == Mode::Text && at(text, binding.value) == b'{' {
+        let last = text.len().min(binding.value + LONGEST_MAP);
+        entries::report(scan, rule, binding.value + 1, last, Extent::Braces);
+        return;
+    }
     if let Some((value, reveal)) = secret(scan, rule, &pair, binding.value) {
         let open = value.quoting == Quoting::Bare || is_break(at(text, value.end));
         let stop = if open { wrapped::extended(text, value.start, value.end) } else { value.end };
@@ -129,6 +135,18 @@ fn bound_value(scan: &mut Scan<'_>, rule: &'static Rule, start: usize, end: usiz
         changed_value(scan, rule, &pair, &value);
         rest_of_string(scan, rule, &value);
     }
+}
+
+/// A map of passwords is not longer; every name of one is looked at but once.
+const LONGEST_MAP: usize = 4096;
+
+/// `"passwords": {"root": …`: each value is one.
+fn is_map_of_passwords(pair: &NameValue<'_>) -> bool {
+    const PLURAL: &[u8] = b"passwords";
+    let end = pair.name.len().saturating_sub(PLURAL.len());
+    pair.kind == NameKind::Password
+        && matches!(pair.notation, Notation::Field | Notation::Colon)
+        && pair.name.get(end..).is_some_and(|end| end.eq_ignore_ascii_case(PLURAL))
 }
 
 /// The name of the object that a field belongs to: `"api": {"key": …`.
@@ -324,7 +342,7 @@ fn secret(scan: &mut Scan<'_>, rule: &Rule, pair: &NameValue<'_>, from: usize) -
     };
     let value = whole_phrase(text, pair, value);
     if is_secret(scan, pair, &value) {
-        return Some((after_scheme(text, value), reveal(rule, pair, &value)));
+        return Some((after_scheme(text, value), reveal(text, rule, pair, &value)));
     }
     if value.quoting == Quoting::Bare {
         scan.rejected = (value.start, value.end);
@@ -366,9 +384,10 @@ fn app_password_end(text: &[u8], start: usize) -> Option<usize> {
 }
 
 /// A number beside a quoted name is a number of JSON; another one takes its place, so that the document stays whole.
-fn reveal(rule: &Rule, pair: &NameValue<'_>, value: &Value) -> Reveal {
+fn reveal(text: &[u8], rule: &Rule, pair: &NameValue<'_>, value: &Value) -> Reveal {
+    let digits = value.of(text).iter().all(u8::is_ascii_digit);
     match (pair.notation, value.quoting) {
-        (Notation::Field | Notation::Call, Quoting::Bare) => Reveal::Label("0"),
+        (Notation::Field | Notation::Call, Quoting::Bare) if digits => Reveal::Label("0"),
         _ => rule.reveal,
     }
 }

@@ -5,6 +5,7 @@ use crate::disguise::{URL_AND, is_break};
 use crate::gibberish::is_gibberish;
 use crate::name::{NameKind, is_working_directory};
 use crate::name_value::NameValue;
+use crate::random_token::is_resource;
 use crate::scan::{Scan, is_word};
 use crate::string_stats::StringStats;
 use crate::value::{Quoting, Value, at, is_quote, skip_blanks};
@@ -19,6 +20,7 @@ pub(crate) fn is_secret(scan: &Scan<'_>, pair: &NameValue<'_>, value: &Value) ->
     }
     if is_working_directory(pair.name) && matches!(bytes.first(), Some(b'/' | b'~' | b'.' | b'C'))
         || pair.kind == NameKind::Short && !fits_short(pair, look)
+        || pair.notation == Notation::Colon && is_resource(scan.text, pair.start)
     {
         return false;
     }
@@ -112,7 +114,7 @@ fn is_secret_string(scan: &Scan<'_>, pair: &NameValue<'_>, value: &Value, look: 
         }
         NameKind::Vague => {
             look.len() >= 6
-                && !string_stats::is_uuid(bytes)
+                && !is_identity(pair, look)
                 && !spaced
                 && !look.is_number()
                 && bytes.first() != Some(&b'#')
@@ -125,6 +127,12 @@ fn is_secret_string(scan: &Scan<'_>, pair: &NameValue<'_>, value: &Value, look: 
             pair.notation == Notation::Parameter && fits_parameter(pair, look) && value.start > 0
         }
     }
+}
+
+/// Sessions, seeds and tokens of many kinds (`changeToken`) have identifiers, which are no secret; what is called a token and
+/// nothing else is one in this form, too.
+fn is_identity(pair: &NameValue<'_>, look: &StringStats<'_>) -> bool {
+    string_stats::is_uuid(look.bytes) && !pair.name.eq_ignore_ascii_case(b"token")
 }
 
 /// Several words as the value of a variable of the environment are a phrase that somebody chose.
@@ -159,8 +167,14 @@ fn is_secret_word(scan: &Scan<'_>, pair: &NameValue<'_>, value: &Value, look: &S
     }
     let text = scan.text;
     match pair.notation {
+        Notation::Field if is_setting_line(text, pair, value) => fits_setting(scan, pair, value, look),
         Notation::Field | Notation::Call => {
-            pair.kind == NameKind::Password && look.len() >= 4 && look.bytes.iter().all(u8::is_ascii_digit)
+            let least = match pair.kind {
+                NameKind::Password => 4,
+                NameKind::Credential => GENERATED,
+                _ => return false,
+            };
+            look.len() >= least && look.bytes.iter().all(u8::is_ascii_digit)
         }
         Notation::Parameter => fits_parameter(pair, look),
         Notation::Element => false,
@@ -188,6 +202,15 @@ fn is_secret_word(scan: &Scan<'_>, pair: &NameValue<'_>, value: &Value, look: &S
     }
 }
 
+/// `"password": …` alone on a line of YAML: in a program a comma or a bracket would follow.
+fn is_setting_line(text: &[u8], pair: &NameValue<'_>, value: &Value) -> bool {
+    const DEEPEST: usize = 80;
+    let opens = pair.start.checked_sub(1).is_some_and(|quote| is_quote(at(text, quote)) && is_first(text, quote));
+    let rest = text.get(value.end..).unwrap_or_default();
+    let next = rest.iter().take(DEEPEST).find(|byte| !byte.is_ascii_whitespace());
+    opens && rest.first().is_none_or(|&byte| is_break(byte)) && !matches!(next, Some(b'}' | b']' | b')' | b','))
+}
+
 /// `a=b;password=…` and `a=b&password=…`.
 fn follows_sign(text: &[u8], pair: &NameValue<'_>) -> bool {
     pair.start.checked_sub(1).is_some_and(|before| matches!(at(text, before), b'?' | b'&' | b';' | URL_AND))
@@ -203,7 +226,7 @@ fn fits_kind(pair: &NameValue<'_>, look: &StringStats<'_>) -> bool {
         NameKind::Credential => look.len() >= 6 && (!number || look.len() >= GENERATED),
         NameKind::Vague => {
             look.len() >= 6
-                && !string_stats::is_uuid(look.bytes)
+                && !is_identity(pair, look)
                 && !number
                 && !look.is_wordy()
                 && look.is_unwordly()
@@ -358,8 +381,10 @@ fn fits_directive(scan: &Scan<'_>, pair: &NameValue<'_>, value: &Value, look: &S
     // `name value;` in the settings of a server; a name of several words is no word of a sentence.
     let statement = at(scan.text, value.end) == b';'
         && (pair.name.iter().any(|byte| matches!(byte, b'_' | b'-' | b'.')) || is_gibberish(look.bytes));
+    // Properties need no sign between a name and its value.
+    let property = pair.kind == NameKind::Password && pair.name.contains(&b'.') && is_first(scan.text, pair.start);
     mixed
-        || (aligned || statement)
+        || (aligned || statement || property)
             && fits_kind(pair, look)
             && !placeholder::is_type(look.bytes)
             && !placeholder::is_variable(look.bytes, pair.name)

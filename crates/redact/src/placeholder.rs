@@ -15,11 +15,18 @@ pub(crate) fn is_placeholder(value: &[u8]) -> bool {
     let signs = || head.iter().any(|byte| !byte.is_ascii_alphanumeric() && !matches!(byte, b'_' | b'+' | b'-'));
     let holes = || head.iter().any(|byte| matches!(byte, b'.' | b'*' | b'[' | b'$' | b'{' | b'%' | b'<' | 0xE2));
     is_masked(value)
+        || is_documented(head)
         || is_filler(head)
         || PLACEHOLDERS.has(head)
         || signs() && (matches(&REFERENCES, head) || holes() && matches(&HOLES, head))
         || complete_words(head).any(|word| word.len() > 3 && (PLACEHOLDER_PARTS.has(word) || is_filler(word)))
             && !is_random(head)
+}
+
+/// Keys in the manuals of clouds have the word in them, where chance would put it into one of a trillion.
+pub(crate) fn is_documented(head: &[u8]) -> bool {
+    const SHORTEST: usize = 16;
+    head.len() >= SHORTEST && !head.contains(&b' ') && memchr::memmem::find(head, b"EXAMPLE").is_some()
 }
 
 fn matches(pattern: &LazyLock<Option<Regex>>, value: &[u8]) -> bool {

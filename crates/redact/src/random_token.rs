@@ -4,6 +4,7 @@
 //! has [`LOOK`] of them at one of these places, and most places of a text have a blank or a sign.
 
 use crate::disguise::is_break;
+use crate::placeholder::is_documented;
 use crate::rule::compile;
 use crate::scan::Scan;
 use crate::string_stats::{has_digit, is_random, is_uuid};
@@ -107,7 +108,7 @@ fn token(scan: &Scan<'_>, start: usize, end: usize) -> Option<(usize, usize)> {
     let text = scan.text;
     let run = text.get(start..end)?;
     let (first, last) = dotted(text, start, end);
-    if !has_digit(run) || !stands_alone(text, first, last) {
+    if !has_digit(run) || is_uuid(run) || !stands_alone(text, first, last) {
         return None;
     }
     let announced = || is_announced(text, start) || is_named_behind(text, end);
@@ -118,11 +119,18 @@ fn token(scan: &Scan<'_>, start: usize, end: usize) -> Option<(usize, usize)> {
         Prefix::Other(length) => run.get(length..).is_some_and(|body| {
             is_random_string(body) || is_random_body(body) && (is_long_hex(run, body) || announced())
         }),
-        Prefix::None => is_random_string(run) || is_random_body(run) && !is_uuid(run) && announced(),
+        Prefix::None => is_random_string(run) || is_random_body(run) && announced(),
     };
     let (start, end) = (first, last);
     let padding = text.get(end..).unwrap_or_default().iter().take(2).take_while(|&&byte| byte == b'=').count();
-    (secret && !is_line_of_data(scan, start, end) && !is_digest(text, start)).then_some((start, end + padding))
+    let harmless = || {
+        is_line_of_data(scan, start, end)
+            || is_digest(text, start)
+            || is_documented(run)
+            || is_identifier(text, start)
+            || is_resource(text, start)
+    };
+    (secret && !harmless()).then_some((start, end + padding))
 }
 
 /// A token with short parts before dots and signed ones behind them: `hcp.….…`.
@@ -376,6 +384,29 @@ fn is_line_of_data(scan: &Scan<'_>, start: usize, end: usize) -> bool {
     let below = behind.trim_ascii_start();
     is_run(from + line, above.get(line..).unwrap_or_default())
         || is_run(end + trail + behind.len() - below.len(), below)
+}
+
+/// Whether the name of a field says that its value is an identifier: `"jobId": "…"`. Those of sessions are secrets.
+fn is_identifier(text: &[u8], start: usize) -> bool {
+    const REACH: usize = 48;
+    let before = text.get(start.saturating_sub(REACH)..start).unwrap_or_default();
+    let sign = |byte: &u8| !byte.is_ascii_alphanumeric() && *byte != b'_' && !is_break(*byte);
+    let signs = before.iter().rev().take_while(|byte| sign(byte)).count();
+    let (before, signs) = before.split_at(before.len() - signs);
+    let letters = before.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    let name = before.get(before.len() - letters..).unwrap_or_default();
+    let ends = [&b"Id"[..], b"ID", b"_id"].iter().any(|end| name.ends_with(end)) || name == b"id";
+    let named = ends && !name.to_ascii_lowercase().starts_with(b"sess");
+    named && signs.iter().any(|byte| matches!(byte, b':' | b'='))
+}
+
+/// Whether it is part of the name of a resource in a cloud: `arn:aws:…`.
+pub(crate) fn is_resource(text: &[u8], start: usize) -> bool {
+    const REACH: usize = 200;
+    let before = text.get(start.saturating_sub(REACH)..start).unwrap_or_default();
+    let inside = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b':' | b'/' | b'-' | b'_' | b'.');
+    let length = before.iter().rev().take_while(inside).count();
+    before.get(before.len() - length..).is_some_and(|word| word.starts_with(b"arn:"))
 }
 
 /// Whether the words before say that it is a digest, a signature or a public key.

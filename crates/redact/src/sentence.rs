@@ -357,19 +357,26 @@ fn is_chosen(text: &[u8], value: &[u8], end: usize, changed: bool) -> bool {
         || next == 0
         || is_break(next)
         || is_quote(next) && !is_word(after);
-    (last || changed && goes_on) && is_undescriptive(value)
+    // A capital at the beginning does not make a word descriptive.
+    let word = match value.split_first() {
+        Some((first, rest)) if rest.iter().all(u8::is_ascii_lowercase) => {
+            [&[first.to_ascii_lowercase()], rest].concat()
+        }
+        _ => value.to_vec(),
+    };
+    (last || changed && goes_on) && is_undescriptive(&word)
 }
 
 /// Whether a plain word does not describe anything: "required", "stored", "valid".
 fn is_undescriptive(value: &[u8]) -> bool {
     words! {
         DESCRIBES = [
-            "absent", "accessible", "active", "acceptable", "available", "back", "better", "case-sensitive", "cached",
-            "compromised", "correct", "current", "different", "empty", "enough", "everything", "expire", "false", "fine", "good", "gone",
-            "here", "identical", "important", "inaccessible", "insecure", "intact", "lost", "mandatory", "match", "necessary",
-            "needed", "nothing", "obsolete", "obvious", "opaque", "open", "out", "possible", "predictable", "private",
-            "public", "ready", "safe", "secure", "shared", "short", "sufficient", "there", "true", "unavailable",
-            "unchanged", "unique", "unnecessary", "unusable", "useless", "usable", "visible", "yours",
+            "abgelaufen", "absent", "accessible", "active", "acceptable", "available", "back", "better", "case-sensitive", "cached",
+            "compromised", "correct", "correcta", "correcte", "correta", "corretta", "current", "different", "empty", "enough", "erforderlich", "errata", "everything", "expire", "falsch", "false", "fine", "good", "gone",
+            "here", "identical", "important", "inaccessible", "incorrecta", "incorrecte", "incorreta", "insecure", "intact", "invalida", "invalide", "korrekt", "lost", "mandatory", "match", "necessary", "notwendig",
+            "needed", "nothing", "obligatoire", "obligatoria", "obrigatoria", "obsolete", "obvious", "onjuist", "opaque", "open", "out", "possible", "predictable", "private",
+            "public", "ready", "requerida", "requis", "richiesta", "richtig", "safe", "scaduta", "secure", "shared", "short", "sufficient", "there", "true", "unavailable",
+            "unchanged", "unique", "unnecessary", "unusable", "useless", "usable", "valida", "valide", "verplicht", "visible", "yours",
         ]
     }
     let describes =

@@ -165,7 +165,7 @@ words! {
 words! {
     /// Parameters of URLs and forms; with other words before them only in pre-signed URLs, after an `x`.
     pub(crate) PARAMETERS = [
-        "access", "appid", "assertion", "code", "key", "nonce", "pass", "pw", "samlresponse", "sid", "sig", "signature",
+        "access", "appid", "assertion", "code", "key", "nonce", "pass", "passkey", "pw", "samlresponse", "sid", "sig", "signature",
         "state", "ticket",
     ]
 }
@@ -226,13 +226,13 @@ words! {
     /// Words after the secret one that make the value something about the secret, not the secret.
     pub(crate) HARMLESS_AFTER = [
         "action", "age", "alg", "algorithm", "arn", "array", "at", "attempts", "attribute", "attributes", "audience",
-        "auth", "authentication", "bits", "budget", "by", "bytes", "cache", "callback", "change", "changed", "char",
+        "auth", "authentication", "backend", "backends", "bits", "budget", "by", "bytes", "cache", "callback", "change", "changed", "char",
         "chars", "check", "checksum", "class", "client", "cmd", "col", "color", "colors", "column", "columns",
         "command", "config", "cost", "count", "counter", "counts", "created", "date", "desc",
-        "description", "detection", "digest", "dir", "directory", "disabled", "domain", "enabled", "end", "endpoint",
+        "description", "detection", "digest", "dir", "directory", "disabled", "domain", "enabled", "encoder", "encoders", "end", "endpoint",
         "entropy", "env", "error", "errors", "estimate", "estimator", "exists", "expiration", "expire", "expired",
         "expires", "expiry", "factory", "field", "fields", "file", "filename", "files", "fingerprint", "flag", "flags",
-        "fn", "folder", "format", "func", "function", "generator", "group", "handle", "handler", "header", "headers",
+        "fn", "folder", "format", "func", "function", "generator", "group", "handle", "handler", "hasher", "hashers", "header", "headers",
         "help", "helper", "hint", "history", "host", "id", "ids", "idx", "in", "index", "info", "input", "issuer",
         "iterations", "kind", "label", "len", "length", "lengths", "level", "lifetime", "limit", "limits", "line",
         "link", "list", "location", "login", "manager", "map", "mask", "masked", "masks", "max", "message", "method",
@@ -242,10 +242,10 @@ words! {
         "protected", "provider", "providers", "range", "rate", "ratio", "reader", "recovery", "redacted", "redaction",
         "ref", "reference", "regex", "request", "required", "requirements", "reset", "response", "retries", "review",
         "rotation", "rule", "rules", "scanner", "scope", "scopes", "score", "second", "seconds", "selector", "service",
-        "set", "settings", "size", "sizes", "sock", "socket", "source", "span", "spans", "start", "state", "status",
+        "set", "settings", "size", "sizes", "sock", "socket", "source", "span", "spans", "spec", "specs", "start", "state", "status",
         "stdin", "store", "strategy", "stream", "strength", "suffix", "support", "supported", "table", "tag",
         "template", "text", "threshold", "thumbprint", "time", "timeout", "timestamp", "title", "total", "ttl", "type",
-        "types", "uri", "url", "urls", "usage", "used", "userdata", "valid", "validation", "validator", "validity",
+        "types", "uri", "url", "urls", "usage", "used", "userdata", "valid", "validation", "validator", "validators", "validity",
         "var", "variable", "version", "visible", "window", "writer",
     ]
 }
@@ -255,11 +255,11 @@ words! {
 words! {
     /// Values that stand for "something goes here", for a type, a state or a choice. Compared without case.
     pub(crate) PLACEHOLDERS = [
-        "abc", "abcd", "accepted", "allow", "any", "anything", "api-key", "api_key", "apikey", "auto", "bar", "basic",
+        "abc", "abcd", "accepted", "allow", "any", "anything", "api-key", "api_key", "apikey", "ascii-text", "auto", "bar", "basic",
         "baz", "bearer", "blank", "bool", "boolean", "bytes", "change-me", "change_me", "changed", "changeit",
         "changeme", "confirmed", "credentials", "default", "denied", "deny", "disabled", "dummy", "dynamic", "empty",
         "enabled", "encrypted", "env", "error", "example", "expired", "failed", "fake", "false", "float", "foo",
-        "foobar", "forbid", "generated", "hashed", "hidden", "include", "incorrect", "inherit", "int", "integer",
+        "foobar", "forbid", "generated", "hashed", "hexadecimal", "hidden", "include", "incorrect", "inherit", "int", "integer",
         "invalid", "key", "list", "local", "map", "masked", "missing", "mock", "n/a", "na", "never", "nil", "no",
         "none", "not-set", "not_set", "null", "number", "oauth", "oauth2", "object", "off", "ok", "omit", "omitted",
         "on", "option", "optional", "pass", "passphrase", "passwd", "password", "placeholder", "plain", "plaintext",

@@ -1,15 +1,17 @@
 //! Keys of clouds, hosts, databases and stores of secrets.
 
-use crate::rule::Check::{Digit, Most, Random};
+use crate::rule::Check::{Digit, Most, Random, Real};
 use crate::rule::Class::{Base64, Url, Word};
 use crate::rule::Rule;
 
 #[rustfmt::skip]
 pub(super) const RULES: &[Rule] = &[
-    Rule::token("aws-access-key", "AWS access key id, permanent or temporary", &["AKIA", "ASIA", "ABIA", "ACCA", "A3T"], r"[A-Z0-9]{16,17}").checks(&[Digit])
-        .hits(&["AKIA<u16>", "ASIA<u16>", "key AKIA<u16>."]).misses(&["AKIA<u8>", "XAKIA<u16>", "ASIAPACIFICREGION", "AROA<u16>"]),
+    Rule::token("aws-access-key", "AWS access key id", &["AKIA"], r"[A-Z0-9]{16,17}").checks(&[Real])
+        .hits(&["AKIA<u16>", "key AKIA<u16>."]).misses(&["AKIA<u8>", "XAKIA<u16>", "AROA<u16>", "AKIAIOSFODNN7EXAMPLE"]),
+    Rule::token("aws-temporary-key", "AWS access key id that is valid for a while", &["ASIA", "ABIA", "ACCA", "A3T"], r"[A-Z0-9]{16,17}").checks(&[Digit, Real])
+        .hits(&["ASIA<u16>"]).misses(&["ASIAPACIFICREGION"]),
     Rule::token("aws-bedrock", "AWS Bedrock API key", &["ABSK", "bedrock-api-key-"], r"[A-Za-z0-9+/]{80,}={0,2}").hits(&["ABSK<b130>"]),
-    Rule::token("aws-session-token", "AWS session token", &["FwoGZXIvYXdz", "IQoJb3JpZ2lu"], r"[A-Za-z0-9+/]{80,}={0,2}").hits(&["IQoJb3JpZ2lu<b300>=="]),
+    Rule::token("aws-session-token", "AWS session token", &["FwoGZXIvYXdz", "IQoJb3JpZ2lu"], r"[A-Za-z0-9+/]{80,}={0,2}").checks(&[Real]).hits(&["IQoJb3JpZ2lu<b300>=="]),
     Rule::token("amazon-mws", "Amazon Marketplace token", &["amzn.mws.", "amzn1.oa2-cs.v1.", "Atzr|", "Atza|"], r"[\w-]{36,}").hits(&["amzn.mws.<h8>-<h4>-<h4>-<h4>-<h12>"]),
     Rule::token("google-oauth-secret", "Google OAuth client secret", &["GOCSPX-"], r"[\w-]{20,40}").hits(&["GOCSPX-<w28>"]),
     Rule::token("google-oauth-access", "Google OAuth access token", &["ya29."], r"[\w.-]{20,}").checks(&[Most(2048)]).hits(&["ya29.<w120>"]),

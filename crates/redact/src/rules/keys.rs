@@ -20,6 +20,8 @@ pub(super) const RULES: &[Rule] = &[
         .hits(&["eyJ<a33>.eyJ<a60>.<w43>", "eyJ<a33>.eyJ<a60>", "eyJhbGciOi<a40>", "t=eyJ<a33>.eyJ<a60>.<w43>&x=1"])
         .misses(&["eyJ<a20>", "XeyJ<a33>.eyJ<a60>.<w43>"]),
     Rule::token("jwt-in-base64", "JSON web token in base64", &["ZXlKaGJHY2lPa", "ZXlKMGVYQWlPa", "ZXlKcmFXUWlPa"], r"[A-Za-z0-9+/_-]{40,}={0,2}").hits(&["ZXlKaGJHY2lPa<a80>=="]),
+    Rule::token("private-key-in-base64", "Private key whose armour is in base64 once more", &["LS0tLS1CRUdJTi"], r"B(?:QUklWQVRF|(?:SU0E|EU0E|QR1A)gUFJJVkFURS|FQyBQUklWQVRF|PUEVOU1NIIFBSSVZBVEUg|FTkNSWVBURUQgUFJJVkFURS)[A-Za-z0-9+/]{60,}={0,2}").label("[REDACTED PRIVATE KEY]")
+        .hits(&["LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBL<b200>", "key: LS0tLS1CRUdJTiBPUEVOU1NIIFBSSVZBVEUgS0VZ<b200>"]).misses(&["LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t<b200>"]),
     Rule::token("wireguard-and-wallet", "Extended private key of a wallet", &["xprv", "yprv", "zprv", "tprv"], r"[1-9A-HJ-NP-Za-km-z]{100,112}").hits(&["xprv<c107>"]),
     Rule::from("json-web-key", "Private part of a JSON web key", &["kty\"", "kty\x11", "kty'"], 1900, r#"kty{q}\s*:\s*{q}(?:RSA|EC|OKP|oct){q}[^{}]{0,1800}?{q}(?:d|k){q}\s*:\s*{q}([\w-]{20,700}){q}"#)
         .hits(&["{\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":\"<w43>\",\"y\":\"<w43>\",\"d\":\"<w43>\"}"]).misses(&["{\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":\"<w43>\",\"y\":\"<w43>\"}"]),

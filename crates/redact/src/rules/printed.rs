@@ -14,8 +14,8 @@ pub(super) const RULES: &[Rule] = &[
     Rule::from("recovery-codes", "Codes that stand for a second factor", &["recovery codes", "backup codes", "recovery keys", "scratch codes"], 400,
         r"(?i)(?:recovery|backup|scratch) (?:code|key)s?[^\n:]{0,40}:[ \t]*(?:{nl}[ \t]*)?((?:[A-Za-z0-9]{4,10}(?:[ -][A-Za-z0-9]{4,10}){0,3}(?:{nl}[ \t]*|,[ ]?|\z)){1,20})").checks(&[Mixed, Digits(3, 200)]).chosen()
         .hits(&["Recovery codes:\n<l5>-<l5>\n<l5>-<l5>\n"]).misses(&["recovery codes: see the manual"]),
-    Rule::from("code-label", "Code of a few digits that logs somebody in", &["pin code:", "verification code:", "security code:", "login code:", "one-time code:", "one-time password:", "access code:", "confirmation code:", "passcode:", "pin is ", "code is "], 60,
-        r"(?i)(?:[\w -]+:[ \t]*|(?:pin|code) is:? )(\d{4,8})\b").hits(&["PIN code: <d6>"]).misses(&["security code: none"]).chosen(),
+    Rule::from("code-label", "Code of a few digits that logs somebody in", &["pin code:", "verification code:", "security code:", "login code:", "one-time code:", "one-time password:", "access code:", "confirmation code:", "passcode:", "backup code:", "recovery code:", "pin is ", "code is "], 60,
+        r"(?i)(?:[\w -]+:[ \t]*|(?:pin|code) is:? )(\d{4}[ -]\d{4}|\d{4,8})\b").hits(&["PIN code: <d6>", "backup code: <d4> <d4>"]).misses(&["security code: none"]).chosen(),
     Rule::from("pipeline-command", "Secret that a pipeline is told in its log", &["::add-mask::", "::set-output name=", "::save-state name=", "##vso[task.setvariable "], 200,
         r"(?i)(?:::add-mask::|(?:::(?:set-output|save-state) name=|\#\#vso\[task\.setvariable variable=)[\w.-]{0,40}(?:passw|pwd|secret|token|key|cred)[\w.-]{0,20}(?:;[\w=;]{0,40})?(?:::|\]))()").checks(&[Real, Least(4)]).chosen()
         .hits(&["::add-mask::<m12>", "::set-output name=token::<a20>", "##vso[task.setvariable variable=apiKey;issecret=true]<a20>"]).misses(&["::set-output name=path::/usr/bin", "::add-mask::***"]),

@@ -1,6 +1,6 @@
 //! Credentials in addresses.
 
-use crate::rule::Check::{Least, Mixed, NotPort, Random, Real};
+use crate::rule::Check::{Apart, Least, Mixed, NotPort, Random, Real};
 use crate::rule::Class::Unbroken;
 use crate::rule::{Reads, Rule};
 
@@ -20,6 +20,8 @@ pub(super) const RULES: &[Rule] = &[
         .misses(&["https://example.org/@user/post", "git clone ssh://git@github.com/org/repo", "https://user:***@host/", "http://localhost:8080/path@v1", "https://deploy-user@example.org/x", "http://{user}:{pass}@host"]),
     Rule::from("url-token", "Token before the host of a URL", &["://"], 200, r#"://([\w.~%-]{16,128})(?::(?:x-oauth-basic)?)?@[\w\[]"#).checks(&[Mixed, Random, Real]).needs(b'@')
         .hits(&["https://<a40>@github.com/org/repo"]).misses(&["https://deploy-user@example.org/x"]),
+    Rule::from("proxy-secret", "Secret before the host of a proxy, without a user", &["trojan://", "ss://", "hysteria2://", "hy2://", "anytls://"], 240, r#"\w+://([\w.~%+/=!-]{6,200})@[\w\[]"#).checks(&[Apart, Real]).needs(b'@').chosen()
+        .hits(&["trojan://sunshine@192.0.2.1:443", "ss://<b40>@192.0.2.1:8388"]).misses(&["wss://user@example.org", "trojan://example.org:443"]),
     Rule::from("path-token", "Token in the path of a URL that lets somebody in", &["/t/", "/verify", "/reset", "/invite", "/confirm", "/magic", "/activate", "/unsubscribe", "/token/", "/join/", "/share/"], 160, r"/[\w-]{1,24}/([\w-]{20,120})(?:[/?\#\s)>]|{q}|\z)").checks(&[Random, Mixed, Real])
         .hits(&["https://example.org/verify-email/<a43>", "https://conda.example.org/t/<h36>/main"]).misses(&["/share/applications/org.gnome.Terminal.desktop", "/t/how-to-reset-the-password-of-a-user"]),
     Rule::back("mysql-dsn", "Password in a Go data source name", &["@tcp(", "@unix("], (Unbroken, 3, 128), 0, r"[\w.-]{1,64}:()").reads(Reads::UpToKeyword).checks(&[Real, Least(3)]).chosen()

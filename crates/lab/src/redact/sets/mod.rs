@@ -14,6 +14,7 @@ pub mod seventh;
 pub mod sixth;
 pub mod tenth;
 pub mod third;
+mod twelfth;
 
 use foldline_redact::{Mode, fixtures, redact};
 use std::collections::BTreeMap;
@@ -23,7 +24,7 @@ use std::fmt;
 pub type Set = (&'static str, fn() -> Vec<Shape>);
 
 /// All sets. All but the first were written after the rules and measured before they were changed for them.
-pub const SETS: [Set; 11] = [
+pub const SETS: [Set; 12] = [
     ("first", first::shapes),
     ("second", second::shapes),
     ("third", third::shapes),
@@ -35,6 +36,7 @@ pub const SETS: [Set; 11] = [
     ("ninth", ninth::shapes),
     ("tenth", tenth::shapes),
     ("eleventh", eleventh::shapes),
+    ("twelfth", twelfth::shapes),
 ];
 
 /// One text with secrets.
