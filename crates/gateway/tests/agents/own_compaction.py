@@ -8,7 +8,7 @@ import sys
 import time
 import urllib.request
 
-SECONDS = 50
+SECONDS = 100
 # So long, and once more, for a server to answer.
 PAUSE_SECONDS = 0.2
 

@@ -10,6 +10,8 @@ from clients import node_path
 from scenarios import MEMORY, STEP
 
 START_SECONDS = 20
+# A client that asks nothing for so long hangs; a busy machine makes clients slow, not silent.
+SILENT_SECONDS = 120
 
 
 def free_port():
@@ -90,6 +92,10 @@ class Stage:
         lines = path.read_text().splitlines() if path.exists() else []
         return [json.loads(line) for line in lines if line.endswith("}")]
 
+    def log_bytes(self):
+        path = self.work / "log.jsonl"
+        return path.stat().st_size if path.exists() else 0
+
     def calls(self):
         return max((entry["calls"] for entry in self.log()), default=0)
 
@@ -102,9 +108,13 @@ class Stage:
                 start_new_session=True,
             )
         end = time.monotonic() + limit
+        asked, silent_from = self.log_bytes(), time.monotonic()
         try:
             while process.poll() is None:
-                if time.monotonic() > end:
+                now = time.monotonic()
+                if self.log_bytes() != asked:
+                    asked, silent_from = self.log_bytes(), now
+                if now > min(end, silent_from + SILENT_SECONDS):
                     return "hung"
                 due = [call for call in kills if self.calls() >= call]
                 for call in due:
