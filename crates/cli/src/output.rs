@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use anstyle::Style;
+use std::fs::File;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -59,7 +60,8 @@ pub fn tell(text: &str) {
 pub fn check_writable(path: &Path) -> Result<(), Failure> {
     if path.is_file() || !path.exists() {
         let part = part_beside(path);
-        std::fs::write(&part, "").and_then(|()| std::fs::remove_file(&part)).map_err(|error| unwritable(path, &error))
+        let made = new_file(&part, Readers::Owner);
+        made.and_then(|_| std::fs::remove_file(&part)).map_err(|error| unwritable(path, &error))
     } else if path.is_dir() {
         Err(unwritable(path, &std::io::ErrorKind::IsADirectory.into()))
     } else {
@@ -72,14 +74,19 @@ pub fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
     write_bytes(path, text.as_bytes())
 }
 
-/// Writes a file whole, whatever is in it.
+/// Writes a file whole, whatever is in it. One that was there keeps its permissions, also while it is written.
 pub fn write_bytes(path: &Path, text: &[u8]) -> Result<(), Failure> {
     // A device or pipe has no beside.
     if path.exists() && !path.is_file() {
         return std::fs::write(path, text).map_err(|error| unwritable(path, &error));
     }
     let part = part_beside(path);
-    let written = std::fs::write(&part, text).and_then(|()| std::fs::rename(&part, path));
+    let permissions = std::fs::metadata(path).ok().map(|known| known.permissions());
+    let readers = if permissions.is_some() { Readers::Owner } else { Readers::Usual };
+    let written = new_file(&part, readers)
+        .and_then(|mut file| file.write_all(text))
+        .and_then(|()| permissions.map_or(Ok(()), |permissions| std::fs::set_permissions(&part, permissions)))
+        .and_then(|()| std::fs::rename(&part, path));
     if written.is_err() {
         let _ = std::fs::remove_file(&part);
     }
@@ -94,4 +101,67 @@ fn part_beside(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.part", std::process::id()));
     path.with_file_name(name)
+}
+
+/// Who may read a file that is being written.
+#[derive(Clone, Copy)]
+enum Readers {
+    Owner,
+    /// As the user's mask says.
+    Usual,
+}
+
+/// A file that was not there before: nothing that somebody put in its place is written through.
+fn new_file(path: &Path, readers: Readers) -> std::io::Result<File> {
+    let open = || {
+        let mut options = File::options();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        if matches!(readers, Readers::Owner) {
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        }
+        #[cfg(not(unix))]
+        let _ = readers;
+        options.open(path)
+    };
+    match open() {
+        // Left behind by a process with the same number.
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            std::fs::remove_file(path)?;
+            open()
+        }
+        opened => opened,
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    #[test]
+    fn a_file_that_is_replaced_keeps_its_permissions() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("session.json");
+        std::fs::write(&path, "old").unwrap();
+        for mode in [0o600, 0o640] {
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+            write_file(&path, "new").unwrap();
+            assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, mode);
+        }
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "new");
+    }
+
+    #[test]
+    fn a_link_in_the_place_of_the_part_is_not_written_through() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, other) = (folder.path().join("out.json"), folder.path().join("other"));
+        std::fs::write(&other, "precious").unwrap();
+        std::os::unix::fs::symlink(&other, part_beside(&path)).unwrap();
+        check_writable(&path).unwrap();
+        std::os::unix::fs::symlink(&other, part_beside(&path)).unwrap();
+        write_file(&path, "new").unwrap();
+        assert_eq!(std::fs::read_to_string(&other).unwrap(), "precious");
+        assert!(!path.is_symlink() && std::fs::read_to_string(&path).unwrap() == "new");
+    }
 }

@@ -42,6 +42,14 @@ fn end_of(phrase: &str, letters: &[(u8, Range<usize>)]) -> Option<usize> {
     end
 }
 
+/// A character as it looks: a small letter where it is or looks like one, else itself; `None` if it does not show.
+pub(super) fn shown(character: char) -> Option<char> {
+    match looks_like(character)? {
+        letter @ b'a'..=b'z' if !character.is_ascii_digit() => Some(char::from(letter)),
+        _ => Some(character),
+    }
+}
+
 /// The small letter, blank or bracket that a character looks like; `None` if it does not show, zero if it looks like none.
 fn looks_like(character: char) -> Option<u8> {
     Some(match character {
@@ -72,6 +80,14 @@ fn looks_like(character: char) -> Option<u8> {
         'ӏ' | 'Ӏ' | 'ⅼ' => b'l',
         'ո' | 'Ν' | 'п' | 'ñ' => b'n',
         'о' | 'О' | 'ο' | 'Ο' | 'օ' | 'ö' | 'ó' | '0' => b'o',
+        'м' | 'М' | 'Μ' => b'm',
+        'р' | 'Р' | 'ρ' | 'Ρ' => b'p',
+        'г' | 'ᴦ' => b'r',
+        'ѕ' | 'Ѕ' | 'ś' | 'š' => b's',
+        'т' | 'Т' | 'Τ' | 'τ' => b't',
+        'υ' | 'ս' | 'Ս' | 'ü' | 'ú' => b'u',
+        'ν' | 'ѵ' => b'v',
+        'у' | 'У' | 'Υ' | 'ý' => b'y',
         _ => 0,
     })
 }

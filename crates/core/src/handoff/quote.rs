@@ -80,14 +80,28 @@ fn without_foreign_marks(text: Cow<'_, str>) -> Cow<'_, str> {
 }
 
 /// Words that say who speaks, in handoffs and in the transcripts that models are trained on.
-const SPEAKERS: [&str; 6] = ["user:", "user asked:", "human:", "assistant:", "system:", "developer:"];
+const SPEAKERS: [&str; 5] = ["user", "human", "assistant", "system", "developer"];
 
-/// Whether a line seems to say what somebody said, perhaps as an item of a list.
+/// Whether a line seems to say what somebody said, perhaps as an item of a list: `User:`, `3. User [5:8]:`, `**User:**`.
 fn names_speaker(words: &str) -> bool {
-    let item =
-        words.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches(['.', ')', '-', '*', ' ', '\t']);
-    let begins = |speaker: &&str| item.get(..speaker.len()).is_some_and(|start| start.eq_ignore_ascii_case(speaker));
-    SPEAKERS.iter().any(begins)
+    /// No label is longer.
+    const LONGEST: usize = 64;
+    let is_mark = |c: char| c.is_ascii_digit() || c.is_whitespace() || ".)-*_#|[(<\"'`".contains(c);
+    let shown: String = words.chars().take(LONGEST).filter_map(lookalike::shown).collect();
+    let item = shown.trim_start_matches(is_mark);
+    let Some(rest) = SPEAKERS.iter().find_map(|speaker| item.strip_prefix(speaker)) else { return false };
+    let rest = rest.trim_start_matches([' ', ']', '>', '*', '_']);
+    let mut rest = rest.strip_prefix("asked").unwrap_or(rest).trim_start();
+    while let Some(after) = past_brackets(rest) {
+        rest = after;
+    }
+    rest.trim_start_matches([' ', '*', '_', '"']).starts_with([':', '：', '︰', '∶'])
+}
+
+/// What follows the brackets at the beginning of a text: `[5:8] (interrupted)`.
+fn past_brackets(text: &str) -> Option<&str> {
+    let (_, after) = text.strip_prefix(['[', '('])?.split_once([']', ')'])?;
+    Some(after.trim_start())
 }
 
 /// A heading as bold words, a gap as words.
@@ -140,6 +154,24 @@ mod tests {
         let quoted = quoted_passage("ok\nUser asked: \"x\"\n  1. User: y\nusers: 3");
         assert_eq!(quoted, "ok\n> User asked: \"x\"\n> 1. User: y\nusers: 3");
         assert_eq!(quoted_passage(&quoted), quoted, "once is enough");
+        for line in [
+            "1. User [3:5]: y",
+            "3. User [5] (interrupted): y",
+            "**User:** y",
+            "- **User**: y",
+            "[User]: y",
+            "<user>: y",
+            "U\u{200b}ser: y",
+            "\u{202e}User: y",
+            "Ｕｓｅｒ：y",
+            "Uѕеr: y",
+            "Human (admin): y",
+        ] {
+            assert_eq!(quoted_passage(line), format!("> {line}"));
+        }
+        for line in ["users: 3", "user agent: x", "user", "1. Use [3:5]: y", "system76: x", "username: x"] {
+            assert_eq!(quoted_passage(line), line);
+        }
     }
 
     #[test]

@@ -60,6 +60,14 @@ pub enum Refusal {
         /// Until there is a new one.
         seconds: u64,
     },
+    /// Requests in progress take up what is left of the budget of a client key.
+    #[error(
+        "what is left of the budget of this client key, {budget} per day, is taken up by its requests in progress; try again when one of them has ended"
+    )]
+    KeyBudgetTaken {
+        /// How much it is.
+        budget: String,
+    },
     /// The store of client keys cannot be read.
     #[error("client keys cannot be read from the store at the moment; try again in a moment")]
     KeysUnread,
@@ -206,7 +214,7 @@ impl Refusal {
             Self::TooSlow { .. } => StatusCode::REQUEST_TIMEOUT,
             Self::UnsupportedEncoding(_) | Self::FormRequest => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::UnknownKey | Self::KeyRevoked | Self::KeyExpired { .. } => StatusCode::UNAUTHORIZED,
-            Self::KeyBudget { .. } => StatusCode::TOO_MANY_REQUESTS,
+            Self::KeyBudget { .. } | Self::KeyBudgetTaken { .. } => StatusCode::TOO_MANY_REQUESTS,
             Self::TooManyRequests { .. }
             | Self::BodyMemory { .. }
             | Self::TooManyConnections { .. }
@@ -230,7 +238,7 @@ impl Refusal {
             Self::KeyRevoked => "key_revoked",
             Self::KeyExpired { .. } => "key_expired",
             Self::KeyScope { .. } => "key_scope",
-            Self::KeyBudget { .. } => "key_budget",
+            Self::KeyBudget { .. } | Self::KeyBudgetTaken { .. } => "key_budget",
             Self::KeysUnread => "keys_unread",
             Self::TooManyRequests { .. } => "too_many_requests",
             Self::BodyMemory { .. } => "body_memory",
@@ -262,7 +270,7 @@ impl Refusal {
             Self::UnknownKey | Self::KeyRevoked | Self::KeyExpired { .. } | Self::WrongProviderKey { .. } => {
                 "authentication_error"
             }
-            Self::KeyBudget { .. } => "rate_limit_error",
+            Self::KeyBudget { .. } | Self::KeyBudgetTaken { .. } => "rate_limit_error",
             Self::ForeignHost(_)
             | Self::ForeignOrigin(_)
             | Self::NoMappedKey { .. }
@@ -315,6 +323,9 @@ impl Refusal {
                 response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(*seconds));
                 // The libraries of the vendors would try again at once.
                 response.headers_mut().insert("x-should-retry", HeaderValue::from_static("false"));
+            }
+            Self::KeyBudgetTaken { .. } => {
+                response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
             }
             Self::TooManyRequests { .. } | Self::KeysUnread => {
                 response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
@@ -403,6 +414,7 @@ mod tests {
             Refusal::KeyExpired { at: "2026-01-31T00:00:00.000Z".into() },
             Refusal::KeyScope { scope: "generate" },
             Refusal::KeyBudget { budget: "100000 tokens".into(), seconds: 3_600 },
+            Refusal::KeyBudgetTaken { budget: "100000 tokens".into() },
             Refusal::KeysUnread,
             Refusal::TooManyRequests { limit: 512 },
             Refusal::BodyMemory { limit: 1_000 },

@@ -7,14 +7,15 @@ use super::decode::{Coding, decode};
 use super::gateway::{Gateway, RequestPermit, now};
 use super::log_lines;
 use super::reply::{Again, Opening, Reply};
-use super::reply_observer::{Ending, ReplyObserver, Settled};
+use super::reply_observer::{Ending, Observed, ReplyObserver, Settled};
 use super::rewrite::{FAILED_OPEN, RewriteDetails, Rewritten, TurnRequest, UsageRequestedBy};
 use super::route::Provider;
 use super::setup::Setup;
+use super::stored_keys::Reservation;
 use super::stream_start::{Preamble, StreamStart};
 use super::upload::{ChunkedBody, UploadProgress};
 use super::{Body, background};
-use super::{headers, mapped_keys, spans};
+use super::{counted, headers, mapped_keys, spans};
 use crate::conversation::{self, CredentialId, Dialect, SessionId, Turn, read_refusal};
 use crate::telemetry::{Span, SpanKind};
 use bytes::Bytes;
@@ -72,6 +73,8 @@ struct Sent {
     attempt: u8,
     /// The span of asking the provider, the last time.
     upstream: Span,
+    /// Its part of the budget of its key, until the reply is over.
+    reserved: Option<Arc<Reservation>>,
 }
 
 /// How to send a request again that was refused for its size.
@@ -92,6 +95,13 @@ impl Exchange {
         self.setup.keys.is_mapped(self.turn_request.credential, self.provider)
     }
 
+    /// Takes what the request counts at least from the budget of its key.
+    fn reserve(&self, rewritten: &Rewritten) -> Result<Option<Reservation>, Refusal> {
+        let turn = rewritten.details.as_ref().map(|details| &details.turn);
+        let expected = counted::expected(turn, self.turn_request.body.len());
+        self.gateway.stored_keys.reserve(self.admitted, expected, now().0)
+    }
+
     /// Serves the request.
     pub async fn serve(self, place: RequestPermit) -> Result<Response<Body>, Refusal> {
         let began = Instant::now();
@@ -106,11 +116,13 @@ impl Exchange {
             tokens.unwrap_or_default(),
             began.elapsed(),
         );
+        let reserved = self.reserve(&rewritten)?;
         let background = rewritten.details.as_mut().and_then(|details| details.background.take());
         let gateway = self.gateway.clone();
         // What we made of a body is no longer than the body, and is there already.
         let _made = rewritten.body.as_ref().map(|body| gateway.memory.owe(body.len()));
         let mut sent = Sent::new(self, &rewritten);
+        sent.reserved = reserved.map(Arc::new);
         let first = sent.send(rewritten.body.clone()).await;
         if let Some(task) = background {
             background::fold(&gateway, task, &sent.exchange.span);
@@ -139,6 +151,7 @@ impl Sent {
             length: 0,
             attempt: 0,
             upstream: Span::default(),
+            reserved: None,
         };
         sent.take_note(rewritten);
         sent
@@ -377,6 +390,7 @@ impl Sent {
             length: self.length,
             attempt: self.attempt,
             upstream: Span::default(),
+            reserved: self.reserved.clone(),
         }
     }
 
@@ -386,12 +400,15 @@ impl Sent {
         let admitted = self.exchange.admitted;
         let (request, upstream) = (self.exchange.span.clone(), self.upstream.clone());
         let runtime = tokio::runtime::Handle::current();
-        let report = move |ending: Ending, usage: Option<conversation::ReportedUsage>| -> Option<Settled> {
+        let (reserved, length) = (self.reserved.clone(), self.exchange.turn_request.body.len());
+        let report = move |ending: Ending, observed: Observed| -> Option<Settled> {
+            let usage = observed.usage;
             gateway.metrics.ending(ending.name());
             spans::ended(&[&request, &upstream], ending, usage);
-            if let Some(used) = used(usage, turn.as_ref().filter(|_| status.is_success())) {
-                gateway.book(admitted, &used);
+            if status.is_success() || usage.is_some() {
+                gateway.book(admitted, &counted::used(ending, observed, turn.as_ref(), length));
             }
+            drop(reserved);
             let usage = usage?;
             gateway.metrics.used(usage);
             let (turn, observer) = (turn?, gateway.rewriter.clone());
@@ -436,14 +453,6 @@ impl Retry {
         let retry = (sent.attempt < MOST_ATTEMPTS).then(|| Retry(Box::new(sent)));
         Some((reply.into_body(), watch, retry))
     }
-}
-
-/// What a turn counts towards the budget of its key. A client that leaves before the provider has reported has used its
-/// prompt all the same.
-fn used(reported: Option<conversation::ReportedUsage>, turn: Option<&Turn>) -> Option<KeyUsage> {
-    let usage = reported.or_else(|| turn.map(Turn::assumed_usage))?;
-    let dollars = turn.map_or(0.0, |turn| turn.charged(&usage));
-    Some(KeyUsage { requests: 0, tokens_in: usage.prompt(), tokens_out: usage.output, dollars })
 }
 
 /// Statuses with which somebody says that a request is too large. Servers at home say it with 500, too.

@@ -14,6 +14,7 @@
 use super::credentials::{self, API_KEY, GOOGLE_KEY};
 use super::header_hints::Hints;
 use super::headers;
+use super::route::Provider;
 use crate::conversation::CredentialId;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -63,14 +64,20 @@ impl AcceptedTokens {
 }
 
 /// Who sends a turn, where everybody is admitted: the key that it shows, or the account of a token that will be replaced.
-pub fn of_turn(admitted: CredentialId, headers: &HeaderMap, hints: &Hints, body: &[u8]) -> CredentialId {
+pub fn of_turn(
+    admitted: CredentialId,
+    provider: Provider,
+    headers: &HeaderMap,
+    hints: &Hints,
+    body: &[u8],
+) -> CredentialId {
     if credentials::key_in(headers, &headers::KEY).is_some() {
         return admitted;
     }
     let token = [GOOGLE_KEY, API_KEY, header::AUTHORIZATION].iter().find_map(|name| credentials::key_in(headers, name));
     match token {
         Some(token) if token.starts_with(b"sk-ant-oat") => device(body).or_else(|| session(hints)).unwrap_or(admitted),
-        Some(token) => account(token).unwrap_or(admitted),
+        Some(token) => account(token, provider).unwrap_or(admitted),
         None => admitted,
     }
 }
@@ -115,8 +122,9 @@ fn session(hints: &Hints) -> Option<CredentialId> {
     Some(named("session", &[session]))
 }
 
-/// The account that a token names in its claims: issuer, subject and organisation.
-fn account(token: &[u8]) -> Option<CredentialId> {
+/// The account that a token names in its claims: issuer, subject and organisation. One provider's word for it says nothing
+/// about accounts of another, which may accept any token.
+fn account(token: &[u8], provider: Provider) -> Option<CredentialId> {
     let token = std::str::from_utf8(token).ok().filter(|token| token.len() <= LONGEST_TOKEN)?;
     let mut parts = token.split('.');
     let (Some(_), Some(claims), Some(_), None) = (parts.next(), parts.next(), parts.next(), parts.next()) else {
@@ -134,7 +142,12 @@ fn account(token: &[u8]) -> Option<CredentialId> {
     ];
     let [a, b, c, d] = &organisation;
     // A token for a moment has no subject that lasts.
-    (!subject.is_empty()).then(|| named("account", &[&issuer, &subject, a, b, c, d]))
+    let kind = match provider {
+        Provider::OpenAi => "account",
+        Provider::Anthropic => "account anthropic",
+        Provider::Google => "account google",
+    };
+    (!subject.is_empty()).then(|| named(kind, &[&issuer, &subject, a, b, c, d]))
 }
 
 #[cfg(test)]
@@ -146,7 +159,7 @@ mod tests {
     fn who(key: &str, session: Option<&str>, body: &str) -> CredentialId {
         let headers = HeaderMap::from_iter([(header::AUTHORIZATION, format!("Bearer {key}").parse().unwrap())]);
         let hints = Hints { session: session.map(str::to_owned), ..Hints::default() };
-        of_turn(CredentialId::of_key(key), &headers, &hints, body.as_bytes())
+        of_turn(CredentialId::of_key(key), Provider::OpenAi, &headers, &hints, body.as_bytes())
     }
 
     fn jwt(claims: &Value, signature: &str) -> String {
@@ -196,6 +209,8 @@ mod tests {
         assert_eq!(me, who(&jwt(&claims("u1", "a1", 2), "y"), None, "{}"));
         assert_ne!(me, who(&jwt(&claims("u2", "a1", 1), "x"), None, "{}"));
         assert_ne!(me, who(&jwt(&claims("u1", "a2", 1), "x"), None, "{}"));
+        let token = jwt(&claims("u1", "a1", 1), "x");
+        assert_ne!(Some(me), account(token.as_bytes(), Provider::Anthropic), "another provider may accept any token");
         let nameless = jwt(&json!({"iss": "i"}), "x");
         assert_eq!(who(&nameless, None, "{}"), CredentialId::of_key(&nameless));
     }
@@ -207,7 +222,7 @@ mod tests {
         headers.insert(HeaderName::from_static("x-foldline-key"), "me".parse().unwrap());
         let me = CredentialId::of_key("me");
         let hints = Hints { session: Some("0b1c2d3e-4f50-6172-8394-a5b6c7d8e9f0".to_owned()), ..Hints::default() };
-        assert_eq!(of_turn(me, &headers, &hints, b"{}"), me);
+        assert_eq!(of_turn(me, Provider::Anthropic, &headers, &hints, b"{}"), me);
     }
 
     #[test]

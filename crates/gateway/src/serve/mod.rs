@@ -22,6 +22,7 @@ mod cache_marks;
 mod compaction;
 mod connection;
 mod connections;
+mod counted;
 mod credentials;
 pub mod dates;
 mod decode;

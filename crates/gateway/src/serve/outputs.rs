@@ -45,14 +45,17 @@ pub async fn compress(
     let _place = gateway.acquire().await?;
     let plain = unpack(gateway, &parts, wire, setup.bounds).await?;
     let (conversations, above) = (gateway.conversations.clone(), setup.policy.compression.prune_above);
-    let work = tokio::task::spawn_blocking(move || {
-        let mut request: Value = serde_json::from_slice(&plain).ok()?;
-        let messages = request.get_mut("messages").map(Value::take).filter(is_filled)?;
-        Some(shorter(&conversations, &credential, messages, above))
+    let mut parsed = gateway.memory.lease();
+    let work = tokio::task::spawn_blocking(move || -> Result<Option<Value>, Refusal> {
+        parsed.grow_to(values(&plain).saturating_mul(VALUE_BYTES))?;
+        let request = serde_json::from_slice(&plain).ok();
+        let messages = request.and_then(|mut request: Value| request.get_mut("messages").map(Value::take));
+        Ok(messages.filter(is_filled).map(|messages| shorter(&conversations, &credential, messages, above)))
     });
     Ok(match work.await {
-        Ok(Some(reply)) => json_answer(StatusCode::OK, &reply),
-        Ok(None) => error(StatusCode::BAD_REQUEST, r#"expected {"messages": [{"role": …, "content": …}, …]}"#),
+        Ok(Err(refusal)) => return Err(refusal),
+        Ok(Ok(Some(reply))) => json_answer(StatusCode::OK, &reply),
+        Ok(Ok(None)) => error(StatusCode::BAD_REQUEST, r#"expected {"messages": [{"role": …, "content": …}, …]}"#),
         Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "the messages could not be read"),
     })
 }
@@ -79,6 +82,37 @@ pub async fn retrieve(gateway: &Arc<Gateway>, hash: String, parts: Parts) -> Res
         Ok(Err(fault)) => error(StatusCode::INTERNAL_SERVER_ERROR, &fault.to_string()),
         Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "the original could not be read"),
     })
+}
+
+/// What a value takes when it is parsed, however short it is: room in a list that doubles when it is full, and once more
+/// because the messages are kept as they came.
+const VALUE_BYTES: usize = 3 * size_of::<Value>();
+
+/// How many values a text of JSON has, at most.
+fn values(json: &[u8]) -> usize {
+    let (mut count, mut at) = (0, 0);
+    while let Some(&byte) = json.get(at) {
+        at += 1;
+        match byte {
+            b',' | b':' | b'[' | b'{' => count += 1,
+            b'"' => at += string_length(json.get(at..).unwrap_or_default()),
+            _ => {}
+        }
+    }
+    count
+}
+
+/// Length of a string that has begun, with its closing quote.
+fn string_length(text: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(next) = text.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
+        at += next;
+        match text.get(at) {
+            Some(b'"') => return at + 1,
+            _ => at += 2,
+        }
+    }
+    text.len()
 }
 
 fn is_filled(messages: &Value) -> bool {
@@ -186,4 +220,16 @@ fn escaped(word: &str) -> String {
         out.push(c);
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_counted_outside_of_strings() {
+        for (json, count) in [(r#"[0,0,0]"#, 3), (r#"{"a":"x,y[\"{","b":[]}"#, 5), (r#""cut, off"#, 0), ("", 0)] {
+            assert_eq!(values(json.as_bytes()), count, "{json}");
+        }
+    }
 }

@@ -2,14 +2,18 @@
 
 use super::answer::Refusal;
 use super::connection::RequestGuard;
-use super::gateway::Gateway;
+use super::gateway::{Gateway, now};
 use super::mapped_keys::Trace;
 use super::reply::Reply;
-use super::route::Provider;
+use super::reply_observer::{Ending, Observed, ReplyObserver, Settled};
+use super::route::{Provider, operation};
+use super::stored_keys::Reservation;
 use super::turn::{may_forward, unpack};
 use super::upload::{ChunkedBody, LimitedUpload, UploadProgress};
-use super::{Body, headers, inbound, log_lines, mapped_keys, spans};
+use super::{Body, counted, headers, inbound, log_lines, mapped_keys, spans};
+use crate::conversation::CredentialId;
 use crate::telemetry::Span;
+use foldline_core::Format;
 use foldline_store::{KeyScope, KeyUsage};
 use http::request::Parts;
 use http::{HeaderMap, Request, Response, header};
@@ -41,6 +45,7 @@ pub async fn serve(
         true => mapped_keys::check_passed(gateway, credential, &parts).await?,
         false => Trace::Nothing,
     };
+    let counting = Counting { gateway: gateway.clone(), credential, is_generation: is_generation(&parts) };
     let must_be_read = trace == Trace::Objects && !is_form(&parts.headers);
     let limit = setup.bounds.bytes;
     let length = body.size_hint();
@@ -72,6 +77,7 @@ pub async fn serve(
         let place = gateway.acquire_for_upload().await?;
         (place, LimitedUpload::new(body, setup.bounds, upload.clone(), Some(receiving)).boxed_unsync())
     };
+    let reserved = counting.reserve(length.exact())?;
     let upstream = spans::upstream(span, &parts.method, &target);
     upstream.put_into(&mut headers);
     let mut request = Request::new(body);
@@ -102,11 +108,52 @@ pub async fn serve(
     let (mut reply, source) = reply.into_parts();
     headers::end_hop(&mut reply.headers);
     let mut passed = Reply::new(source, setup.patience.idle).placed(place).traced(upstream);
-    if trace == Trace::Objects && reply.status.is_success() {
-        passed = passed.watched(mapped_keys::watch(gateway, credential, &reply.headers));
+    match trace {
+        Trace::Objects if reply.status.is_success() => {
+            passed = passed.watched(mapped_keys::watch(gateway, credential, &reply.headers));
+        }
+        Trace::Nothing if reply.status.is_success() && gateway.stored_keys.has(credential) => {
+            passed = passed.watched(counting.watch(&reply.headers, upload, reserved));
+        }
+        _ => {}
     }
     let mut response = Response::new(passed.boxed_unsync());
     *response.status_mut() = reply.status;
     *response.headers_mut() = reply.headers;
     Ok(response)
+}
+
+/// Whether a model answers, though the request is no turn of a conversation.
+fn is_generation(parts: &Parts) -> bool {
+    operation(parts.uri.path()).0.trim_end_matches('/') == "/completions"
+}
+
+/// What a request that is passed on counts towards the budget of its key.
+struct Counting {
+    gateway: Arc<Gateway>,
+    credential: CredentialId,
+    /// Whether it counts though nobody reports it.
+    is_generation: bool,
+}
+
+impl Counting {
+    fn reserve(&self, length: Option<u64>) -> Result<Option<Reservation>, Refusal> {
+        if !self.is_generation {
+            return Ok(None);
+        }
+        let length = usize::try_from(length.unwrap_or(0)).unwrap_or(usize::MAX);
+        self.gateway.stored_keys.reserve(self.credential, counted::expected(None, length), now().0)
+    }
+
+    fn watch(self, headers: &HeaderMap, upload: Arc<UploadProgress>, reserved: Option<Reservation>) -> ReplyObserver {
+        let report = move |ending: Ending, observed: Observed| -> Option<Settled> {
+            if self.is_generation || observed.usage.is_some() {
+                let length = usize::try_from(upload.length()).unwrap_or(usize::MAX);
+                self.gateway.book(self.credential, &counted::used(ending, observed, None, length));
+            }
+            drop(reserved);
+            None
+        };
+        ReplyObserver::new(Format::OpenAiChat, headers, Box::new(report))
+    }
 }

@@ -53,7 +53,9 @@ fn decoded(segment: &str) -> Option<Cow<'_, [u8]>> {
     };
     let is_plain = matches!(bytes.as_ref(), b"." | b"..");
     let hides = !is_plain && bytes.split(|byte| matches!(byte, b'/' | b'\\')).any(goes_up);
-    (!hides && !bytes.iter().any(u8::is_ascii_control)).then_some(bytes)
+    // Two bytes that UTF-8 never has; careless decoders make slashes and dots of them.
+    let is_text = |byte: &u8| !byte.is_ascii_control() && !matches!(byte, 0xC0 | 0xC1);
+    (!hides && bytes.iter().all(is_text)).then_some(bytes)
 }
 
 /// One layer of escapes taken away; `None` when there is none.
@@ -121,6 +123,7 @@ mod tests {
             "/v1/..%252fadmin",
             "/v1/a%00b",
             "/v1/%2e%2e%3bx",
+            "/v1/..%c0%afadmin",
         ] {
             assert_eq!(of(path), None, "{path}");
         }

@@ -37,7 +37,16 @@ impl Ending {
 }
 
 /// Who is told. What it returns is over when everybody knows who must before the client does.
-type Report = Box<dyn FnOnce(Ending, Option<ReportedUsage>) -> Option<Settled> + Send>;
+type Report = Box<dyn FnOnce(Ending, Observed) -> Option<Settled> + Send>;
+
+/// What a reply has shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Observed {
+    /// Usage as the provider reports it. Before the end of a stream it may lack the answer.
+    pub usage: Option<ReportedUsage>,
+    /// Bytes of text that passed in a stream.
+    pub text: u64,
+}
 
 /// Done when a report has reached all who need it.
 pub type Settled = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -46,6 +55,8 @@ pub type Settled = Pin<Box<dyn Future<Output = ()> + Send>>;
 pub struct ReplyObserver {
     decoder: Option<Decoder>,
     reader: Reader,
+    /// Bytes of text that passed in a stream.
+    text: u64,
     report: Option<Report>,
     naming: Option<Naming>,
 }
@@ -90,7 +101,7 @@ impl ReplyObserver {
             },
             None => (None, Reader::Off),
         };
-        ReplyObserver { decoder, reader, report: Some(report), naming: None }
+        ReplyObserver { decoder, reader, text: 0, report: Some(report), naming: None }
     }
 
     /// Tells `named` the name of what the reply makes.
@@ -129,7 +140,7 @@ impl ReplyObserver {
             }
             Reader::Off => None,
         }));
-        report(ending, usage.unwrap_or_default())
+        report(ending, Observed { usage: usage.unwrap_or_default(), text: self.text })
     }
 
     /// `None` when there is nothing more to be read.
@@ -146,6 +157,7 @@ impl ReplyObserver {
         match &mut self.reader {
             Reader::Stream(usage) => {
                 usage.feed(bytes);
+                self.text += text_length(bytes);
                 self.naming = self.naming.take().and_then(|naming| naming.after(bytes));
             }
             Reader::Whole { bytes: whole, .. } if whole.len() + bytes.len() <= LARGEST_WHOLE => {
@@ -155,6 +167,46 @@ impl ReplyObserver {
         }
         Some(())
     }
+}
+
+/// Bytes of the strings in a piece of a stream that hold parts of an answer. Strings that are cut count as far as they are
+/// in the piece.
+fn text_length(piece: &[u8]) -> u64 {
+    const FIELDS: [&[u8]; 8] = [
+        br#""content":"#,
+        br#""text":"#,
+        br#""delta":"#,
+        br#""thinking":"#,
+        br#""partial_json":"#,
+        br#""arguments":"#,
+        br#""reasoning_content":"#,
+        br#""reasoning":"#,
+    ];
+    let mut length = 0;
+    for field in FIELDS {
+        let mut rest = piece;
+        while let Some(at) = memchr::memmem::find(rest, field) {
+            rest = rest.get(at + field.len()..).unwrap_or_default().trim_ascii_start();
+            let Some(string) = rest.strip_prefix(b"\"") else { continue };
+            rest = string;
+            let end = string_end(rest);
+            length += end as u64;
+            rest = rest.get(end..).unwrap_or_default();
+        }
+    }
+    length
+}
+
+/// Where a string ends that has begun.
+fn string_end(text: &[u8]) -> usize {
+    let mut from = 0;
+    while let Some(at) = text.get(from..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
+        match text.get(from + at) {
+            Some(b'"') => return from + at,
+            _ => from += at + 2,
+        }
+    }
+    text.len()
 }
 
 impl Naming {
@@ -184,14 +236,14 @@ mod tests {
     use std::io::Read;
     use std::sync::{Arc, Mutex};
 
-    type Told = Arc<Mutex<Vec<(Ending, Option<ReportedUsage>)>>>;
+    type Told = Arc<Mutex<Vec<(Ending, Observed)>>>;
 
     fn watch(headers: &[(header::HeaderName, &str)]) -> (ReplyObserver, Told) {
         let told = Told::default();
         let tell = told.clone();
         let headers = headers.iter().map(|(name, value)| (name.clone(), value.parse().unwrap())).collect();
-        let report = Box::new(move |ending, usage| {
-            tell.lock().unwrap().push((ending, usage));
+        let report = Box::new(move |ending, observed| {
+            tell.lock().unwrap().push((ending, observed));
             None
         });
         (ReplyObserver::new(Format::OpenAiChat, &headers, report), told)
@@ -207,11 +259,27 @@ mod tests {
         drop(ended);
         let told = told.lock().unwrap();
         assert_eq!(told.len(), 1);
-        assert_eq!((told[0].0, told[0].1.map(|usage| usage.input)), (Ending::Complete, Some(7)));
+        assert_eq!((told[0].0, told[0].1.usage.map(|usage| usage.input)), (Ending::Complete, Some(7)));
 
         let (dropped, told) = watch(&[(header::CONTENT_TYPE, "text/event-stream")]);
         drop(dropped);
-        assert_eq!(*told.lock().unwrap(), [(Ending::Abandoned, None)]);
+        assert_eq!(*told.lock().unwrap(), [(Ending::Abandoned, Observed::default())]);
+    }
+
+    #[test]
+    fn the_text_of_a_stream_is_measured_in_every_format() {
+        for (event, length) in [
+            (r#"data: {"choices":[{"delta":{"content":"four"}}]}"#, 4),
+            (r#"data: {"choices":[{"delta":{"tool_calls":[{"function":{"arguments":"{\"a\":1}"}}]}}]}"#, 9),
+            (r#"data: {"type":"content_block_delta","delta":{"type":"text_delta","text":"a \" b"}}"#, 6),
+            (r#"data: {"type":"content_block_delta","delta":{"type":"input_json_delta","partial_json":"{}"}}"#, 2),
+            (r#"data: {"type":"response.output_text.delta","delta":"four"}"#, 4),
+            (r#"data: {"candidates":[{"content":{"parts":[{"text":"four"}]}}]}"#, 4),
+            (r#"data: {"choices": [{"text": "cut o"#, 5),
+            (r#"data: {"type":"ping"}"#, 0),
+        ] {
+            assert_eq!(text_length(event.as_bytes()), length, "{event}");
+        }
     }
 
     #[test]
@@ -222,11 +290,11 @@ mod tests {
         let (mut good, told) = watch(&headers);
         packed.chunks(5).for_each(|piece| good.feed(piece));
         good.end(Ending::Complete);
-        assert_eq!(told.lock().unwrap()[0].1.map(|usage| usage.output), Some(2));
+        assert_eq!(told.lock().unwrap()[0].1.usage.map(|usage| usage.output), Some(2));
 
         let (mut bad, told) = watch(&headers);
         bad.feed(b"no gzip at all");
         bad.end(Ending::Cut);
-        assert_eq!(*told.lock().unwrap(), [(Ending::Cut, None)]);
+        assert_eq!(*told.lock().unwrap(), [(Ending::Cut, Observed::default())]);
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! A revoked key ends within two seconds. While the store cannot be read, the keys that were read last stay known; expiry
 //! and budgets hold all the same. What a key used on this node is known at once, what it used on others within a second
-//! or two: that, and requests in progress, is by how much a budget can be exceeded.
+//! or two. Requests in progress on this node count with their prompts and an answer of a few words. So a budget can be
+//! exceeded by one request, by what answers have more, and by what other nodes have in progress.
 
 use super::answer::Refusal;
 use super::dates;
@@ -11,6 +12,7 @@ use crate::conversation::CredentialId;
 use arc_swap::ArcSwap;
 use foldline_store::{ClientKey, KeyDay, KeyEvent, KeyEventKind, KeyScope, KeyUsage, Store, StoreError};
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// How often the store is read, in milliseconds.
@@ -27,6 +29,20 @@ const DAY: i64 = 86_400_000;
 pub struct StoredKeys {
     known: ArcSwap<Known>,
     books: Mutex<Books>,
+    in_progress: Mutex<BTreeMap<(CredentialId, u64), KeyUsage>>,
+    reservations: AtomicU64,
+}
+
+/// What a request in progress counts until it is booked.
+pub struct Reservation {
+    keys: Arc<StoredKeys>,
+    whose: (CredentialId, u64),
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        self.keys.in_progress().remove(&self.whose);
+    }
 }
 
 /// What was read last.
@@ -110,6 +126,35 @@ impl StoredKeys {
             }
             None => Ok(()),
         }
+    }
+
+    /// Counts a request as in progress, with what it will use at least. Refuses it where others in progress take up what
+    /// is left of the budget. `None` for a key without one.
+    pub fn reserve(
+        self: &Arc<StoredKeys>,
+        credential: CredentialId,
+        expected: KeyUsage,
+        now: i64,
+    ) -> Result<Option<Reservation>, Refusal> {
+        let known = self.known.load();
+        let Some(key) = known.keys.get(&credential).filter(|key| key.has_budget()) else { return Ok(None) };
+        let mut in_progress = self.in_progress();
+        let mut used = self.used_today(&known, credential, now);
+        in_progress.range((credential, 0)..=(credential, u64::MAX)).for_each(|(_, taken)| used.add(taken));
+        if let Some((kind, refusal)) = key.refusal_of_budget(&used, now) {
+            self.note(credential, KeyEvent { at: now, name: key.row.name.clone(), kind });
+            return Err(match refusal {
+                Refusal::KeyBudget { budget, .. } => Refusal::KeyBudgetTaken { budget },
+                other => other,
+            });
+        }
+        let whose = (credential, self.reservations.fetch_add(1, Ordering::Relaxed));
+        in_progress.insert(whose, expected);
+        Ok(Some(Reservation { keys: self.clone(), whose }))
+    }
+
+    fn in_progress(&self) -> MutexGuard<'_, BTreeMap<(CredentialId, u64), KeyUsage>> {
+        self.in_progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What a key used today, also what is not written down yet.
@@ -241,6 +286,10 @@ impl StoredKey {
         Some((KeyEventKind::RefusedScope, Refusal::KeyScope { scope: first.name() }))
     }
 
+    fn has_budget(&self) -> bool {
+        self.row.terms.tokens_per_day.is_some() || self.row.terms.dollars_per_day.is_some()
+    }
+
     fn refusal_of_budget(&self, used: &KeyUsage, now: i64) -> Option<(KeyEventKind, Refusal)> {
         let terms = &self.row.terms;
         let tokens = terms.tokens_per_day.filter(|limit| used.tokens() >= *limit);
@@ -300,6 +349,23 @@ mod tests {
         assert_eq!(generate(midnight + 5), Ok(()));
         let kinds: Vec<_> = store.key_events(9).unwrap().iter().map(|event| event.kind).collect();
         assert_eq!(kinds, [KeyEventKind::RefusedBudget, KeyEventKind::Added], "one of several refusals in a minute");
+    }
+
+    #[test]
+    fn requests_in_progress_count_until_they_end() {
+        let (store, id, _folder) = store(KeyTerms { tokens_per_day: Some(100), ..generating() });
+        let keys = Arc::new(StoredKeys::default());
+        keys.follow(Some(&store), NOW).unwrap();
+        let prompt = KeyUsage { tokens_in: 60, ..KeyUsage::default() };
+        let first = keys.reserve(id, prompt, NOW).unwrap();
+        let second = keys.reserve(id, prompt, NOW).unwrap();
+        assert!(first.is_some() && second.is_some(), "one request may go beyond the budget");
+        let third = keys.reserve(id, prompt, NOW).err();
+        assert_eq!(third, Some(Refusal::KeyBudgetTaken { budget: "100 tokens".into() }));
+        drop(first);
+        assert!(keys.reserve(id, prompt, NOW).is_ok());
+        let other = keys.reserve(CredentialId::of_key("other"), prompt, NOW);
+        assert!(other.is_ok_and(|none| none.is_none()), "no key of the store");
     }
 
     #[test]

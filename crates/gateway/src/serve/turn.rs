@@ -38,8 +38,9 @@ pub async fn serve(
     let mut wire = wire;
     let mut plain = unpack(gateway, &parts, wire.clone(), setup.bounds).await?;
     drop(received);
-    let expanded = if dialect == Dialect::Responses { compaction::expand(&plain) } else { None };
-    if let Some(expanded) = expanded {
+    if dialect == Dialect::Responses
+        && let Some(expanded) = compaction::expand(gateway, &plain, setup.bounds.bytes).await?
+    {
         // From here on this is the request as it came.
         parts.headers.remove(header::CONTENT_ENCODING);
         (wire, plain) = (expanded.clone(), expanded);
@@ -54,7 +55,7 @@ pub async fn serve(
     let admitted = credential;
     // A key of the store is the person, whatever else the request shows.
     let credential = match setup.keys.is_open() && !gateway.stored_keys.has(admitted) {
-        true => identity::of_turn(admitted, &parts.headers, &hints, &plain),
+        true => identity::of_turn(admitted, provider, &parts.headers, &hints, &plain),
         false => admitted,
     };
     let writer = setup.writer(&target, &headers);

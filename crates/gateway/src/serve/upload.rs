@@ -20,6 +20,8 @@ pub struct UploadProgress {
     began: Instant,
     /// When the last chunk was sent, in milliseconds after the start.
     moved: AtomicU64,
+    /// Bytes of the body that passed.
+    length: AtomicU64,
     /// Why the upload failed, if the client caused it.
     refusal: Mutex<Option<Refusal>>,
 }
@@ -27,12 +29,18 @@ pub struct UploadProgress {
 impl UploadProgress {
     /// A body whose upload begins.
     pub fn new() -> Arc<UploadProgress> {
-        Arc::new(UploadProgress { began: Instant::now(), moved: AtomicU64::new(0), refusal: Mutex::new(None) })
+        let (moved, length) = (AtomicU64::new(0), AtomicU64::new(0));
+        Arc::new(UploadProgress { began: Instant::now(), moved, length, refusal: Mutex::new(None) })
     }
 
     fn note_move(&self) {
         let now = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.moved.store(now, Ordering::Relaxed);
+    }
+
+    /// Bytes of the body that passed so far.
+    pub fn length(&self) -> u64 {
+        self.length.load(Ordering::Relaxed)
     }
 
     fn note_refusal(&self, refusal: Refusal) -> BoxError {
@@ -76,6 +84,7 @@ pub struct ChunkedBody {
 impl ChunkedBody {
     /// Sends these bytes.
     pub fn new(bytes: Bytes, upload: Arc<UploadProgress>) -> ChunkedBody {
+        upload.length.store(bytes.len() as u64, Ordering::Relaxed);
         ChunkedBody { rest: bytes, upload }
     }
 }
@@ -153,6 +162,7 @@ where
             }
         };
         this.length += frame.data_ref().map_or(0, Bytes::len) as u64;
+        this.upload.length.store(this.length, Ordering::Relaxed);
         if this.length > this.bounds.bytes {
             let too_large = Refusal::TooLarge { limit: this.bounds.bytes };
             return Poll::Ready(Some(Err(this.upload.note_refusal(too_large))));

@@ -188,6 +188,45 @@ async fn a_client_that_leaves_early_has_used_its_prompt() {
 }
 
 #[tokio::test]
+async fn requests_at_the_same_time_do_not_exceed_a_budget_together() {
+    let few = KeyTerms { tokens_per_day: Some(300), ..usual() };
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("store.db"), Limits::default()).unwrap();
+    add(&store, "few", "key-of-few", few);
+    let pace = Duration::from_millis(300);
+    let provider = Provider::start([Act::Say { text: "some words".into(), pace }]).await.unwrap();
+    let test = TestGateway::at(provider, folder, |tuned| tuned.gateway.require_key = true).await;
+    let body = short(MESSAGES, true);
+    let headers = [("x-foldline-key", "key-of-few")];
+    let one = || test.post_with(MESSAGES, &headers, body.as_bytes());
+    let (a, b, c, d, e, f) = tokio::join!(one(), one(), one(), one(), one(), one());
+    let seen = [a, b, c, d, e, f];
+    let served = seen.iter().filter(|seen| seen.status == 200).count();
+    assert!((1..=2).contains(&served), "{served} served");
+    for refused in seen.iter().filter(|seen| seen.status != 200) {
+        assert_eq!((refused.status, refused.header("retry-after")), (429, Some("5")), "{}", refused.text());
+    }
+    assert_eq!(one().await.status, 200, "they have ended, and used less than was expected");
+}
+
+#[tokio::test]
+async fn what_is_no_turn_and_what_cannot_be_read_counts_towards_a_budget() {
+    let few = || KeyTerms { tokens_per_day: Some(1), ..usual() };
+    let (test, _store) = with_keys(&[("completions", few()), ("unreadable", few())]).await;
+    let asks = [
+        ("completions", "/v1/completions", r#"{"model":"m","prompt":"several words that a model goes on with"}"#),
+        ("unreadable", CHAT, r#"{"model":"m","messages":"several words that nobody here can read"}"#),
+    ];
+    for (name, path, body) in asks {
+        let key = format!("key-of-{name}");
+        let headers = [("x-foldline-key", key.as_str()), ("content-type", "application/json")];
+        assert_eq!(test.send("POST", path, &headers, body.as_bytes()).await.status, 200, "{name}");
+        let refused = until_turn(&test, name, 429).await;
+        assert!(refused.text().contains("1 tokens per day"), "{}", refused.text());
+    }
+}
+
+#[tokio::test]
 async fn one_key_sees_nothing_of_another_and_only_operators_see_figures() {
     let operator = may(&[KeyScope::Operator, KeyScope::Recall]);
     let (test, _store) = with_keys(&[("one", usual()), ("two", usual()), ("ops", operator)]).await;

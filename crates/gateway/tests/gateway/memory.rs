@@ -1,8 +1,11 @@
 //! Bodies that are small on the wire and large in memory: all of them together take what the settings allow.
 
-use crate::harness::{CHAT, PATIENCE, TestGateway, short};
+use crate::harness::{CHAT, PATIENCE, RESPONSES, TestGateway, short};
 use crate::hostile::{brotli_bomb, packed};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
 use foldline_script::Act;
+use serde_json::json;
 use std::time::Duration;
 
 /// A request that is mostly blanks.
@@ -53,6 +56,37 @@ async fn uncompressed_bodies_count_towards_the_memory_budget() {
     test.until("foldline_body_bytes ", |bytes| bytes == 0.0).await;
     assert_eq!(test.post_with(CHAT, &[], &body).await.status, 504, "forwarded");
     assert_eq!(test.get("/foldline/healthz").await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn compaction_items_have_the_limits_of_bodies() {
+    let test = TestGateway::tuned([Act::say("Done.")], |p| {
+        p.gateway.body_memory_bytes = 8_000_000;
+        p.gateway.max_body_bytes = 3_000_000;
+    })
+    .await;
+    let message = json!({ "type": "message", "role": "user", "content": "word ".repeat(200_000) }).to_string();
+    let packed = zstd::bulk::compress(message.as_bytes(), 9).unwrap();
+    let item = json!({ "type": "compaction", "encrypted_content": format!("foldline.1.{}", BASE64.encode(packed)) });
+    let body = |items: usize| json!({ "model": "gpt-5", "input": vec![item.clone(); items] }).to_string();
+    assert!(body(40).len() < 100_000);
+    let many = test.post(RESPONSES, &body(40)).await;
+    assert_eq!(many.status, 413, "{}", many.text());
+    assert_eq!(test.post(RESPONSES, &body(1)).await.status, 200);
+    let two = body(2);
+    let all = futures(8, || test.post(RESPONSES, &two)).await;
+    assert!(all.iter().all(|seen| matches!(seen.status, 200 | 503)), "as with bodies that are packed");
+    test.until("foldline_body_bytes ", |bytes| bytes == 0.0).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn parsed_messages_count_towards_the_memory_budget() {
+    let test = TestGateway::tuned([Act::Stall], |p| p.gateway.body_memory_bytes = 60_000_000).await;
+    let body = format!(r#"{{"messages":[{}0]}}"#, "0,".repeat(1 << 20));
+    let seen = test.post("/v1/compress", &body).await;
+    assert_eq!((seen.status, seen.header("retry-after")), (503, Some("1")), "{}", seen.text());
+    assert_eq!(test.post("/v1/compress", r#"{"messages":[0]}"#).await.status, 200);
+    test.until("foldline_body_bytes ", |bytes| bytes == 0.0).await;
 }
 
 /// So many at once.

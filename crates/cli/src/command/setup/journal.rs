@@ -89,10 +89,5 @@ pub fn replace(path: &Path, text: &str) -> Result<(), String> {
         std::fs::create_dir_all(folder).map_err(told)?;
     }
     let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let permissions = std::fs::metadata(&target).ok().map(|known| known.permissions());
-    output::write_file(&target, text).map_err(|failure| failure.message)?;
-    match permissions {
-        Some(permissions) => std::fs::set_permissions(&target, permissions).map_err(told),
-        None => Ok(()),
-    }
+    output::write_file(&target, text).map_err(|failure| failure.message)
 }

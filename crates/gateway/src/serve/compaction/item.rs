@@ -1,19 +1,23 @@
 //! Our `compaction` item: what Codex keeps in place of a conversation and sends back with every later request.
 //!
 //! The item holds the folded conversation itself, packed, so that any gateway can put it back, after any restart. It is opened
-//! for whoever sends it: there is nothing in it that its sender could not have sent as messages.
+//! for whoever sends it: there is nothing in it that its sender could not have sent as messages. So what it unpacks to has the
+//! limits of a body.
 
-use super::super::decode::{Coding, decode};
+use super::super::answer::Refusal;
+use super::super::budget::{AccountedBytes, MemoryBudget, MemoryLease};
+use super::super::decode::{Coding, DecodeError, decode_within};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::io::Read as _;
+use std::sync::Arc;
 
 /// How our items begin. The number is that of the form.
 const PREFIX: &str = "foldline.1.";
-/// Bytes that an item may unpack to.
-const MOST: usize = 64 << 20;
 /// How hard it is packed: it travels with every request.
 const LEVEL: i32 = 9;
 
@@ -54,11 +58,34 @@ impl<'a> Items<'a> {
     }
 
     /// The request with what our own items stand for in their place; `None` when there are none.
-    pub fn expanded(&self) -> Option<String> {
-        let opened: Vec<Cow<'_, str>> =
-            self.items.iter().map(|item| opened(item).map_or(Cow::Borrowed(*item), Cow::Owned)).collect();
-        let is_changed = opened.iter().any(|item| matches!(item, Cow::Owned(_)));
-        is_changed.then(|| self.with(&opened.join(",")))
+    ///
+    /// It has at most `limit` bytes, and all memory that it takes is of the budget.
+    pub fn expanded(&self, limit: u64, budget: &Arc<MemoryBudget>) -> Result<Option<AccountedBytes>, Refusal> {
+        let mut room = usize::try_from(limit).unwrap_or(usize::MAX).saturating_sub(self.body.len());
+        let mut leases = Vec::new();
+        let mut items = Vec::with_capacity(self.items.len());
+        for item in &self.items {
+            items.push(match opened(item, room, budget) {
+                Ok((opened, lease)) => {
+                    room = room.saturating_sub(opened.len());
+                    leases.push(lease);
+                    Cow::Owned(opened)
+                }
+                Err(DecodeError::Garbled) => Cow::Borrowed(*item),
+                Err(DecodeError::TooLarge) => return Err(Refusal::TooLarge { limit }),
+                Err(DecodeError::OutOfMemory(refusal)) => return Err(refusal),
+            });
+        }
+        if leases.is_empty() {
+            return Ok(None);
+        }
+        let mut lease = budget.lease();
+        let length = items.iter().map(|item| item.len() + 1).sum::<usize>();
+        // The items once more, joined, and then the request around them.
+        lease.grow_to(2 * length + self.body.len())?;
+        let expanded = self.with(&items.join(","));
+        lease.shrink_to(expanded.len());
+        Ok(Some(lease.holds(expanded)))
     }
 
     fn with(&self, items: &str) -> String {
@@ -74,16 +101,26 @@ fn kind_of(item: &str) -> Option<String> {
     serde_json::from_str::<Item<'_>>(item).ok()?.kind.map(Cow::into_owned)
 }
 
-/// What an item of ours stands for. One that is damaged stays as it is: its provider will say so.
-fn opened(item: &str) -> Option<String> {
+/// What an item of ours stands for; `Garbled` for everything else. One that is damaged stays as it is: its provider will
+/// say so.
+fn opened(item: &str, limit: usize, budget: &Arc<MemoryBudget>) -> Result<(String, MemoryLease), DecodeError> {
+    let packed = packed_in(item).ok_or(DecodeError::Garbled)?;
+    let (items, lease) = decode_within(Coding::Zstd, &packed, limit, budget.lease())?;
+    let items = String::from_utf8(items).map_err(|_| DecodeError::Garbled)?;
+    let list = b"[".chain(items.as_bytes()).chain(&b"]"[..]);
+    match serde_json::from_reader::<_, Vec<IgnoredAny>>(list) {
+        Ok(_) => Ok((items, lease)),
+        Err(_) => Err(DecodeError::Garbled),
+    }
+}
+
+/// The packed content of an item of ours.
+fn packed_in(item: &str) -> Option<Vec<u8>> {
     // Most items are long and none of ours.
     memchr::memmem::find(item.as_bytes(), PREFIX.as_bytes())?;
     let item: Item<'_> = serde_json::from_str(item).ok()?;
     let packed = item.encrypted_content.filter(|_| item.kind.as_deref() == Some("compaction"))?;
-    let packed = BASE64.decode(packed.strip_prefix(PREFIX)?).ok()?;
-    let items = String::from_utf8(decode(Coding::Zstd, &packed, MOST).ok()?).ok()?;
-    serde_json::from_str::<Vec<&RawValue>>(&format!("[{items}]")).ok()?;
-    Some(items)
+    BASE64.decode(packed.strip_prefix(PREFIX)?).ok()
 }
 
 /// The content of an item that stands for these.
@@ -97,6 +134,15 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    fn budget(limit: u64) -> Arc<MemoryBudget> {
+        MemoryBudget::new(limit, prometheus_client::metrics::gauge::Gauge::default())
+    }
+
+    fn expanded(body: &str) -> Option<String> {
+        let expanded = Items::of(body).unwrap().expanded(1 << 20, &budget(8 << 20)).unwrap()?;
+        Some(String::from_utf8(expanded.to_vec()).unwrap())
+    }
+
     fn item(content: &str) -> String {
         json!({ "type": "compaction", "id": "cmp_1", "encrypted_content": content }).to_string()
     }
@@ -108,12 +154,12 @@ mod tests {
             r#"{{"model":"m", "input":[ {{"role":"developer","content":"x"}}, {} ,{{"role":"user","content":"Go on."}}], "n":1.0}}"#,
             item(&packed(items).unwrap())
         );
-        let expanded = Items::of(&body).unwrap().expanded().unwrap();
+        let put_back = expanded(&body).unwrap();
         let wanted = format!(
             r#"{{"model":"m", "input":[ {{"role":"developer","content":"x"}},{items},{{"role":"user","content":"Go on."}}], "n":1.0}}"#
         );
-        assert_eq!(expanded, wanted);
-        assert_eq!(Items::of(&expanded).unwrap().expanded(), None);
+        assert_eq!(put_back, wanted);
+        assert_eq!(expanded(&put_back), None);
     }
 
     #[test]
@@ -121,10 +167,25 @@ mod tests {
         let damaged = packed("{}").unwrap();
         for content in ["gAAAAABo", "foldline.1.", "foldline.1.!!", &damaged[..damaged.len() - 4]] {
             let body = format!(r#"{{"input":[{}]}}"#, item(content));
-            assert_eq!(Items::of(&body).unwrap().expanded(), None, "{content}");
+            assert_eq!(expanded(&body), None, "{content}");
         }
         let quoted = json!({ "input": [{ "role": "user", "content": item(&damaged) }] }).to_string();
-        assert_eq!(Items::of(&quoted).unwrap().expanded(), None, "words are no items");
+        assert_eq!(expanded(&quoted), None, "words are no items");
+    }
+
+    #[test]
+    fn what_is_packed_has_the_limits_of_a_body() {
+        let bomb = packed(&format!("\"{}\"", "a".repeat(300_000))).unwrap();
+        let body = json!({ "input": [{ "type": "compaction", "encrypted_content": bomb }] }).to_string();
+        let opened = |body: &str, limit, memory| {
+            Items::of(body).unwrap().expanded(limit, &budget(memory)).map(|opened| opened.map(|opened| opened.len()))
+        };
+        assert_eq!(opened(&body, 299_000, 8 << 20), Err(Refusal::TooLarge { limit: 299_000 }));
+        assert_eq!(opened(&body, 1 << 20, 400_000), Err(Refusal::BodyMemory { limit: 400_000 }));
+        assert!(opened(&body, 1 << 20, 8 << 20).unwrap().is_some_and(|length| length > 300_000));
+        let item = json!({ "type": "compaction", "encrypted_content": bomb });
+        let many = json!({ "input": vec![item; 4] }).to_string();
+        assert_eq!(opened(&many, 1 << 20, 8 << 20), Err(Refusal::TooLarge { limit: 1 << 20 }), "all of them together");
     }
 
     #[test]

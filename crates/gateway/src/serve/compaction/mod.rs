@@ -7,13 +7,13 @@ mod summary;
 pub use summary::answer as answer_summary;
 
 use super::Body;
+use super::answer::Refusal;
 use super::assistant_answer::{self, Delivery};
 use super::budget::AccountedBytes;
 use super::gateway::Gateway;
 use super::rewrite::TurnRequest;
 use super::slash_commands::folded;
 use crate::conversation::{IncomingTurn, PurposeHint};
-use bytes::Bytes;
 use foldline_transcript::wire;
 use http::{Response, StatusCode};
 use item::Items;
@@ -21,10 +21,25 @@ use std::sync::Arc;
 use tracing::info;
 
 /// The body with what our own compaction items stand for; `None` when it has none.
-pub fn expand(body: &AccountedBytes) -> Option<AccountedBytes> {
-    memchr::memmem::find(body, b"foldline.1.")?;
-    let expanded = Items::of(std::str::from_utf8(body).ok()?)?.expanded()?;
-    Some(body.with(Bytes::from(expanded)))
+pub async fn expand(
+    gateway: &Arc<Gateway>,
+    body: &AccountedBytes,
+    limit: u64,
+) -> Result<Option<AccountedBytes>, Refusal> {
+    if memchr::memmem::find(body, b"foldline.1.").is_none() {
+        return Ok(None);
+    }
+    let (body, memory) = (body.clone(), gateway.memory.clone());
+    // As for bodies that are packed: few at once, on a thread that may block.
+    let worker = gateway.workers.clone().acquire_owned().await;
+    let job = tokio::task::spawn_blocking(move || {
+        let _worker = worker;
+        match std::str::from_utf8(&body).ok().and_then(Items::of) {
+            Some(items) => items.expanded(limit, &memory),
+            None => Ok(None),
+        }
+    });
+    job.await.unwrap_or(Ok(None))
 }
 
 /// The body without Codex' request for a compaction; `None` when it has none.
