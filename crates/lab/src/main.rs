@@ -138,6 +138,9 @@ enum Command {
         /// Calls of each kind.
         #[arg(long, default_value_t = 2_000)]
         tries: usize,
+        /// Keep the filled stores in this folder; where they are there already, they are only timed.
+        #[arg(long)]
+        keep: Option<PathBuf>,
         /// As JSON.
         #[arg(long)]
         json: bool,
@@ -442,8 +445,8 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
                 return Ok(ExitCode::from(u8::from(!figures.wrong.is_empty())));
             }
         }
-        Command::Scale { count, tries, json } => {
-            let figures = scale::measure(&scale::ScaleTest { count, tries }, tell)?;
+        Command::Scale { count, tries, keep, json } => {
+            let figures = scale::measure(&scale::ScaleTest { count, tries, keep }, tell)?;
             print(&if json { format!("{:#}\n", figures.to_json()) } else { figures.to_string() })?;
             return Ok(ExitCode::from(u8::from(!figures.is_fast())));
         }

@@ -22,7 +22,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A server that is running, unless it was stopped.
 #[derive(Debug)]
 pub struct Postgres {
-    folder: TempDir,
+    folder: PathBuf,
+    /// Removed with the server, where it is not to be kept.
+    _temporary: Option<TempDir>,
     programs: PathBuf,
     running: Mutex<Option<Child>>,
     databases: AtomicU32,
@@ -53,6 +55,18 @@ pub fn programs() -> Option<PathBuf> {
     named.into_iter().chain(found.into_iter().rev()).find(|folder| folder.join("initdb").exists())
 }
 
+/// The same. `None`, with a line that says so, where there is none; an error instead if it is needed.
+fn needed_programs() -> io::Result<Option<PathBuf>> {
+    let found = programs();
+    if found.is_none() {
+        if std::env::var_os(NEEDED).is_some() {
+            return Err(io::Error::other(format!("PostgreSQL is not installed, and {NEEDED} is set")));
+        }
+        tell_skipped("PostgreSQL", ".ci/postgres");
+    }
+    Ok(found)
+}
+
 impl Postgres {
     /// The server that tests of this process share: it ends with the last of them that holds it. `None` as with
     /// [`start`](Postgres::start).
@@ -70,49 +84,58 @@ impl Postgres {
     /// Starts a server. `None`, with a line that says so, where PostgreSQL is not installed; an error instead if
     /// `FOLDLINE_NEED_POSTGRES` is set.
     pub fn start() -> io::Result<Option<Postgres>> {
-        match programs() {
-            Some(programs) => Postgres::with(programs).map(Some),
-            None if std::env::var_os(NEEDED).is_some() => {
-                Err(io::Error::other(format!("PostgreSQL is not installed, and {NEEDED} is set")))
-            }
-            None => {
-                tell_skipped("PostgreSQL", ".ci/postgres");
-                Ok(None)
-            }
-        }
+        let Some(programs) = needed_programs()? else { return Ok(None) };
+        let folder = own_folder("foldline-postgres-")?;
+        Postgres::with(programs, folder.path().to_owned(), Some(folder)).map(Some)
     }
 
-    fn with(programs: PathBuf) -> io::Result<Postgres> {
-        let folder = own_folder("foldline-postgres-")?;
-        let server = Postgres { folder, programs, running: Mutex::default(), databases: AtomicU32::new(0) };
-        let mut make = server.command("initdb");
-        make.args(["--auth=trust", "--encoding=UTF8", "--no-locale", "--no-sync"]);
-        make.args(["--username", USER, "--pgdata"]).arg(server.data());
-        let made = make.stdout(Stdio::null()).output()?;
-        if !made.status.success() {
-            return Err(io::Error::other(format!("initdb failed: {}", String::from_utf8_lossy(&made.stderr))));
+    /// The same in a folder that is kept, with the databases that are in it already.
+    pub fn start_in(folder: &Path) -> io::Result<Option<Postgres>> {
+        let Some(programs) = needed_programs()? else { return Ok(None) };
+        std::fs::create_dir_all(folder)?;
+        let folder = folder.canonicalize()?;
+        give_away(&folder)?;
+        Postgres::with(programs, folder, None).map(Some)
+    }
+
+    fn with(programs: PathBuf, folder: PathBuf, temporary: Option<TempDir>) -> io::Result<Postgres> {
+        let (running, databases) = (Mutex::default(), AtomicU32::new(0));
+        let server = Postgres { folder, _temporary: temporary, programs, running, databases };
+        if !server.data().exists() {
+            server.make()?;
         }
         server.go()?;
         Ok(server)
     }
 
+    fn make(&self) -> io::Result<()> {
+        let mut make = self.command("initdb");
+        make.args(["--auth=trust", "--encoding=UTF8", "--no-locale", "--no-sync"]);
+        make.args(["--username", USER, "--pgdata"]).arg(self.data());
+        let made = make.stdout(Stdio::null()).output()?;
+        if !made.status.success() {
+            return Err(io::Error::other(format!("initdb failed: {}", String::from_utf8_lossy(&made.stderr))));
+        }
+        Ok(())
+    }
+
     fn data(&self) -> PathBuf {
-        self.folder.path().join("data")
+        self.folder.join("data")
     }
 
     fn log(&self) -> PathBuf {
-        self.folder.path().join("log")
+        self.folder.join("log")
     }
 
     fn command(&self, name: &str) -> Command {
-        as_nobody_special(&self.programs.join(name), self.folder.path())
+        as_nobody_special(&self.programs.join(name), &self.folder)
     }
 
     /// Starts it again after it was stopped.
     pub fn go(&self) -> io::Result<()> {
         let mut serve = self.command("postgres");
         serve.arg("-D").arg(self.data()).args(["-p", PORT, "--listen_addresses="]);
-        serve.arg(format!("--unix_socket_directories={}", self.folder.path().display()));
+        serve.arg(format!("--unix_socket_directories={}", self.folder.display()));
         // A crash of the machine is not among what is tested.
         serve.args(["--fsync=off", "--max_connections=200", "--shared_buffers=256MB", "--logging_collector=off"]);
         serve.stdout(Stdio::null()).stderr(std::fs::File::create(self.log())?);
@@ -142,7 +165,7 @@ impl Postgres {
     /// What a statement answers.
     pub fn answer(&self, database: &str, sql: &str) -> io::Result<String> {
         let mut ask = Command::new(self.programs.join("psql"));
-        ask.arg("-h").arg(self.folder.path()).args(["-p", PORT, "-U", USER, "-d", database, "-qAtc", sql]);
+        ask.arg("-h").arg(&self.folder).args(["-p", PORT, "-U", USER, "-d", database, "-qAtc", sql]);
         let said = ask.stdin(Stdio::null()).output()?;
         if !said.status.success() {
             return Err(io::Error::other(String::from_utf8_lossy(&said.stderr).into_owned()));
@@ -159,12 +182,12 @@ impl Postgres {
 
     /// The URL of a database.
     pub fn url(&self, database: &str) -> PathBuf {
-        url(self.folder.path(), database)
+        url(&self.folder, database)
     }
 
     /// Where its socket is.
     pub fn folder(&self) -> &Path {
-        self.folder.path()
+        &self.folder
     }
 
     /// Starts pgbouncer before it, with so few connections that clients get another one all the time. `None`, with a line
@@ -186,7 +209,7 @@ impl Postgres {
             format!(
                 "[databases]\n* = host={} port={PORT} user={USER}\n[pgbouncer]\nlisten_addr =\nlisten_port = {PORT}\n\
                  unix_socket_dir = {}\nauth_type = any\npool_mode = transaction\ndefault_pool_size = 3\nmax_client_conn = 500\n",
-                self.folder.path().display(),
+                self.folder.display(),
                 folder.path().display()
             ),
         )?;
@@ -252,10 +275,15 @@ fn end(mut child: Child, signal: &str) {
 /// A folder that the server's user may write to.
 fn own_folder(prefix: &str) -> io::Result<TempDir> {
     let folder = tempfile::Builder::new().prefix(prefix).tempdir()?;
-    if is_root()? && !Command::new("chown").arg("postgres").arg(folder.path()).status()?.success() {
+    give_away(folder.path())?;
+    Ok(folder)
+}
+
+fn give_away(folder: &Path) -> io::Result<()> {
+    if is_root()? && !Command::new("chown").arg("postgres").arg(folder).status()?.success() {
         return Err(io::Error::other("there is no user `postgres` that the folder can be given to"));
     }
-    Ok(folder)
+    Ok(())
 }
 
 /// Starts a program from a thread that stays: the signal that a child gets comes when the thread ends that started it, and

@@ -13,12 +13,20 @@ pub(super) const NOW: i64 = 1_760_000_000_000;
 const PER_CONVERSATION: usize = 5;
 /// Clients that share one half.
 const CLIENTS: usize = 50;
-/// Rows that are written at once.
+/// Originals that are packed at once.
 const BATCH: usize = 1_000;
+/// Records that are added at once. Their keys are scattered, so small batches would write most pages of an index again and again.
+pub(super) const ADDED: usize = 20_000;
 
 /// Texts and keys that follow from a number.
+#[derive(Clone, Copy)]
 pub(super) struct Content {
-    count: usize,
+    pub(super) count: usize,
+}
+
+/// What is put into stores.
+pub(super) struct Filling {
+    content: Content,
     /// Holds every original once, to be exported from.
     packed: Store,
     /// A checkpoint as a store exports it, to be varied.
@@ -26,19 +34,6 @@ pub(super) struct Content {
 }
 
 impl Content {
-    pub(super) fn new(count: usize, folder: &Path) -> Result<Content, Failure> {
-        let packed = Store::open(&folder.join("packed.db"), Limits { max_bytes: 1 << 40, ..Limits::default() })?;
-        let checkpoint = exported_checkpoint(&folder.join("checkpoint.db"))?;
-        let content = Content { count, packed, checkpoint };
-        for from in (0..count).step_by(BATCH) {
-            let texts: Vec<String> = (from..(from + BATCH).min(count)).map(|number| content.text(number)).collect();
-            let originals: Vec<NewOriginal<'_>> =
-                texts.iter().map(|text| NewOriginal { handle: Handle::of(text), text, tool: "bash" }).collect();
-            content.packed.put(NOW, "", &originals)?;
-        }
-        Ok(content)
-    }
-
     /// One of the originals, never twice in a row.
     pub(super) fn pick(&self, number: usize) -> usize {
         (number.wrapping_mul(0x9E37_79B9) + 77) % self.count
@@ -89,40 +84,63 @@ impl Content {
             number % 1_009
         )
     }
+}
+
+impl Filling {
+    pub(super) fn new(content: Content, folder: &Path) -> Result<Filling, Failure> {
+        let packed = Store::open(&folder.join("packed.db"), Limits { max_bytes: 1 << 40, ..Limits::default() })?;
+        let checkpoint = exported_checkpoint(&folder.join("checkpoint.db"))?;
+        for from in (0..content.count).step_by(BATCH) {
+            let numbers = from..(from + BATCH).min(content.count);
+            let texts: Vec<String> = numbers.map(|number| content.text(number)).collect();
+            let originals: Vec<NewOriginal<'_>> =
+                texts.iter().map(|text| NewOriginal { handle: Handle::of(text), text, tool: "bash" }).collect();
+            packed.put(NOW, "", &originals)?;
+        }
+        Ok(Filling { content, packed, checkpoint })
+    }
 
     /// Puts everything into a store.
     pub(super) fn fill(&self, store: &Store) -> Result<(), Failure> {
         let (mut cursor, mut number, mut batch) = (Cursor::default(), 0, Vec::new());
-        while number < self.count {
+        while number < self.content.count {
             for mut record in self.packed.page(&mut cursor)? {
                 let Record::Original { namespace, sessions, .. } = &mut record else { continue };
-                *namespace = self.namespace(number);
-                *sessions = vec![Removal { session: self.session(number), key: None }];
+                *namespace = self.content.namespace(number);
+                *sessions = vec![Removal { session: self.content.session(number), key: None }];
                 batch.extend([record, self.checkpoint(number)]);
                 if number % PER_CONVERSATION == 0 {
                     batch.push(self.session_record(number));
                 }
                 number += 1;
             }
-            store.add(&batch)?;
-            batch.clear();
+            if batch.len() >= ADDED || number == self.content.count {
+                store.add(&batch)?;
+                batch.clear();
+            }
         }
         Ok(())
     }
 
     fn session_record(&self, number: usize) -> Record {
         let record = r#"{"label":"a","dialect":"chat","model":"m","first_at":1,"last_at":2,"lanes":[]}"#.to_owned();
-        Record::Session { id: self.session(number), namespace: self.namespace(number), last_at: NOW, record, key: None }
+        Record::Session {
+            id: self.content.session(number),
+            namespace: self.content.namespace(number),
+            last_at: NOW,
+            record,
+            key: None,
+        }
     }
 
     fn checkpoint(&self, number: usize) -> Record {
         let mut record = self.checkpoint.clone();
         if let Record::Checkpoint { namespace, id, root, position, session, .. } = &mut record {
-            *namespace = self.namespace(number);
+            *namespace = self.content.namespace(number);
             *id = Bytes(key(number).0.to_vec());
             *root = Bytes(key(number - number % PER_CONVERSATION).0.to_vec());
             *position = 20 * (1 + number % PER_CONVERSATION) as i64;
-            *session = self.session(number);
+            *session = self.content.session(number);
         }
         record
     }

@@ -1,25 +1,28 @@
 //! Both stores with a million checkpoints and small originals: how long look-ups and searches take.
 
 mod fill;
+mod place;
 
 use crate::Failure;
 use fill::{Content, NOW};
 use foldline_core::reading::{Reach, Way};
-use foldline_script::postgres::Postgres;
-use foldline_store::{Limits, Query, Recall, Search, Store, Whose};
+use foldline_store::{Query, Recall, Search, Whose};
 use foldline_transcript::recall::Handle;
+use place::{Filled, Place};
 use serde_json::{Value, json};
 use std::fmt;
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// What is tried.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ScaleTest {
     /// Checkpoints, and as many originals.
     pub count: usize,
     /// Look-ups and searches of each kind.
     pub tries: usize,
+    /// Where the stores are kept, to be timed again.
+    pub keep: Option<PathBuf>,
 }
 
 /// What a call must take at most, for 99 of 100.
@@ -40,59 +43,48 @@ pub struct Timed {
     pub limit: Duration,
 }
 
+/// A store with all its rows.
+#[derive(Clone, Debug)]
+pub struct Size {
+    /// The store.
+    pub store: &'static str,
+    /// Bytes on the disk.
+    pub bytes: u64,
+    /// How long the rows and the index took; none if the store was filled earlier.
+    pub took: Option<[Duration; 2]>,
+}
+
 /// All of them.
 #[derive(Clone, Debug, Default)]
 pub struct Figures {
-    /// How long filling took, by store: rows, index.
-    pub filled: Vec<(&'static str, Duration, Duration)>,
-    /// Bytes on the disk, by store.
-    pub sizes: Vec<(&'static str, u64)>,
+    /// The stores.
+    pub stores: Vec<Size>,
     /// Calls.
     pub timed: Vec<Timed>,
 }
 
 /// Fills both stores and measures; PostgreSQL is left out, with a line that says so, where it is not installed.
 pub fn measure(plan: &ScaleTest, tell: impl Fn(&str)) -> Result<Figures, Failure> {
-    let folder = std::env::temp_dir().join(format!("foldline-scale-{}", std::process::id()));
-    std::fs::create_dir_all(&folder)?;
-    let done = both(plan, &folder, tell);
-    let _left = std::fs::remove_dir_all(&folder);
-    done
-}
-
-fn both(plan: &ScaleTest, folder: &Path, tell: impl Fn(&str)) -> Result<Figures, Failure> {
-    let content = Content::new(plan.count, folder)?;
+    let content = Content { count: plan.count };
+    let place = Place::new(plan.keep.as_deref(), content)?;
     let mut figures = Figures::default();
-    let file = folder.join("store.db");
-    one(plan, &content, ("SQLite", &file, LOOK_UP_SQLITE), &mut figures, &tell)?;
-    figures.sizes.push(("SQLite", std::fs::metadata(&file)?.len()));
-    std::fs::remove_file(&file)?;
-    let Some(postgres) = Postgres::start()? else { return Ok(figures) };
-    let database = postgres.database()?;
-    one(plan, &content, ("PostgreSQL", &postgres.url(&database), LOOK_UP_POSTGRES), &mut figures, &tell)?;
-    let size = postgres.answer(&database, "SELECT pg_database_size(current_database())")?.parse()?;
-    figures.sizes.push(("PostgreSQL", size));
+    let sqlite = place.sqlite(&tell)?;
+    one(plan, content, ("SQLite", &sqlite, LOOK_UP_SQLITE), &mut figures, &tell)?;
+    if let Some(postgres) = place.postgres(&sqlite.store, &tell)? {
+        one(plan, content, ("PostgreSQL", &postgres, LOOK_UP_POSTGRES), &mut figures, &tell)?;
+    }
     Ok(figures)
 }
 
 fn one(
     plan: &ScaleTest,
-    content: &Content,
-    (name, place, look_up): (&'static str, &Path, Duration),
+    content: Content,
+    (name, filled, look_up): (&'static str, &Filled, Duration),
     figures: &mut Figures,
     tell: &impl Fn(&str),
 ) -> Result<(), Failure> {
-    let store = Store::open(place, Limits { max_bytes: 1 << 40, ..Limits::default() })?;
-    tell(&format!("{name}: {} checkpoints and originals", plan.count));
-    let rows = Instant::now();
-    content.fill(&store)?;
-    let rows = rows.elapsed();
-    tell(&format!("{name}: filled in {:.0} s; the index of words", rows.as_secs_f64()));
-    let index = Instant::now();
-    while store.index(64 << 20)? > 0 {}
-    figures.filled.push((name, rows, index.elapsed()));
-    // As a server that has run for a while: statistics are there, and nothing is left to be written.
-    store.vacuum()?;
+    let Filled { store, took, bytes, .. } = filled;
+    figures.stores.push(Size { store: name, bytes: *bytes, took: *took });
     tell(&format!("{name}: look-ups and searches"));
     let mut timed = |what, limit, call: &mut dyn FnMut(usize) -> Result<bool, Failure>| -> Result<(), Failure> {
         let mut times = Vec::with_capacity(plan.tries);
@@ -107,7 +99,9 @@ fn one(
         times.sort_unstable();
         let at = |share: f64| times.get((times.len() as f64 * share) as usize).or(times.last()).copied();
         let times = [0.5, 0.99, 1.0].map(|share| at(share).unwrap_or_default());
-        figures.timed.push(Timed { store: name, what, times, limit });
+        let timed = Timed { store: name, what, times, limit };
+        tell(timed.to_string().trim_end());
+        figures.timed.push(timed);
         Ok(())
     };
     let pick = |number: usize| content.pick(number);
@@ -175,27 +169,32 @@ impl Figures {
                         "limit_ms": ms(timed.limit) })
             })
             .collect();
-        json!({ "calls": calls, "bytes": self.sizes })
+        let bytes: Vec<(&str, u64)> = self.stores.iter().map(|size| (size.store, size.bytes)).collect();
+        json!({ "calls": calls, "bytes": bytes })
+    }
+}
+
+impl fmt::Display for Timed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [half, most, all] = self.times.map(|time| time.as_secs_f64() * 1_000.0);
+        let limit = self.limit.as_millis();
+        let slow = if self.is_slow() { "  TOO SLOW" } else { "" };
+        writeln!(f, "{:<12}{:<52}{half:>9.2}{most:>9.2}{all:>9.2}{limit:>9}{slow}", self.store, self.what)
     }
 }
 
 impl fmt::Display for Figures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for ((store, rows, index), (_, bytes)) in self.filled.iter().zip(&self.sizes) {
-            let megabytes = bytes >> 20;
-            writeln!(
-                f,
-                "{store}: rows in {:.0} s, index in {:.0} s, {megabytes} MB",
-                rows.as_secs_f64(),
-                index.as_secs_f64()
-            )?;
+        for Size { store, bytes, took } in &self.stores {
+            write!(f, "{store}: {} MB", bytes >> 20)?;
+            match took.map(|took| took.map(|time| time.as_secs_f64())) {
+                Some([rows, index]) => writeln!(f, ", rows in {rows:.0} s, index in {index:.0} s")?,
+                None => writeln!(f, ", filled earlier")?,
+            }
         }
         writeln!(f, "{:<12}{:<52}{:>9}{:>9}{:>9}{:>9}", "store", "milliseconds", "p50", "p99", "most", "limit")?;
         for timed in &self.timed {
-            let [half, most, all] = timed.times.map(|time| time.as_secs_f64() * 1_000.0);
-            let limit = timed.limit.as_millis();
-            let slow = if timed.is_slow() { "  TOO SLOW" } else { "" };
-            writeln!(f, "{:<12}{:<52}{half:>9.2}{most:>9.2}{all:>9.2}{limit:>9}{slow}", timed.store, timed.what)?;
+            write!(f, "{timed}")?;
         }
         Ok(())
     }

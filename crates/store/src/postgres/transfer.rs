@@ -9,12 +9,16 @@ use crate::limits::ROW_BYTES;
 use crate::object_store::ObjectName;
 use crate::rows::number;
 use crate::transfer::{Bytes, Cursor, Kind, Record, Removal};
+use futures_util::{StreamExt, TryStreamExt, stream};
+use std::{future, iter};
 use tokio_postgres::{GenericClient, Row, Transaction};
 
 /// Records that are read at once, where they are small.
 pub(super) const PER_PAGE: i64 = 1_000;
 /// Originals and checkpoints that are read at once.
 const TEXTS_PER_PAGE: i64 = 64;
+/// Records whose statements are sent before the answers to earlier ones have come: most of the time would be round trips.
+const UNDER_WAY: usize = 64;
 
 const KEY: &str = "(SELECT key FROM foldline.seals WHERE seals.id = sealed)";
 
@@ -177,10 +181,9 @@ pub(super) async fn add(
     records: &[Record],
     placed: &[Option<ObjectName>],
 ) -> Result<u64, Fault> {
-    let mut added = 0;
-    for (index, record) in records.iter().enumerate() {
-        added += add_one(transaction, record, placed.get(index).copied().flatten()).await?;
-    }
+    let objects = placed.iter().copied().chain(iter::repeat(None));
+    let adding = stream::iter(records.iter().zip(objects)).map(|(record, object)| add_one(transaction, record, object));
+    let added = adding.buffered(UNDER_WAY).try_fold(0, |sum, added| future::ready(Ok(sum + added))).await?;
     let placed: Vec<ObjectName> = placed.iter().flatten().copied().collect();
     unlink_unused(transaction, &placed).await?;
     Ok(added)
