@@ -404,7 +404,7 @@ fn is_identifier(text: &[u8], start: usize) -> bool {
 pub(crate) fn is_resource(text: &[u8], start: usize) -> bool {
     const REACH: usize = 200;
     let before = text.get(start.saturating_sub(REACH)..start).unwrap_or_default();
-    let inside = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b':' | b'/' | b'-' | b'_' | b'.');
+    let inside = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b':' | b'/' | b'-' | b'_' | b'.' | b'*');
     let length = before.iter().rev().take_while(inside).count();
     before.get(before.len() - length..).is_some_and(|word| word.starts_with(b"arn:"))
 }

@@ -37,7 +37,7 @@ pub(super) const RULES: &[Rule] = &[
         .misses(&["https://example.org/?code=404", "signature=none", "\"signature\": \"<b200>\"", "https://example.org/?code=E0308"]),
     Rule::special("random-token", "Long string that only a generator makes, without a name or a known form", &[], Shape::Random).low()
         .hits(&["found <a32> in the log", "('li_at', '<a60>')", "zz-prod-<l24>", "zzyx_<a32>", "AB_<a24>", "the one is <u5>-<u5>-<u5>-<u5>", "X,<b40>"])
-        .misses(&["sha256-<b43>=", "\"jobId\": \"<a40>\"", "\"changeToken\": \"abcd12f2-46da-4fdb-b8d5-fbd4c466928f\"", "arn:aws:devicefarm:us-west-2:123456789012:run/<a32>", "key <b20>EXAMPLE<b12>", "/usr/lib/x86_64-linux-gnu/libstdc++.so.6.0.30", "commit <h40>", "toolu_<a24>", "https://docs.example.org/d/<a44>/edit", "<b64>\n<b64>\n", "getAccessTokenFromTheCacheOfTheServer2", "_ZN4core3fmt9Formatter9write_str17h0123456789abcdefE"]),
+        .misses(&["sha256-<b43>=", "\"jobId\": \"<a40>\"", "\"changeToken\": \"abcd12f2-46da-4fdb-b8d5-fbd4c466928f\"", "arn:aws:secretsmanager:*:*:secret:rds-custom-*", "arn:aws:devicefarm:us-west-2:123456789012:run/<a32>", "key <b20>EXAMPLE<b12>", "/usr/lib/x86_64-linux-gnu/libstdc++.so.6.0.30", "commit <h40>", "toolu_<a24>", "https://docs.example.org/d/<a44>/edit", "<b64>\n<b64>\n", "getAccessTokenFromTheCacheOfTheServer2", "_ZN4core3fmt9Formatter9write_str17h0123456789abcdefE"]),
 ];
 
 /// Keywords without the signs around them, each with its rule.
