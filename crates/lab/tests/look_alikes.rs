@@ -100,7 +100,7 @@ const LOOK_ALIKES: &[&str] = &[
     "https://cdn.x.test/app.<h20>.js",
     "chunk-<h8>.js",
     "main.<h20>.chunk.css",
-    "resolved \"https://registry.npmjs.org/a/-/a-1.0.0.tgz#<h40>\"",
+    "resolved \"https://npm.example.org/a/-/a-1.0.0.tgz#<h40>\"",
     "source = \"registry+https://example.com/index\"",
     "h1:<b43>=",
     "github.com/a/b v1.2.3 h1:<b43>=",

@@ -103,7 +103,7 @@ const SECRETS: &[&str] = &[
     "stripe: webhook secret is «whsec_<a32>»",
     "SENDGRID_API_KEY=«SG.<w22>.<w43>»",
     "TWILIO_AUTH_TOKEN=«<h32>»",
-    "npm config: //registry.npmjs.org/:_authToken=«npm_<a36>»",
+    "npm config: //npm.example.org/:_authToken=«npm_<a36>»",
     "[pypi]\nusername = __token__\npassword = «pypi-AgEIcHlwaS5vcmc<w80>»",
     "-----BEGIN RSA PRIVATE KEY-----\n«<b64>\n<b64>»\n-----END RSA PRIVATE KEY-----",
     "-----BEGIN OPENSSH PRIVATE KEY-----\n«<b70>\n<b70>»",

@@ -47,7 +47,7 @@ const VENDORS: &[&str] = &[
     "Error 401: invalid key sk-…; you sent «sk-ant-oat01-<w86>AA»",
     "| provider | key |\n|---|---|\n| openai | «sk-<a48>» |",
     "curl https://api.anthropic.com -H 'x-api-key: «sk-ant-api03-<w93>AA»'",
-    "//registry.npmjs.org/:_authToken=«npm_<a36>»",
+    "//npm.example.org/:_authToken=«npm_<a36>»",
     "slack: {bot: «xoxb-<d12>-<d13>-<a24>», user: «xoxp-<d12>-<d12>-<d13>-<h32>»}",
     "Webhook URL\nhttps://discordapp.com/api/webhooks/<d18>/«<w68>»",
     "stripe keys: pk_test_abc and «sk_test_<a99>»",

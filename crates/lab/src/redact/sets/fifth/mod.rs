@@ -398,7 +398,7 @@ const LOGINS: &[&str] = &[
     "h:5432:x:a:«<m9>»",
     "default login a password «<m9>»",
     "{\"auths\":{\"r.example\":{\"auth\":\"«<b24>=»\"}}}",
-    "//registry.npmjs.org/:_authToken=«<h8>-<h4>-<h4>-<h4>-<h12>»",
+    "//npm.example.org/:_authToken=«<h8>-<h4>-<h4>-<h4>-<h12>»",
     "//r.example/:_password=«<b20>=»",
     "_auth=«<b24>=»",
     "[pypi]\nusername = a\npassword = «<m9>»",

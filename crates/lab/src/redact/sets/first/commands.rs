@@ -76,7 +76,7 @@ pub(super) fn commands(set: &mut Set) {
         "helm install x --set db.password=«<a9>»",
         "ansible-playbook -e ansible_password=«<a9>» x.yml",
         "vault kv put secret/x password=«<a9>»",
-        "npm config set //registry.npmjs.org/:_authToken «<a36>»",
+        "npm config set //npm.example.org/:_authToken «<a36>»",
         "lftp -u bob,«<a9>» host",
         "mosquitto_pub -u b -P «<a9>» -t x",
         "nmcli dev wifi connect home password «<a9>»",

@@ -25,7 +25,7 @@ pub(super) fn files(set: &mut Set) {
         "*:*:*:postgres:«<m8>»",
         "localhost:5432:*:app:«<a5>!<a4>»",
         "db:5432:x:y:«<m9>»\ndb2:5432:x:y:«<a9>»\n",
-        "//registry.npmjs.org/:_authToken=«<h36>»",
+        "//npm.example.org/:_authToken=«<h36>»",
         "_auth=«<b24>==»\nemail=a@b.c",
         "//reg/:_password=«<b20>=»\n//reg/:username=bob",
         "always-auth=true\n_authToken=«<a36>»",
