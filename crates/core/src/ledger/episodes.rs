@@ -217,8 +217,11 @@ impl Gathering<'_, '_> {
     /// The request that stood beside the handoff is one of the first texts behind it. It comes first, so that what else stands in the same
     /// message, such as a request that was stopped, does not part it from its work.
     pub(super) fn resume_carried(&mut self, index: usize) {
+        // Only texts of the same message stand before it.
+        self.talk.resumed = None;
         let is_user = self.transcript.messages.get(index).is_some_and(|message| message.role == Role::User);
-        if self.talk.is_before_handoff || !is_user || !speaks(self.transcript, index) {
+        let is_awaited = self.talk.carried.is_some() && !self.talk.is_before_handoff;
+        if !is_awaited || !is_user || !speaks(self.transcript, index) {
             return;
         }
         let Some((group, quote)) = self.talk.carried.take() else { return };
